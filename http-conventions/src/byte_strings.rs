@@ -1,19 +1,20 @@
-//! Byte strings of a fixed length, and how byte strings are kept by `serde`.
+//! Byte strings of a fixed length, and their `serde` form.
 
-/// Defines a public byte string with `from_bytes`, `as_bytes`, a hexadecimal `Debug`, and base64url for `serde`.
+/// Defines a public byte string with `from_bytes`, `as_bytes`, a hexadecimal `Debug`, and base64url
+/// for `serde`.
 macro_rules! byte_string {
     ($(#[$meta:meta])* pub struct $name:ident($length:literal);) => {
         $(#[$meta])*
         pub struct $name([u8; $length]);
 
         impl $name {
-            /// The value as a store gives it back.
+            /// Restores a value from a store.
             #[must_use]
             pub const fn from_bytes(bytes: [u8; $length]) -> Self {
                 Self(bytes)
             }
 
-            /// The bytes to keep.
+            /// Bytes to keep in a store.
             #[must_use]
             pub const fn as_bytes(&self) -> &[u8; $length] {
                 &self.0
@@ -46,7 +47,7 @@ macro_rules! byte_string {
 
 pub(crate) use byte_string;
 
-/// Bytes as base64url text: for `#[serde(with = …)]`.
+/// Bytes as base64url text, for `#[serde(with = …)]`.
 pub(crate) mod base64url {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
     use bytes::Bytes;
@@ -65,7 +66,7 @@ pub(crate) mod base64url {
     }
 }
 
-/// Header lines as pairs of a name and base64url text: for `#[serde(with = …)]`.
+/// Header lines as pairs of a name and base64url text, for `#[serde(with = …)]`.
 pub(crate) mod header_pairs {
     use bytes::Bytes;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,8 +1,8 @@
-//! Hashing several fields so that no two lists of fields give the same input.
+//! Hashes several fields so that different lists of fields have different inputs.
 
 use sha2::{Digest as _, Sha256};
 
-/// Puts the length of a field before the field.
+/// Prefixes a field with its length.
 pub(crate) trait LengthPrefixed {
     /// Adds the length as 64 bits, then the field.
     fn chain_field(self, field: &[u8]) -> Self;

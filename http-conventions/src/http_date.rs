@@ -1,15 +1,16 @@
-//! HTTP-date, [RFC 9110 §5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), on top of `httpdate`.
+//! HTTP-date, [RFC 9110 §5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), on top of
+//! `httpdate`.
 //!
-//! Adds what that crate leaves out: the leap second `:60`, the sliding century of the two-digit year, and the years before 1970.
+//! Adds the leap second `:60`, the sliding century of a two-digit year, and the years before 1970.
 
 use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The first second of the year 10000, which the four-digit year cannot write.
+/// First second of the year 10000, which a four-digit year cannot express.
 const END_OF_CALENDAR: u64 = 253_402_300_800;
-/// Five times the 146,097 days after which the calendar repeats.
+/// Five times the 146,097 days of the calendar's 400-year cycle.
 const TWO_MILLENNIA: Duration = Duration::from_secs(5 * 146_097 * 86_400);
 const LONG_WEEKDAYS: [&str; 7] = [
     "Monday",
@@ -21,12 +22,12 @@ const LONG_WEEKDAYS: [&str; 7] = [
     "Sunday",
 ];
 
-/// The time as IMF-fixdate; absent outside the years 1970 to 9999.
+/// Formats a time as IMF-fixdate; `None` outside the years 1970 to 9999.
 pub(crate) fn header_value(time: SystemTime) -> Option<HeaderValue> {
     format(time).and_then(|text| HeaderValue::try_from(text).ok())
 }
 
-/// Reads IMF-fixdate, RFC 850 and asctime dates; `now` settles the century of a two-digit year.
+/// Parses IMF-fixdate, RFC 850 and asctime dates; `now` decides the century of a two-digit year.
 pub(crate) fn parse(value: &[u8], now: SystemTime) -> Option<SystemTime> {
     let text = std::str::from_utf8(value).ok()?.trim_matches([' ', '\t']);
     match text.contains('-') {
@@ -35,7 +36,7 @@ pub(crate) fn parse(value: &[u8], now: SystemTime) -> Option<SystemTime> {
     }
 }
 
-/// The time without its fraction of a second, as HTTP can say it.
+/// The time truncated to whole seconds, the resolution of an HTTP-date.
 pub(crate) fn whole_seconds(time: SystemTime) -> SystemTime {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs()),
@@ -61,7 +62,8 @@ fn parse_common_second(text: &str) -> Option<SystemTime> {
         .or_else(|| parse_before_1970(text))
 }
 
-/// Reads the date 2000 years later, where `httpdate` knows it, and goes back. The same days fall on the same weekdays there.
+/// Parses the date 2,000 years later, where `httpdate` supports it, and subtracts them. Weekdays
+/// agree after 2,000 years.
 fn parse_before_1970(text: &str) -> Option<SystemTime> {
     let (head, rest) = text.split_at_checked(match text.len() {
         29 => 12,
@@ -76,7 +78,7 @@ fn parse_before_1970(text: &str) -> Option<SystemTime> {
         .checked_sub(TWO_MILLENNIA)
 }
 
-/// A date such as `Sunday, 06-Nov-94 08:49:37 GMT`, read as the IMF-fixdate of the right century.
+/// Parses a date such as `Sunday, 06-Nov-94 08:49:37 GMT` as the IMF-fixdate of the right century.
 fn parse_rfc850(text: &str, now: SystemTime) -> Option<SystemTime> {
     let (weekday, rest) = text.split_once(", ")?;
     if !LONG_WEEKDAYS.contains(&weekday) {
@@ -93,7 +95,7 @@ fn parse_rfc850(text: &str, now: SystemTime) -> Option<SystemTime> {
     parse_four_digit_year(&format!("{weekday}, {day} {month} {year:04} {time}"))
 }
 
-/// The year with these last two digits that is at most 50 years ahead of now, and no further back than need be.
+/// The latest year with these last two digits that is at most 50 years after `now`.
 fn full_year(two_digits: u16, now: SystemTime) -> Option<u16> {
     let this_year: u16 = format(now)?.get(12..16)?.parse().ok()?;
     let year = this_year - this_year % 100 + two_digits;

@@ -35,7 +35,7 @@ pub use self::{
     routing::RequestId,
 };
 
-/// The value of a field that is sent on exactly one line.
+/// Value of a field that has exactly one line.
 fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;

@@ -1,7 +1,7 @@
-//! The ports of the host: time, randomness, and the error of every store.
+//! Ports of the host: time, randomness and the error of every store.
 //!
-//! They are those of [`host_ports`], which the whole suite shares. Store traits stand beside the logic that calls them, such as
-//! [`IdempotencyStore`](crate::idempotency::IdempotencyStore).
+//! Re-exports of [`host_ports`], which the whole suite shares. Store traits are in the module that
+//! calls them, such as [`IdempotencyStore`](crate::idempotency::IdempotencyStore).
 
 pub use host_ports::{Clock, Entropy, EntropyFn, StoreError, StoreErrorKind, entropy_fn};
 #[cfg(feature = "os")]

@@ -1,10 +1,11 @@
-//! `WWW-Authenticate`, [RFC 9110 §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1).
+//! Challenges in `WWW-Authenticate`, [RFC 9110
+//! §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1).
 
 use http::HeaderValue;
 
 use crate::field;
 
-/// One challenge: an authentication scheme and its parameters.
+/// An authentication challenge: a scheme and its parameters.
 ///
 /// ```
 /// use http_conventions::errors::Challenge;
@@ -22,16 +23,16 @@ pub struct Challenge {
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Parameters {
     Named(Vec<Box<str>>),
-    /// One `token68`, beside which there can be nothing.
+    /// A single `token68`, which excludes parameters.
     Token68,
 }
 
 impl Challenge {
-    /// A challenge of a scheme, such as `Basic` or `DPoP`.
+    /// Creates a challenge of a scheme, such as `Basic` or `DPoP`.
     ///
     /// # Errors
     ///
-    /// When the scheme is not a token.
+    /// [`InvalidChallenge`] if the scheme is not a token.
     pub fn new(scheme: &str) -> Result<Self, InvalidChallenge> {
         if !field::is_token(scheme.as_bytes()) {
             return Err(InvalidChallenge);
@@ -43,8 +44,10 @@ impl Challenge {
         })
     }
 
-    /// A challenge of the scheme `Bearer`, which
-    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) wants with at least one parameter, such as `realm`.
+    /// A `Bearer` challenge without parameters.
+    ///
+    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) requires at least one
+    /// parameter, such as `realm`.
     #[must_use]
     pub const fn bearer() -> Self {
         Self {
@@ -53,12 +56,15 @@ impl Challenge {
         }
     }
 
-    /// Adds a parameter; its value is quoted.
+    /// Adds a parameter with a quoted value.
     ///
     /// # Errors
     ///
-    /// When the name is not a token or was given before, the value holds anything but visible ASCII and spaces, or the
-    /// challenge was read with a `token68` in it.
+    /// [`InvalidChallenge`] if
+    ///
+    /// - the name is not a token or is already present,
+    /// - the value contains a character other than visible ASCII and space,
+    /// - the challenge was parsed and contains a `token68`.
     pub fn with_parameter(mut self, name: &str, value: &str) -> Result<Self, InvalidChallenge> {
         let Parameters::Named(names) = &mut self.parameters else {
             return Err(InvalidChallenge);
@@ -85,7 +91,7 @@ impl Challenge {
     }
 }
 
-/// Reads the challenge of somebody else, such as an authorization library.
+/// Parses a challenge that other code wrote, such as an authorization library.
 ///
 /// ```
 /// use http::HeaderValue;
@@ -114,7 +120,9 @@ impl TryFrom<HeaderValue> for Challenge {
     }
 }
 
-/// The names of `#auth-param`, each once; absent where the text is anything else, a second challenge included.
+/// Parameter names of a list of `auth-param`.
+///
+/// `None` for any other text, a repeated name or a second challenge.
 fn names(text: &str) -> Option<Vec<Box<str>>> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -136,7 +144,7 @@ fn names(text: &str) -> Option<Vec<Box<str>>> {
     Some(names)
 }
 
-/// What follows a token or a quoted string.
+/// Text behind a token or a quoted string.
 fn after_value(text: &str) -> Option<&str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([' ', '\t', ',']).unwrap_or(text.len());
@@ -152,7 +160,7 @@ fn after_value(text: &str) -> Option<&str> {
     quoted.get(end..)?.strip_prefix('"')
 }
 
-/// `token68` of [RFC 9110 §11.2](https://www.rfc-editor.org/rfc/rfc9110#section-11.2), of which a scheme has at most one.
+/// Matches `token68` of [RFC 9110 §11.2](https://www.rfc-editor.org/rfc/rfc9110#section-11.2).
 fn is_token68(text: &str) -> bool {
     let text = text.trim_end_matches('=');
     !text.is_empty()
@@ -165,7 +173,8 @@ fn is_taken(names: &[Box<str>], name: &str) -> bool {
     names.iter().any(|taken| taken.eq_ignore_ascii_case(name))
 }
 
-/// The scheme or name is not a token, the name was given before, or the value cannot be sent.
+/// Error of [`Challenge`]: the scheme or a name is not a token, a name is repeated, or a value
+/// cannot be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid challenge")]
 pub struct InvalidChallenge;

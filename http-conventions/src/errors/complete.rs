@@ -1,4 +1,4 @@
-//! What only the exit of a host knows about a problem: which request it belongs to.
+//! Completes problems with the target and the request id of their request.
 
 use std::borrow::Cow;
 
@@ -19,9 +19,9 @@ use crate::{
 };
 
 const REQUEST_ID: &str = "request_id";
-/// What a target may be long that is repeated to its sender; one that is refused for its length is not.
+/// Longest path in bytes that is repeated as `instance`.
 const LONGEST_INSTANCE: usize = 2 << 10;
-/// Fields about the bytes of the content, which do not hold of others.
+/// Fields that describe the bytes of the content; they are wrong once the content changes.
 static OF_BYTES: [HeaderName; 5] = [
     CONTENT_LENGTH,
     ETAG,
@@ -31,7 +31,7 @@ static OF_BYTES: [HeaderName; 5] = [
 ];
 
 impl Problem {
-    /// Of this target, unless it names its instance, and of this request.
+    /// Adds the target as `instance`, unless there is one, and the request id.
     pub(crate) fn completed(mut self, target: &Uri, id: &RequestId) -> Self {
         if self.0.instance.is_none() {
             self.0.instance = instance(target).map(Cow::Owned);
@@ -39,12 +39,14 @@ impl Problem {
         self.with_request_id(id)
     }
 
-    /// The problem of an answer whose status is an error and whose content explains nothing, in place of that content. What the
-    /// status owes is taken from the answer where it has it; a 401 without a challenge gets this one.
+    /// Builds the problem that replaces the content of an error response.
+    ///
+    /// A 401 without `WWW-Authenticate` gets `challenge`. Other headers that the status requires
+    /// stay in `answer`.
     pub(crate) fn explaining<B>(answer: &Response<B>, challenge: Option<&Challenge>) -> Self {
         let status = answer.status();
         let problem = match status {
-            // these two have a wait, which the answer may know better
+            // these two require `Retry-After`; a value in the response takes precedence
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Self::of_status(status),
             _ => Self::blank(status),
         };
@@ -58,7 +60,7 @@ impl Problem {
         }
     }
 
-    /// The answer with this problem as its content, and the fields that it had.
+    /// Replaces the content of a response with this problem and keeps its other fields.
     pub(crate) fn replace_content<B>(self, answer: Response<B>) -> Response<Bytes> {
         let mut replaced = self.into_response();
         let mut fields = answer.into_parts().0.headers;
@@ -73,7 +75,7 @@ impl Problem {
         {
             fields.remove(of_content);
         }
-        // a field of the answer takes the place of the problem's
+        // a field of the response takes precedence over the field of the problem
         for name in fields.keys() {
             replaced.headers_mut().remove(name);
         }
@@ -83,15 +85,18 @@ impl Problem {
     }
 }
 
-/// Whether an answer is an error whose content says nothing that a client could read: it has none, or it is text, as frameworks
-/// write theirs. A page for people, or an error of another protocol, is left as it is.
+/// Returns whether the response is an error with no content or with `text/plain` content.
+///
+/// Frameworks write their own errors as plain text. HTML pages and errors of other protocols are
+/// left as they are.
 pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
     let content_type = answer.headers().get(CONTENT_TYPE);
     let is_text = content_type.is_none_or(|value| ContentType::new(value.as_bytes()).is("text/plain"));
     is_text && is_error(answer.status())
 }
 
-/// Whether an answer is an error whose content says that it is a problem, in any case and with any parameters.
+/// Returns whether a response is an error with `Content-Type: application/problem+json`, in any
+/// case and with any parameters.
 #[must_use]
 pub fn is_problem<B>(answer: &Response<B>) -> bool {
     let content_type = answer.headers().get(CONTENT_TYPE);
@@ -99,9 +104,9 @@ pub fn is_problem<B>(answer: &Response<B>) -> bool {
         && content_type.is_some_and(|value| ContentType::new(value.as_bytes()).is("application/problem+json"))
 }
 
-/// Adds the `instance` and the `request_id` to a problem that was written without them.
+/// Adds `instance` and `request_id` to a problem document that lacks them.
 pub(crate) fn completed_content(answer: Response<Bytes>, target: &Uri, id: &RequestId) -> Response<Bytes> {
-    // what is none is not read, however long it is
+    // other content is never parsed, whatever its size
     if !is_problem(&answer) {
         return answer;
     }
@@ -123,7 +128,7 @@ pub(crate) fn completed_content(answer: Response<Bytes>, target: &Uri, id: &Requ
     answer
 }
 
-/// What a problem of this target is an instance of, where that is worth saying.
+/// The `instance` for a target; `None` if its path is empty or too long.
 fn instance(target: &Uri) -> Option<String> {
     let path = target.path();
     (1..=LONGEST_INSTANCE)
@@ -135,7 +140,7 @@ fn is_error(status: StatusCode) -> bool {
     status.is_client_error() || status.is_server_error()
 }
 
-/// A path as a URI reference: `http` lets characters pass that a URI does not have.
+/// Converts a path to a URI reference: `http::Uri` accepts bytes that RFC 3986 forbids.
 fn uri_reference(path: &str) -> String {
     let mut text = Vec::with_capacity(path.len());
     for byte in path.bytes() {
@@ -144,7 +149,7 @@ fn uri_reference(path: &str) -> String {
             false => push_percent_encoded(&mut text, byte),
         }
     }
-    // two slashes would begin with a host
+    // two leading slashes would start an authority
     if text.starts_with(b"//") {
         text.splice(..0, *b"/.");
     }

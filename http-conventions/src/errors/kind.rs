@@ -1,13 +1,14 @@
-//! Kinds of problems: the URIs that clients switch on.
+//! Problem types: the URIs that clients compare.
 
 use std::fmt;
 
 use super::{ErrorStatus, Problem};
 use crate::uri::is_uri_byte;
 
-/// A kind of problem, defined once: what [RFC 9457 §4](https://www.rfc-editor.org/rfc/rfc9457#section-4) asks a definition for.
+/// Definition of a problem type, [RFC 9457 §4](https://www.rfc-editor.org/rfc/rfc9457#section-4).
 ///
-/// Its URI is the host's [`ProblemBase`] followed by the slug; neither may change once clients have seen it.
+/// Its URI is the [`ProblemBase`] of the host followed by the slug. Both are part of the API: do
+/// not change them after a release.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ProblemType {
     slug: &'static str,
@@ -17,7 +18,7 @@ pub struct ProblemType {
 }
 
 impl ProblemType {
-    /// Defines a kind of problem; the description is what a reader finds at its URI.
+    /// Defines a problem type. The host serves `description` at the URI of the type.
     #[must_use]
     pub const fn new(
         slug: &'static str,
@@ -33,57 +34,63 @@ impl ProblemType {
         }
     }
 
-    /// An occurrence of this kind.
+    /// Creates a problem of this type.
     #[must_use]
     pub fn problem(&self, base: &ProblemBase) -> Problem {
         Problem::new(self.status).with_type(self.uri(base), self.title)
     }
 
-    /// The URI of this kind at one host.
+    /// URI of this type at one host.
     #[must_use]
     pub fn uri(&self, base: &ProblemBase) -> String {
         [&base.0, self.slug].concat()
     }
 
-    /// The last part of the URI.
+    /// Slug: the last part of the URI.
     #[must_use]
     pub const fn slug(&self) -> &'static str {
         self.slug
     }
 
-    /// The status of every occurrence.
+    /// Status of every problem of this type.
     #[must_use]
     pub const fn status(&self) -> ErrorStatus {
         self.status
     }
 
-    /// The short summary, the same in every occurrence.
+    /// Title: a short summary, the same in every problem of this type.
     #[must_use]
     pub const fn title(&self) -> &'static str {
         self.title
     }
 
-    /// What went wrong and what a client can do about it.
+    /// Description of the cause and of the action that a client can take.
     #[must_use]
     pub const fn description(&self) -> &'static str {
         self.description
     }
 }
 
-/// The URI under which a host's problem types live, such as `https://api.example.com/problems/`.
+/// Base URI of the problem types of a host, such as `https://api.example.com/problems/`.
 ///
-/// There is no default, because type URIs must be absolute to mean the same everywhere, and only the host has a name
-/// to put there. RFC 9457 would like the URIs to lead to documentation, but nothing ever fetches them automatically.
+/// There is no default: a type URI must be absolute to be unique, and only the host has a name for
+/// it. RFC 9457 recommends that the URIs lead to documentation. Clients compare them and do not
+/// fetch them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProblemBase(Box<str>);
 
 impl ProblemBase {
-    /// An absolute URI that ends in `/`, `#` or `:`, so that a slug can follow.
+    /// Parses an absolute URI that ends in `/`, `#` or `:`, so that a slug can follow.
     ///
     /// # Errors
     ///
-    /// When it has no scheme, does not end so, holds a character that URIs do not have, or when a slug would become its host
-    /// or port.
+    /// [`InvalidProblemBase`] if
+    ///
+    /// - the URI has no scheme,
+    /// - the URI does not end in `/`, `#` or `:`,
+    /// - the URI contains a character that [RFC
+    ///   3986](https://www.rfc-editor.org/rfc/rfc3986#section-2) forbids,
+    /// - a slug would become part of the host or port.
     pub fn new(base: &str) -> Result<Self, InvalidProblemBase> {
         let (scheme, rest) = base.split_once(':').ok_or(InvalidProblemBase)?;
         let ready_for_slug = rest.ends_with(['/', '#', ':']);
@@ -108,8 +115,8 @@ fn is_scheme(scheme: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Whether an authority, where there is one, is over before the end:
-/// [RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2).
+/// Returns whether the authority, if present, ends before the last character, [RFC 3986
+/// §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2).
 fn is_past_authority(rest: &str) -> bool {
     rest.strip_prefix("//")
         .is_none_or(|authority| authority.find(['/', '?', '#']).is_some_and(|end| end > 0))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A JSON value, as an extension of a problem.
+/// A JSON value of an extension member.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has no further kinds of values")]
 pub enum Member {
@@ -12,18 +12,18 @@ pub enum Member {
     Bool(bool),
     /// A number without a fraction.
     Integer(i64),
-    /// Any other number; one that JSON cannot say is written as `null`.
+    /// Any other number. Infinities and NaN are written as `null`.
     Number(f64),
     /// A string.
     Text(Cow<'static, str>),
     /// An array.
     List(Vec<Self>),
-    /// An object; the members keep their order.
+    /// An object. The members keep their order.
     Object(Vec<(Cow<'static, str>, Self)>),
 }
 
 impl Member {
-    /// The string, if it is one.
+    /// String of [`Member::Text`]; `None` for other kinds.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -32,7 +32,7 @@ impl Member {
         }
     }
 
-    /// The integer, if it is one.
+    /// Integer of [`Member::Integer`]; `None` for other kinds.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self {
@@ -41,7 +41,7 @@ impl Member {
         }
     }
 
-    /// The truth value, if it is one.
+    /// Boolean of [`Member::Bool`]; `None` for other kinds.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         match self {

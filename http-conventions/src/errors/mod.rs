@@ -1,11 +1,13 @@
-//! Problem details, [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457): what every error answer carries.
+//! Problem details for HTTP APIs, [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457): the body of
+//! every error response.
 //!
-//! A [`Problem`] without a type is `about:blank`: its status says it all. Where clients must tell causes apart, give it a
-//! [`ProblemType`]: a slug that, put behind the host's [`ProblemBase`], is the stable URI clients switch on. The types this
-//! crate itself sends are listed in [`types`]; a host serves their descriptions where their URIs point.
+//! A [`Problem`] without a type is `about:blank`: the status explains it. Give a problem a
+//! [`ProblemType`] if clients must distinguish its causes. The type URI is the [`ProblemBase`] of
+//! the host followed by the slug of the type. [`types`] lists the types that this crate sends.
 //!
-//! An answer that owes a header cannot be made without it: a 401 takes its challenge, a 405 its methods, a 429 and a 503
-//! their wait, and [`ErrorStatus`] is no way around that. Clients read answers with [`ReceivedProblem`].
+//! Statuses that require a header have constructors that take it: 401 takes a challenge, 405 the
+//! allowed methods, 429 and 503 the wait. [`ErrorStatus`] excludes these statuses. Clients parse
+//! problems with [`ReceivedProblem`].
 //!
 //! ```
 //! use http_conventions::errors::{ErrorStatus, Problem, ProblemBase, ProblemType};
@@ -27,6 +29,8 @@
 //! assert_eq!(plain.to_bytes().as_ref(), br#"{"type":"about:blank","title":"Not Found","status":404}"#);
 //! # Ok::<(), http_conventions::errors::InvalidProblemBase>(())
 //! ```
+//!
+//! [`ProblemType`]: a slug that, put behind the host's [`ProblemBase`], is the stable URI clients switch on. The types this
 
 use std::{borrow::Cow, time::Duration};
 
@@ -61,15 +65,17 @@ pub use self::{
     status::{ErrorStatus, InvalidErrorStatus},
 };
 
-/// The media type of a problem body.
+/// Media type of a problem document.
 pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// The headers that a problem writes by itself, each of which has a way of its own into it.
+/// Headers that a problem writes itself. [`Problem::with_header`] ignores them.
 static OWN: [HeaderName; 5] = [ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE];
 
-/// One error answer: its status, its body and the headers that status owes.
+/// An error response: status, problem document and the headers that the status requires.
 ///
-/// One pointer wide, so that a `Result<_, Problem>` costs nothing where all goes well.
+/// # Performance
+///
+/// One pointer in size, so that `Result<_, Problem>` stays small.
 #[derive(Clone, Debug)]
 pub struct Problem(Box<Parts>);
 
@@ -84,21 +90,23 @@ struct Parts {
     challenges: Vec<Challenge>,
     allow: Option<Allow>,
     retry_after: Option<RetryAfter>,
-    /// Further fields that the answer owes.
+    /// Further response headers.
     fields: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
-    /// A problem that its status explains: type `about:blank`, the status phrase as title.
+    /// Creates an `about:blank` problem: the status phrase is its title.
     #[must_use]
     pub fn new(status: ErrorStatus) -> Self {
         Self::blank(status.status())
     }
 
-    /// The problem of a status that a server or a framework chose by itself: a request too large, too slow or unreadable.
+    /// Creates the problem for a status that a server or a framework chose, such as 413, 408 or
+    /// 400.
     ///
-    /// A 429 and a 503 ask for a second of patience. What is no error, or owes a header that the status alone does not say,
-    /// becomes a 500.
+    /// - 429 and 503 get `Retry-After: 1`.
+    /// - A status that is not an error becomes 500.
+    /// - A status that requires another header (401, 405, 407, 426) becomes 500.
     #[must_use]
     pub fn of_status(status: StatusCode) -> Self {
         match (ErrorStatus::try_from(status), status) {
@@ -110,14 +118,16 @@ impl Problem {
         }
     }
 
-    /// 401: the caller must prove who it is, in the way the challenge says.
+    /// 401: the request lacks valid credentials. The challenge names the scheme.
     #[must_use]
     pub fn unauthorized(challenge: Challenge) -> Self {
         Self::challenged(StatusCode::UNAUTHORIZED, challenge)
     }
 
-    /// A refusal with its challenge, as a resource server has it
-    /// ([RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)): 400, 403, and 401 for every other status.
+    /// Creates a refusal with a challenge, [RFC 6750
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1).
+    ///
+    /// 400 and 403 keep their status. Every other status becomes 401.
     #[must_use]
     pub fn challenged(status: StatusCode, challenge: Challenge) -> Self {
         let status = match status {
@@ -127,7 +137,7 @@ impl Problem {
         Self::blank(status).with_challenge(challenge)
     }
 
-    /// 405: the resource is there, and takes only these methods; none means none.
+    /// 405: the resource supports only these methods. An empty list is sent as an empty `Allow`.
     #[must_use]
     pub fn method_not_allowed(allow: impl Into<Allow>) -> Self {
         let mut problem = Self::blank(StatusCode::METHOD_NOT_ALLOWED);
@@ -135,13 +145,13 @@ impl Problem {
         problem
     }
 
-    /// 429: the caller must slow down.
+    /// 429: the caller exceeded a rate limit.
     #[must_use]
     pub fn too_many_requests(retry_after: RetryAfter) -> Self {
         Self::blank(StatusCode::TOO_MANY_REQUESTS).with_retry_after(retry_after)
     }
 
-    /// 503: the service cannot answer at the moment.
+    /// 503: the service is temporarily unavailable.
     #[must_use]
     pub fn service_unavailable(retry_after: RetryAfter) -> Self {
         Self::blank(StatusCode::SERVICE_UNAVAILABLE).with_retry_after(retry_after)
@@ -162,9 +172,9 @@ impl Problem {
         }))
     }
 
-    /// Names the kind of problem by an absolute URI that stays the same, and a title that goes with it.
+    /// Sets the type, a stable absolute URI, and the title of that type.
     ///
-    /// [`ProblemType::problem`] does this for a type of a registry.
+    /// [`ProblemType::problem`] sets both from a registry.
     #[must_use]
     pub fn with_type(
         mut self,
@@ -176,27 +186,28 @@ impl Problem {
         self
     }
 
-    /// Explains this occurrence, in words that help the client's developer.
+    /// Sets the explanation of this occurrence, for the developer of the client.
     ///
     /// # Security
     ///
-    /// The caller reads this: no internals, no stack traces, no secrets.
+    /// The caller receives this text: leave out internals, stack traces and secrets.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<Cow<'static, str>>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
-    /// Names this occurrence, as a URI reference: often the path of the affected resource.
+    /// Sets the URI reference of this occurrence, often the path of the affected resource.
     #[must_use]
     pub fn with_instance(mut self, instance: impl Into<Cow<'static, str>>) -> Self {
         self.0.instance = Some(instance.into());
         self
     }
 
-    /// Adds a member of the problem's own, in place of an earlier one of that name.
+    /// Adds an extension member; replaces an earlier one of the same name.
     ///
-    /// The five standard members keep their meaning: an extension that bears one of their names is not written.
+    /// An extension with the name of a standard member (`type`, `title`, `status`, `detail`,
+    /// `instance`) is not written.
     #[must_use]
     pub fn with_extension(mut self, name: &'static str, value: impl Into<Member>) -> Self {
         self.0.extensions.retain(|(existing, _)| *existing != name);
@@ -204,31 +215,30 @@ impl Problem {
         self
     }
 
-    /// Adds the extension `request_id`, so that a pasted body leads to the log line.
+    /// Adds the extension `request_id`, which leads from a reported body to its log line.
     #[must_use]
     pub fn with_request_id(self, id: &RequestId) -> Self {
         self.with_extension("request_id", id.as_str().to_owned())
     }
 
-    /// Adds a `WWW-Authenticate` challenge: a further one to a 401, or the missing scope to a 403.
+    /// Adds a `WWW-Authenticate` challenge: a second one of a 401, or the missing scope of a 403.
     #[must_use]
     pub fn with_challenge(mut self, challenge: Challenge) -> Self {
         self.0.challenges.push(challenge);
         self
     }
 
-    /// Says when to come back.
+    /// Sets `Retry-After`.
     #[must_use]
     pub fn with_retry_after(mut self, retry_after: RetryAfter) -> Self {
         self.0.retry_after = Some(retry_after);
         self
     }
 
-    /// Adds a header of the host's own to the answer, in place of an earlier one of that name: a `DPoP-Nonce` beside its challenge,
-    /// for instance.
+    /// Adds a response header, such as `DPoP-Nonce`; replaces an earlier one of the same name.
     ///
-    /// The headers that the problem writes by itself keep their values: `Content-Type`, `Cache-Control`, `WWW-Authenticate`, `Allow`
-    /// and `Retry-After` are not taken here.
+    /// `Content-Type`, `Cache-Control`, `WWW-Authenticate`, `Allow` and `Retry-After` are ignored
+    /// here: the problem writes them itself.
     ///
     /// ```
     /// use http::{HeaderName, HeaderValue};
@@ -249,30 +259,31 @@ impl Problem {
         self.with_field(name, value)
     }
 
-    /// Adds a field that the answer owes.
+    /// Appends a response header.
     pub(crate) fn with_field(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.fields.push((name, value));
         self
     }
 
-    /// Whether the answer owes this field already.
+    /// Returns whether the header was added.
     pub(crate) fn has_field(&self, name: &HeaderName) -> bool {
         self.0.fields.iter().any(|(there, _)| there == name)
     }
 
-    /// The status of the answer, which is also the member `status`.
+    /// Status of the response, and of the member `status`.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0.status
     }
 
-    /// The problem as JSON.
+    /// Problem document as JSON.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         write::problem(&self.0)
     }
 
-    /// The whole answer: status, body, `Content-Type`, `Cache-Control: no-store`, and the headers that were given.
+    /// Complete response: status, body, `Content-Type`, `Cache-Control: no-store` and the added
+    /// headers.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(self.to_bytes());
@@ -301,7 +312,8 @@ impl Parts {
     }
 }
 
-/// The status phrase of [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15); `http` has two of an older one.
+/// Status phrase of [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15); two phrases
+/// of the `http` crate are older.
 pub(crate) fn phrase(status: StatusCode) -> &'static str {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => "Content Too Large",

@@ -1,5 +1,5 @@
-//! Reads a problem that somebody else wrote, with the tolerance of
-//! [RFC 9457 §3.1](https://www.rfc-editor.org/rfc/rfc9457#section-3.1).
+//! Parses received problem documents, as tolerant as [RFC 9457
+//! §3.1](https://www.rfc-editor.org/rfc/rfc9457#section-3.1) requires.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,12 @@ use serde_json::{Map, Value};
 
 use super::Member;
 
-/// A problem as a client received it.
+/// A problem document that a client received.
 ///
-/// A member of the wrong type is treated as absent, as the RFC demands; unknown members are extensions. The status of the
-/// response counts, not the member `status`, should they differ.
+/// - A member of the wrong type counts as absent, as the RFC requires.
+/// - Unknown members are extensions.
+/// - If the member `status` differs from the status of the response, use the status of the
+///   response.
 ///
 /// ```
 /// use http_conventions::errors::ReceivedProblem;
@@ -33,11 +35,11 @@ pub struct ReceivedProblem {
 }
 
 impl ReceivedProblem {
-    /// Reads a body of the media type `application/problem+json`.
+    /// Parses a body of the media type `application/problem+json`.
     ///
     /// # Errors
     ///
-    /// When the body is not a JSON object; nothing else is an error.
+    /// [`InvalidProblem`] if the body is not a JSON object.
     pub fn parse(body: &[u8]) -> Result<Self, InvalidProblem> {
         let mut members: Map<String, Value> = serde_json::from_slice(body).map_err(|_| InvalidProblem)?;
         Ok(Self {
@@ -50,37 +52,37 @@ impl ReceivedProblem {
         })
     }
 
-    /// The kind of problem; `about:blank` when the sender named none. Compare it, do not fetch it.
+    /// Type URI; `about:blank` if the document has none. Compare it, do not fetch it.
     #[must_use]
     pub fn type_uri(&self) -> &str {
         self.type_uri.as_deref().unwrap_or("about:blank")
     }
 
-    /// The short summary of the kind.
+    /// Title: short summary of the type.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// The status the sender meant, if it is one at all.
+    /// Member `status`, if it is an integer from 100 to 599.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.status
     }
 
-    /// The explanation of this occurrence.
+    /// Explanation of this occurrence.
     #[must_use]
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
     }
 
-    /// The URI reference of this occurrence.
+    /// URI reference of this occurrence.
     #[must_use]
     pub fn instance(&self) -> Option<&str> {
         self.instance.as_deref()
     }
 
-    /// A member beyond the five standard ones.
+    /// Extension member of this name.
     #[must_use]
     pub fn extension(&self, name: &str) -> Option<&Member> {
         self.extensions

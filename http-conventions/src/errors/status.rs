@@ -1,53 +1,53 @@
-//! The statuses a [`Problem`](super::Problem) may have when nothing but the status is known.
+//! Statuses that a [`Problem`](super::Problem) can have without further headers.
 
 use http::StatusCode;
 
-/// A 4xx or 5xx status that obliges the answer to carry no header of its own.
+/// A 4xx or 5xx status that requires no response header.
 ///
-/// 401, 405, 407, 426, 429 and 503 are not among them; [`Problem`](super::Problem) has constructors for those this crate
-/// answers with, which ask for the header.
+/// 401, 405, 407, 426, 429 and 503 are excluded. [`Problem`](super::Problem) has constructors for
+/// 401, 405, 429 and 503 that take the required header.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct ErrorStatus(StatusCode);
 
 impl ErrorStatus {
     /// 400: the request is malformed.
     pub const BAD_REQUEST: Self = Self(StatusCode::BAD_REQUEST);
-    /// 403: known, and not allowed.
+    /// 403: the caller is authenticated and lacks a permission.
     pub const FORBIDDEN: Self = Self(StatusCode::FORBIDDEN);
-    /// 404: no such resource, or none the caller may know of.
+    /// 404: the resource does not exist, or the caller may not know of it.
     pub const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND);
-    /// 406: no representation the caller accepts.
+    /// 406: no representation that the request accepts.
     pub const NOT_ACCEPTABLE: Self = Self(StatusCode::NOT_ACCEPTABLE);
     /// 408: the request did not arrive in time.
     pub const REQUEST_TIMEOUT: Self = Self(StatusCode::REQUEST_TIMEOUT);
-    /// 409: at odds with the current state.
+    /// 409: the request conflicts with the current state.
     pub const CONFLICT: Self = Self(StatusCode::CONFLICT);
-    /// 410: was here, and will not come back.
+    /// 410: the resource is permanently gone.
     pub const GONE: Self = Self(StatusCode::GONE);
-    /// 412: a precondition the caller stated is false.
+    /// 412: a precondition of the request is false.
     pub const PRECONDITION_FAILED: Self = Self(StatusCode::PRECONDITION_FAILED);
     /// 413: the body is too large.
     pub const CONTENT_TOO_LARGE: Self = Self(StatusCode::PAYLOAD_TOO_LARGE);
-    /// 414: the target is too long.
+    /// 414: the request target is too long.
     pub const URI_TOO_LONG: Self = Self(StatusCode::URI_TOO_LONG);
-    /// 415: the body is of a kind the resource does not take.
+    /// 415: the resource does not support the media type or the content coding.
     pub const UNSUPPORTED_MEDIA_TYPE: Self = Self(StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    /// 422: well-formed, and yet not processable.
+    /// 422: the content is well-formed and cannot be processed.
     pub const UNPROCESSABLE_CONTENT: Self = Self(StatusCode::UNPROCESSABLE_ENTITY);
     /// 428: the request must be conditional.
     pub const PRECONDITION_REQUIRED: Self = Self(StatusCode::PRECONDITION_REQUIRED);
     /// 431: the header section is too large.
     pub const REQUEST_HEADER_FIELDS_TOO_LARGE: Self = Self(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
-    /// 500: a fault of the service.
+    /// 500: an internal error of the service.
     pub const INTERNAL_SERVER_ERROR: Self = Self(StatusCode::INTERNAL_SERVER_ERROR);
-    /// 501: a method the service does not know.
+    /// 501: the service does not know the method.
     pub const NOT_IMPLEMENTED: Self = Self(StatusCode::NOT_IMPLEMENTED);
-    /// 502: a service behind this one answered badly.
+    /// 502: an upstream service sent an invalid response.
     pub const BAD_GATEWAY: Self = Self(StatusCode::BAD_GATEWAY);
-    /// 504: a service behind this one did not answer in time.
+    /// 504: an upstream service did not respond in time.
     pub const GATEWAY_TIMEOUT: Self = Self(StatusCode::GATEWAY_TIMEOUT);
 
-    /// The status code.
+    /// Returns the status code.
     #[must_use]
     pub const fn status(self) -> StatusCode {
         self.0
@@ -66,7 +66,7 @@ impl TryFrom<StatusCode> for ErrorStatus {
     }
 }
 
-/// The status is no error, or owes the answer a header.
+/// The status is not an error, or it requires a response header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an error status without obligations")]
 pub struct InvalidErrorStatus;

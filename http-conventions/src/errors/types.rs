@@ -1,4 +1,4 @@
-//! The problem types this crate sends by itself: a registry that a host can publish.
+//! Problem types that this crate sends: a registry that a host can publish.
 //!
 //! ```
 //! use http_conventions::errors::{types, ProblemBase};
@@ -11,7 +11,8 @@
 
 use super::{ErrorStatus, ProblemType};
 
-/// 400: `limit` is no number in its range, or a page parameter is repeated. The extension `parameter` names it.
+/// 400: `limit` is not a number in range, or a page parameter is repeated. The extension
+/// `parameter` names it.
 pub const INVALID_PAGE_REQUEST: ProblemType = ProblemType::new(
     "invalid-page-request",
     ErrorStatus::BAD_REQUEST,
@@ -19,7 +20,7 @@ pub const INVALID_PAGE_REQUEST: ProblemType = ProblemType::new(
     "A page parameter is malformed, out of range or repeated. Correct it and ask again.",
 );
 
-/// 400: the cursor was not made by this service, or was changed.
+/// 400: the service did not issue the cursor, or the cursor was changed.
 pub const INVALID_CURSOR: ProblemType = ProblemType::new(
     "invalid-cursor",
     ErrorStatus::BAD_REQUEST,
@@ -27,7 +28,7 @@ pub const INVALID_CURSOR: ProblemType = ProblemType::new(
     "The cursor is not one that this service gave out. Start again from the first page.",
 );
 
-/// 400: the cursor is too old.
+/// 400: the cursor has expired.
 pub const EXPIRED_CURSOR: ProblemType = ProblemType::new(
     "expired-cursor",
     ErrorStatus::BAD_REQUEST,
@@ -43,7 +44,7 @@ pub const CURSOR_MISMATCH: ProblemType = ProblemType::new(
     "A cursor continues exactly the request that it came from. Repeat its path, order and filters, or start again from the first page.",
 );
 
-/// 412: the resource is not in the state the caller expects.
+/// 412: the resource is not in the state that the client expects.
 pub const PRECONDITION_FAILED: ProblemType = ProblemType::new(
     "precondition-failed",
     ErrorStatus::PRECONDITION_FAILED,
@@ -51,7 +52,7 @@ pub const PRECONDITION_FAILED: ProblemType = ProblemType::new(
     "The resource changed since it was read, or exists when it should not. Read it again and decide anew.",
 );
 
-/// 428: the request must say which state it means to change.
+/// 428: the request needs a precondition such as `If-Match`.
 pub const PRECONDITION_REQUIRED: ProblemType = ProblemType::new(
     "precondition-required",
     ErrorStatus::PRECONDITION_REQUIRED,
@@ -59,7 +60,7 @@ pub const PRECONDITION_REQUIRED: ProblemType = ProblemType::new(
     "This request must carry If-Match with the entity tag that was last read.",
 );
 
-/// 400: the route asks for an `Idempotency-Key`.
+/// 400: the route requires an `Idempotency-Key`.
 pub const IDEMPOTENCY_KEY_MISSING: ProblemType = ProblemType::new(
     "idempotency-key-missing",
     ErrorStatus::BAD_REQUEST,
@@ -75,7 +76,7 @@ pub const IDEMPOTENCY_KEY_INVALID: ProblemType = ProblemType::new(
     "An Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, without quotes, commas and backslashes unless it is a quoted string.",
 );
 
-/// 409, or 422 where the host chose so: the key was used for a different request.
+/// 409, or 422 if the host configured it: the key was used for a different request.
 pub const IDEMPOTENCY_KEY_REUSED: ProblemType = ProblemType::new(
     "idempotency-key-reused",
     ErrorStatus::CONFLICT,
@@ -83,7 +84,7 @@ pub const IDEMPOTENCY_KEY_REUSED: ProblemType = ProblemType::new(
     "The key was sent before with another request. Use a new key for a new operation.",
 );
 
-/// 409 with `Retry-After`: the first request with this key is still being worked on.
+/// 409 with `Retry-After`: the first request with this key is still in progress.
 pub const IDEMPOTENCY_IN_FLIGHT: ProblemType = ProblemType::new(
     "idempotency-in-flight",
     ErrorStatus::CONFLICT,
@@ -91,7 +92,7 @@ pub const IDEMPOTENCY_IN_FLIGHT: ProblemType = ProblemType::new(
     "The first request with this key has no result yet. Repeat the same request after the given time.",
 );
 
-/// 409: the first request finished, and its result cannot be sent again.
+/// 409: the first request completed, and its response cannot be replayed.
 pub const IDEMPOTENCY_RESULT_NOT_REPLAYABLE: ProblemType = ProblemType::new(
     "idempotency-result-not-replayable",
     ErrorStatus::CONFLICT,
@@ -99,7 +100,7 @@ pub const IDEMPOTENCY_RESULT_NOT_REPLAYABLE: ProblemType = ProblemType::new(
     "The operation was carried out once, with the status in original_status, but its result is not kept, as it is too large or shows a secret once. Read the resource instead.",
 );
 
-/// 409: nobody knows whether the first request took effect.
+/// 409: the outcome of the first request is unknown.
 pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
     "idempotency-outcome-unknown",
     ErrorStatus::CONFLICT,
@@ -107,7 +108,8 @@ pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
     "The first request with this key broke off, and may or may not have taken effect. Look at the resource before sending it anew under another key.",
 );
 
-/// 406: there is no representation that the request accepts. The extension `available` lists what there is.
+/// 406: no representation that the request accepts. The extension `available` lists the
+/// representations.
 pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
     "not-acceptable",
     ErrorStatus::NOT_ACCEPTABLE,
@@ -115,7 +117,8 @@ pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
     "The resource has no representation that the request accepts. Ask for one of those in available.",
 );
 
-/// 415: the content is of a type or in a coding that is not read. `Accept` or `Accept-Encoding` lists what is.
+/// 415: the media type or content coding is not supported. `Accept` or `Accept-Encoding` lists the
+/// supported ones.
 pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
     "unsupported-content",
     ErrorStatus::UNSUPPORTED_MEDIA_TYPE,
@@ -123,7 +126,8 @@ pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
     "The content is of a media type, or in a content coding, that this resource does not read. Send it as Accept or Accept-Encoding of the answer says.",
 );
 
-/// 400: the request names no version, or one that is not there. The extension `supported` lists those that are.
+/// 400: the request names no version or an unknown one. The extension `supported` lists the
+/// versions.
 pub const UNSUPPORTED_VERSION: ProblemType = ProblemType::new(
     "unsupported-version",
     ErrorStatus::BAD_REQUEST,
@@ -131,7 +135,8 @@ pub const UNSUPPORTED_VERSION: ProblemType = ProblemType::new(
     "This request must name one of the versions in supported.",
 );
 
-/// 410: the version is over. A `Link` of the relation `successor-version` leads to what takes its place.
+/// 410: the version has been removed. A `Link` with the relation `successor-version` leads to its
+/// successor.
 pub const VERSION_GONE: ProblemType = ProblemType::new(
     "version-gone",
     ErrorStatus::GONE,
@@ -139,7 +144,7 @@ pub const VERSION_GONE: ProblemType = ProblemType::new(
     "This version of the API is over. Move to its successor.",
 );
 
-/// 413: the content is larger than is taken, as it is sent or unpacked. The extension `limit` is the cap in bytes.
+/// 413: the content, as sent or decompressed, exceeds the limit. The extension `limit` is in bytes.
 pub const CONTENT_TOO_LARGE: ProblemType = ProblemType::new(
     "content-too-large",
     ErrorStatus::CONTENT_TOO_LARGE,
@@ -147,7 +152,7 @@ pub const CONTENT_TOO_LARGE: ProblemType = ProblemType::new(
     "The content, or what it becomes when it is unpacked, has more bytes than limit. Send less at once.",
 );
 
-/// 414: the path and query are longer than is taken. The extension `limit` is the cap in bytes.
+/// 414: path and query exceed the limit. The extension `limit` is in bytes.
 pub const TARGET_TOO_LONG: ProblemType = ProblemType::new(
     "target-too-long",
     ErrorStatus::URI_TOO_LONG,
@@ -155,7 +160,7 @@ pub const TARGET_TOO_LONG: ProblemType = ProblemType::new(
     "The path and query have more bytes than limit. Send what is long as content.",
 );
 
-/// 431: the header section is larger than is taken. The extension `limit` is the cap, in bytes or in lines.
+/// 431: the header section exceeds the limit. The extension `limit` is in bytes or in lines.
 pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
     "fields-too-large",
     ErrorStatus::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -163,7 +168,7 @@ pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
     "The header fields are more, or have more bytes, than limit. Send fewer or shorter ones.",
 );
 
-/// Every type above.
+/// All types of this module.
 pub const ALL: [ProblemType; 19] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,

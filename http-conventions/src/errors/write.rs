@@ -33,7 +33,7 @@ pub(super) fn problem(problem: &Parts) -> Bytes {
     Bytes::from(out)
 }
 
-/// A JSON object with one member more, which is text.
+/// Appends a text member to a JSON object.
 pub(super) fn with_member(object: &[u8], name: &str, value: &str) -> Bytes {
     let inner = object.trim_ascii_end();
     let inner = inner.strip_suffix(b"}").unwrap_or(inner);
@@ -60,7 +60,7 @@ fn member(out: &mut Vec<u8>, value: &Member) {
         Member::Bool(true) => out.extend_from_slice(b"true"),
         Member::Bool(false) => out.extend_from_slice(b"false"),
         Member::Integer(number) => integer(out, *number),
-        // `{:?}` writes large and small numbers with an exponent, which JSON reads too
+        // `{:?}` writes large and small numbers with an exponent, which is valid JSON
         Member::Number(number) if number.is_finite() => {
             out.extend_from_slice(format!("{number:?}").as_bytes());
         }
@@ -83,7 +83,7 @@ fn list<T>(out: &mut Vec<u8>, brackets: &[u8; 2], items: &[T], write: impl Fn(&m
     out.push(close);
 }
 
-/// The digits are made from the last to the first, in a buffer that holds every 64-bit integer.
+/// Writes the digits from last to first into a buffer that holds every 64-bit integer.
 fn integer(out: &mut Vec<u8>, number: i64) {
     let mut digits = [0; 20];
     let mut rest = number.unsigned_abs();
@@ -102,11 +102,11 @@ fn integer(out: &mut Vec<u8>, number: i64) {
     out.extend(digits.iter().skip(digits.len() - length));
 }
 
-/// A JSON string; runs without anything to escape are copied whole.
+/// Writes a JSON string; runs without escapes are copied whole.
 fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut rest = text.as_bytes();
-    // most texts have nothing to escape, which is seen fastest by looking at all of it
+    // most texts need no escape; a full scan is the fastest check
     if !rest.iter().fold(false, |found, byte| found | needs_escape(*byte)) {
         out.extend_from_slice(rest);
         out.push(b'"');

@@ -1,4 +1,4 @@
-//! How long a server asks to stay away, in every dialect.
+//! The wait that a server asks for, in `Retry-After` and in rate-limit headers.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,15 +14,21 @@ use crate::{
     single_value,
 };
 
-/// Nobody asks for thirty years; a number as large is a time.
+/// First value that counts as a Unix time: a wait of 30 years is implausible.
 const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 
-/// The wait that an answer asks for, counted from `now`; absent where it asks for none that can be read.
+/// Parses the wait that a response asks for, relative to `now`; `None` if no field can be parsed.
 ///
-/// `Retry-After` goes first. Without it, the longest `t` among the quotas of `RateLimit` that are used up (`r=0`), by
-/// draft-ietf-httpapi-ratelimit-headers; then `RateLimit-Reset` and `X-RateLimit-Reset`, which some servers give in seconds and
-/// others as a Unix time: what is a billion or more is a time. Times are measured against the answer's own `Date`, where it has one. A
-/// field that is malformed is passed over, and so is one of the resets that is repeated; no wait is longer than 2³¹ seconds.
+/// The first of these that is present counts:
+///
+/// 1. `Retry-After`.
+/// 2. `RateLimit` of draft-ietf-httpapi-ratelimit-headers: the longest `t` among the exhausted
+///    quotas (`r=0`).
+/// 3. `RateLimit-Reset`, then `X-RateLimit-Reset`: seconds, or a Unix time if the value is
+///    1,000,000,000 or more.
+///
+/// Times are relative to the `Date` of the response, if it has one. A malformed field is ignored,
+/// and so is a repeated `…-Reset`. The wait is capped at 2³¹ seconds.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -51,7 +57,7 @@ pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         .or_else(|| resets.find_map(|name| reset(headers, &name, answered_at(headers, now))))
 }
 
-/// The `t` of a quota of which nothing is left.
+/// The `t` of an exhausted quota.
 fn used_up(member: &[u8]) -> Option<Duration> {
     let (_, parameters) = field::split_once(member, b';');
     let (mut left, mut time) = (None, None);
@@ -74,7 +80,7 @@ fn reset(headers: &HeaderMap, name: &HeaderName, answered_at: SystemTime) -> Opt
     Some(at.duration_since(answered_at).unwrap_or(Duration::ZERO))
 }
 
-/// Digits as `Retry-After` reads them.
+/// Parses digits with the rules of `Retry-After`.
 fn seconds(digits: &[u8]) -> Option<Duration> {
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     is_number

@@ -1,8 +1,9 @@
-//! How many retries a client may add to what it sends.
+//! Retry budget of a client.
 
-/// Keeps retries a share of the requests, so that clients do not bury a service that is down under several times its load.
+/// Limits retries to a share of the requests, so that clients do not overload a failing service.
 ///
-/// Every request pays a share of a retry in, every retry takes one out, and there is never more than the reserve in it.
+/// Each request deposits a share of one retry; each retry withdraws one. The balance never exceeds
+/// the reserve.
 ///
 /// ```
 /// use http_conventions::retry::RetryBudget;
@@ -15,7 +16,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetryBudget {
-    /// In hundredths of a retry.
+    /// Balance in hundredths of a retry.
     left: u64,
     reserve: u64,
     share: u64,
@@ -24,7 +25,8 @@ pub struct RetryBudget {
 const ONE: u64 = 100;
 
 impl RetryBudget {
-    /// So many retries for a hundred requests, and so many in reserve, which it begins with.
+    /// Allows `percent` retries per 100 requests. The budget starts with `reserve` retries and
+    /// never holds more.
     #[must_use]
     pub const fn new(percent: u32, reserve: u32) -> Self {
         let reserve = reserve as u64 * ONE;
@@ -35,12 +37,12 @@ impl RetryBudget {
         }
     }
 
-    /// A request was sent for the first time.
+    /// Records the first attempt of a request.
     pub fn deposit(&mut self) {
         self.left = self.left.saturating_add(self.share).min(self.reserve);
     }
 
-    /// Whether a retry may be sent; it is taken out then.
+    /// Withdraws one retry; returns `false` if the budget is exhausted.
     #[must_use]
     pub fn withdraw(&mut self) -> bool {
         let after = self.left.checked_sub(ONE);
@@ -50,7 +52,7 @@ impl RetryBudget {
 }
 
 impl Default for RetryBudget {
-    /// Ten for a hundred requests, ten in reserve.
+    /// 10 retries per 100 requests, 10 in reserve.
     fn default() -> Self {
         Self::new(10, 10)
     }

@@ -1,4 +1,4 @@
-//! When a client sends a request again, and after how long: pure, so that the client keeps its own timer and transport.
+//! Retry policy of a client: pure functions, so that the client keeps its own timer and transport.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -16,7 +16,7 @@
 //! let RetryDecision::Retry(wait) = policy.decide(read, outcome, SystemTime::UNIX_EPOCH, &OsEntropy) else { panic!() };
 //! assert!(wait >= Duration::from_secs(2));
 //!
-//! // nobody knows whether the first took effect
+//! // the first attempt may have taken effect, and a POST is not idempotent
 //! let write = Tried::new(&Method::POST, &request, 1);
 //! assert!(!matches!(policy.decide(write, outcome, SystemTime::UNIX_EPOCH, &OsEntropy), RetryDecision::Retry(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,4 +1,4 @@
-//! The decision.
+//! Decides whether to retry a request.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +12,10 @@ use crate::{
     routing::Semantics,
 };
 
-/// How often a client tries, and how long it waits between.
+/// Retry policy: number of attempts and exponential backoff with full jitter.
 ///
-/// The wait is drawn evenly between nothing and a ceiling that doubles from try to try (full jitter), so that clients that failed
-/// together do not come back together. A wait that the server asks for comes before it.
+/// The wait is uniform between zero and a ceiling that doubles with each attempt, so that clients
+/// that failed together do not retry together. A wait that the server asks for is added to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetryPolicy {
     tries: u32,
@@ -25,7 +25,7 @@ pub struct RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Four tries, ceilings from half a second to 20 seconds, and nothing for which the server asks for more than a minute.
+    /// 4 attempts, ceilings from 500 ms to 20 s; gives up if the server asks for more than 60 s.
     fn default() -> Self {
         Self {
             tries: 4,
@@ -36,7 +36,7 @@ impl Default for RetryPolicy {
     }
 }
 
-/// A request that was sent, and how often.
+/// A request and the number of its attempts so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Tried<'a> {
     method: &'a Method,
@@ -44,21 +44,22 @@ pub struct Tried<'a> {
     times: u32,
 }
 
-/// Outcome of the last try.
+/// Outcome of the last attempt.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a try has no further end")]
 pub enum TryOutcome<'a> {
-    /// The request did not leave: no name, no connection, no handshake.
+    /// The request was not sent: DNS, connection or TLS handshake failed.
     NotSent,
-    /// It may have arrived, and there is no answer: a timeout, a connection that broke.
+    /// The request may have arrived, and there is no response: a timeout or a broken connection.
     Lost,
-    /// There is an answer.
+    /// The server responded.
     Answered {
-        /// Its status.
+        /// Status of the response.
         status: StatusCode,
-        /// Its fields.
+        /// Headers of the response.
         headers: &'a HeaderMap,
-        /// Its content, if that is a problem: only it tells a conflict that passes from one that stays.
+        /// Problem document of the response, if it has one. It distinguishes a 409 that passes from
+        /// one that stays.
         problem: Option<&'a ReceivedProblem>,
     },
 }
@@ -67,29 +68,29 @@ pub enum TryOutcome<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "there is nothing else to do")]
 pub enum RetryDecision {
-    /// Send the same request again, after this wait.
+    /// Send the same request again after this wait.
     Retry(Duration),
-    /// Do not.
+    /// Do not retry.
     GiveUp(GiveUp),
 }
 
-/// Why not.
+/// Reason not to retry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum GiveUp {
-    /// The answer would be the same again.
+    /// Another attempt would get the same response.
     Final,
-    /// Nobody knows whether the request took effect, and it may not take effect twice: it is not idempotent and has no
-    /// `Idempotency-Key`.
+    /// The request may have taken effect and must not take effect twice: its method is not
+    /// idempotent and it has no `Idempotency-Key`.
     NotRepeatable,
-    /// It was tried often enough.
+    /// The maximum number of attempts is reached.
     Exhausted,
-    /// The server asks for a longer wait than the client has.
+    /// The server asks for this wait, which is longer than the client accepts.
     TooLong(Duration),
 }
 
 impl<'a> Tried<'a> {
-    /// A request of this method and fields, sent so many times.
+    /// A request of this method and headers that was sent `times` times.
     #[must_use]
     pub const fn new(method: &'a Method, headers: &'a HeaderMap, times: u32) -> Self {
         Self {
@@ -109,14 +110,14 @@ impl<'a> Tried<'a> {
 }
 
 impl RetryPolicy {
-    /// With so many tries, the first included.
+    /// Sets the maximum number of attempts, the first included.
     #[must_use]
     pub const fn with_tries(mut self, tries: u32) -> Self {
         self.tries = tries;
         self
     }
 
-    /// With waits below these ceilings: after the first try, and after however many.
+    /// Sets the ceiling of the wait after the first attempt and the maximum of all ceilings.
     #[must_use]
     pub const fn with_ceilings(mut self, first: Duration, last: Duration) -> Self {
         self.first_ceiling = first;
@@ -124,18 +125,22 @@ impl RetryPolicy {
         self
     }
 
-    /// Gives up where the server asks for a longer wait than this.
+    /// Sets the longest wait that the client accepts from a server.
     #[must_use]
     pub const fn with_longest_wait(mut self, wait: Duration) -> Self {
         self.longest_wait = wait;
         self
     }
 
-    /// Whether to send the request again.
+    /// Decides whether to retry the request, and after which wait.
     ///
-    /// A request that did not leave is; one that may have arrived only if it is idempotent or carries an `Idempotency-Key`. Then
-    /// what was lost is tried again, and 408, 425, 429, 500, 502, 503, 504, and the 409 of a first request that is still in
-    /// progress. Ask the [budget](super::RetryBudget) before doing so.
+    /// - A request that was not sent is retried.
+    /// - A lost request is retried if its method is idempotent or it has an `Idempotency-Key`.
+    /// - Under the same condition, 408, 425, 429, 500, 502, 503 and 504 are retried.
+    /// - A 409 is retried if its problem says that the first request with this `Idempotency-Key` is
+    ///   in progress.
+    ///
+    /// Withdraw from a [`RetryBudget`](super::RetryBudget) before sending the retry.
     #[must_use]
     pub fn decide(
         &self,
@@ -168,14 +173,14 @@ impl RetryPolicy {
         }
     }
 
-    /// Evenly between nothing and the ceiling after so many tries.
+    /// Uniform between zero and the ceiling of this attempt.
     fn jitter(&self, times: u32, entropy: &dyn Entropy) -> Duration {
         let doublings = times.saturating_sub(1).min(31);
         let ceiling = self.first_ceiling.saturating_mul(1 << doublings);
         let ceiling = ceiling.min(self.last_ceiling);
         let mut random = [0; 4];
         entropy.fill(&mut random);
-        // the fraction of two whole numbers below 2³², one more for the ceiling itself
+        // both ends of the range can occur
         let share = f64::from(u32::from_be_bytes(random)) / f64::from(u32::MAX);
         ceiling.mul_f64(share).min(ceiling)
     }
@@ -189,7 +194,7 @@ fn may_pass(status: StatusCode, problem: Option<&ReceivedProblem>, tried: Tried<
     }
 }
 
-/// By the slug, as the client need not know the base of the server's types.
+/// Compares the slug alone: the client does not know the base of the server's types.
 fn is_in_flight(problem: &ReceivedProblem) -> bool {
     let base = problem
         .type_uri()
