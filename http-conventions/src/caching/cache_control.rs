@@ -1,10 +1,10 @@
-//! `Cache-Control`.
+//! `Cache-Control` of responses.
 
 use std::{fmt, time::Duration};
 
 use http::{HeaderMap, HeaderValue, header::CACHE_CONTROL};
 
-/// Who may keep a response, and for how long.
+/// Caching policy of a response: its `Cache-Control` field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CacheControl(Policy);
 
@@ -18,19 +18,21 @@ enum Policy {
 }
 
 impl CacheControl {
-    /// `no-store`: nobody keeps it. For tokens, errors and answers to unsafe methods.
+    /// `no-store`: no cache may keep the response. For tokens, errors and responses to unsafe
+    /// methods.
     #[must_use]
     pub const fn no_store() -> Self {
         Self(Policy::NoStore)
     }
 
-    /// `private, no-store`: per-user data.
+    /// `private, no-store`: data of one user.
     #[must_use]
     pub const fn private_no_store() -> Self {
         Self(Policy::PrivateNoStore)
     }
 
-    /// `public, max-age=…`: data that is the same for everybody. Fractions of a second are cut off.
+    /// `public, max-age=…`: data that is the same for all callers. Fractions of a second are cut
+    /// off.
     #[must_use]
     pub const fn public(max_age: Duration) -> Self {
         Self(Policy::Public {
@@ -38,7 +40,8 @@ impl CacheControl {
         })
     }
 
-    /// `private, max-age=…`: per-user data that the user's own cache may keep. Fractions of a second are cut off.
+    /// `private, max-age=…`: data of one user, which the cache of that user may keep. Fractions of
+    /// a second are cut off.
     #[must_use]
     pub const fn private(max_age: Duration) -> Self {
         Self(Policy::Private {
@@ -46,32 +49,34 @@ impl CacheControl {
         })
     }
 
-    /// `max-age=0, must-revalidate`: may be kept, and is asked about again before every use.
+    /// `max-age=0, must-revalidate`: caches may keep the response and revalidate it before every
+    /// use.
     ///
     /// # Security
     ///
-    /// `must-revalidate` lets shared caches keep even the answer to a request with `Authorization`
-    /// ([RFC 9111 §3.5](https://www.rfc-editor.org/rfc/rfc9111#section-3.5)): authorise before answering 304. Where no shared
-    /// cache may have it, use [`private`](Self::private) with zero seconds.
+    /// `must-revalidate` allows shared caches to keep the response to a request with
+    /// `Authorization` ([RFC 9111 §3.5](https://www.rfc-editor.org/rfc/rfc9111#section-3.5)).
+    /// Authorize the request before responding with 304. To exclude shared caches, use
+    /// [`private`](Self::private) with zero seconds.
     #[must_use]
     pub const fn revalidate() -> Self {
         Self(Policy::Revalidate)
     }
 
-    /// The field value.
+    /// Value of the `Cache-Control` field.
     #[must_use]
     pub fn header_value(self) -> HeaderValue {
         match self.0 {
             Policy::NoStore => HeaderValue::from_static("no-store"),
             Policy::PrivateNoStore => HeaderValue::from_static("private, no-store"),
             Policy::Revalidate => HeaderValue::from_static("max-age=0, must-revalidate"),
-            // what `Display` writes is visible ASCII; were it ever not, nobody may keep the response
+            // `Display` writes visible ASCII; the fallback is the strictest policy
             Policy::Public { .. } | Policy::Private { .. } => HeaderValue::try_from(self.to_string())
                 .unwrap_or_else(|_| HeaderValue::from_static("no-store")),
         }
     }
 
-    /// Sets the field, replacing what was there.
+    /// Sets `Cache-Control` and replaces an existing value.
     pub fn apply(self, headers: &mut HeaderMap) {
         headers.insert(CACHE_CONTROL, self.header_value());
     }

@@ -1,10 +1,12 @@
-//! Caching: `Cache-Control`, validators and preconditions, `Vary`.
+//! Caching: `Cache-Control`, entity tags, preconditions, 304 and `Vary`.
 //!
 //! # Cache-Control
 //!
-//! `Cache-Control`, [RFC 9111 §5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2): the forms a resource-style API sends.
+//! The response directives of `Cache-Control`, [RFC 9111
+//! §5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2), that a resource-style API sends.
 //!
-//! Each constructor is one whole policy, so contradictions such as `no-store, max-age=60` cannot be written.
+//! Each constructor of [`CacheControl`] is one complete policy, so contradictions such as
+//! `no-store, max-age=60` cannot be expressed.
 //!
 //! ```
 //! use std::time::Duration;
@@ -17,11 +19,12 @@
 //!
 //! # Conditional requests
 //!
-//! Conditional requests, [RFC 9110 §13](https://www.rfc-editor.org/rfc/rfc9110#section-13): entity tags, the preconditions
-//! of reads and writes, and the 304.
+//! Conditional requests, [RFC 9110 §13](https://www.rfc-editor.org/rfc/rfc9110#section-13): entity
+//! tags, the preconditions of reads and writes, and 304 responses.
 //!
-//! A host authenticates and validates the request, loads the current state of the resource, and asks [`Preconditions`]
-//! before it acts. Preconditions do not count where the answer without them would be an error anyway.
+//! The host authenticates and validates the request, loads the current state of the resource, and
+//! evaluates [`Preconditions`] before it acts. Preconditions apply only if the response without
+//! them would be a success.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -47,18 +50,23 @@
 //! # Ok::<(), http::header::InvalidHeaderValue>(())
 //! ```
 //!
-//! The host must check and write in one step of its own store (compare the tag in the `UPDATE`): between a
-//! [`PreconditionDecision::Proceed`] and the write somebody else may have written.
+//! # Contract
 //!
-//! A host that compresses answers gives each coding its tag by [`Validators::in_coding`], and lets writes name any of them by
-//! [`Validators::with_codings`]; one that serves ranges asks [`Preconditions::takes_range`].
+//! - The host checks the state and writes in one atomic step of its store, for example by comparing
+//!   the tag in the `UPDATE`. Another request can write between [`PreconditionDecision::Proceed`]
+//!   and the write.
+//! - A host that compresses responses derives the tag of each coding with
+//!   [`Validators::in_coding`], and accepts these tags from writes with
+//!   [`Validators::with_codings`].
+//! - A host that serves ranges calls [`Preconditions::takes_range`].
 //!
 //! # Vary
 //!
-//! `Vary`, [RFC 9110 §12.5.5](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.5): what of a request had a say in the answer.
+//! `Vary`, [RFC 9110 §12.5.5](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.5): the request
+//! fields that a response depends on.
 //!
-//! Collected while the request is looked at, and set on whatever answer comes of it: the 304, the 406 and every error too, as
-//! another request might have got another.
+//! The host adds each field that it evaluates, and sets `Vary` on every response: a 304, a 406 and
+//! every error too, because another request could get a different response.
 //!
 //! ```
 //! use http::{HeaderMap, header};

@@ -9,10 +9,10 @@ use crate::field;
 
 const USUAL_COUNT: usize = 4;
 
-/// The names that nearly every collection is of: one bit each, so that collecting them allocates nothing.
+/// Common names, kept as one bit each, so that collecting them does not allocate.
 static USUAL: [HeaderName; USUAL_COUNT] = [ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, ORIGIN];
 
-/// The request fields that an answer depends on.
+/// Set of request fields that a response depends on.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Vary {
     is_any: bool,
@@ -21,7 +21,7 @@ pub struct Vary {
 }
 
 impl Vary {
-    /// `*`: the answer depends on more than the request says, so that nothing can be kept of it.
+    /// `*`: the response depends on more than the request fields, so caches cannot reuse it.
     #[must_use]
     pub fn any() -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Vary {
         }
     }
 
-    /// The answer depends on this field too.
+    /// Adds a request field.
     pub fn add(&mut self, name: HeaderName) {
         let usual = USUAL.iter().position(|usual| *usual == name);
         match usual.and_then(|index| self.usual.get_mut(index)) {
@@ -40,19 +40,19 @@ impl Vary {
         }
     }
 
-    /// The answer depends on everything that this one says.
+    /// Adds all fields of another set.
     pub fn extend(&mut self, other: &Self) {
         self.is_any |= other.is_any;
         other.names().for_each(|name| self.add(name.clone()));
     }
 
-    /// Whether nothing of the request had a say.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.is_any && self.names().next().is_none()
     }
 
-    /// The field value; absent where nothing had a say.
+    /// Value of the `Vary` field; `None` if the set is empty.
     #[must_use]
     pub fn header_value(&self) -> Option<HeaderValue> {
         let mut headers = HeaderMap::new();
@@ -60,7 +60,8 @@ impl Vary {
         headers.remove(VARY)
     }
 
-    /// Adds these names to the `Vary` that is there, on one line and each once; `*` takes the place of them all.
+    /// Merges these names into an existing `Vary`, on one line, each name once. `*` replaces all
+    /// names.
     pub fn apply(&self, headers: &mut HeaderMap) {
         if self.is_empty() {
             return;
@@ -72,7 +73,7 @@ impl Vary {
         }
         let mut names = self.names();
         if let (Some(name), None, false) = (names.next(), names.next(), headers.contains_key(VARY)) {
-            // the usual names are static, so that this allocates nothing
+            // a common name alone is static, so this does not allocate
             headers.insert(VARY, HeaderValue::from(name.clone()));
             return;
         }
@@ -95,7 +96,7 @@ impl Vary {
     }
 }
 
-/// Appends a name that the line does not have yet.
+/// Appends a name unless the line already contains it.
 fn append(line: &mut Vec<u8>, name: &[u8]) {
     let is_there = field::split(line, b',').any(|there| there.eq_ignore_ascii_case(name));
     if !is_there {

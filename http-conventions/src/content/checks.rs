@@ -1,4 +1,4 @@
-//! Checks of the media type and the coding of a request.
+//! Checks the media type and the content coding of a request.
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,
@@ -13,14 +13,14 @@ use crate::{
 
 static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
 
-/// The type of the content, among those the host reads.
+/// Matches `Content-Type` with the media types that the host supports.
 ///
-/// Type and subtype must be the same; of the parameters only `charset` is compared, and only where the host names one and the
-/// request another.
+/// Type and subtype must be equal. Of the parameters only `charset` is compared, and only if both
+/// sides have one.
 ///
 /// # Errors
 ///
-/// When the field is absent, repeated, malformed, or names another type.
+/// [`UnsupportedContent`] if the field is absent, repeated, malformed or names another type.
 pub fn media_type<'o>(
     headers: &HeaderMap,
     read: &'o Offers<MediaType>,
@@ -42,11 +42,13 @@ fn is_read_as(sent: &MediaType, read: &MediaType) -> bool {
     sent.essence() == read.essence() && !clashes
 }
 
-/// The coding that the content is packed in, among those the host unpacks; identity where none is named.
+/// Matches `Content-Encoding` with the codings that the host supports; identity if the field is
+/// absent.
 ///
 /// # Errors
 ///
-/// When it is packed in another, or in several: unpacking one after the other multiplies what a few bytes can become.
+/// [`UnsupportedContent`] if the coding is not supported, or if there are several codings: nested
+/// compression multiplies the decompressed size.
 pub fn coding<'o>(
     headers: &HeaderMap,
     read: &'o [ContentCoding],
@@ -67,7 +69,7 @@ pub fn coding<'o>(
     })
 }
 
-/// The content is of a type or in a coding that the host does not read.
+/// The host does not support the media type or the content coding of the request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unsupported content: {name} would be {value:?}")]
 pub struct UnsupportedContent {
@@ -80,13 +82,13 @@ impl UnsupportedContent {
         let read: Vec<&str> = read.collect();
         Self {
             name,
-            // each was a field value
+            // each part was a valid field value
             value: HeaderValue::try_from(read.join(", ")).unwrap_or(HeaderValue::from_static("")),
         }
     }
 
-    /// The 415 to answer with; its `Accept` or `Accept-Encoding` lists what is read
-    /// ([RFC 9110 §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16)).
+    /// Creates the 415 problem. Its `Accept` or `Accept-Encoding` lists the supported values, [RFC
+    /// 9110 §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16).
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         types::UNSUPPORTED_CONTENT

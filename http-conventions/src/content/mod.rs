@@ -2,11 +2,11 @@
 //!
 //! # Negotiation
 //!
-//! Content negotiation, [RFC 9110 §12](https://www.rfc-editor.org/rfc/rfc9110#section-12): the media type, language and coding
-//! of an answer.
+//! Content negotiation, [RFC 9110 §12](https://www.rfc-editor.org/rfc/rfc9110#section-12): the
+//! media type, language and coding of a response.
 //!
-//! [`Accept`], [`AcceptLanguage`] and [`AcceptEncoding`] each read one field. [`Negotiation`] asks them and notes which were
-//! asked, so that `Vary` says no less and no more than what had a say.
+//! [`Accept`], [`AcceptLanguage`] and [`AcceptEncoding`] each parse one field. [`Negotiation`]
+//! calls them and records each field for `Vary`.
 //!
 //! ```
 //! use http::{HeaderMap, header};
@@ -31,13 +31,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A problem is sent as `application/problem+json` whatever the request accepts, the 406 itself too
-//! ([RFC 9457 §3](https://www.rfc-editor.org/rfc/rfc9457#section-3)); it varies as the answer would have.
+//! A problem is sent as `application/problem+json` whatever the request accepts, the 406 included
+//! ([RFC 9457 §3](https://www.rfc-editor.org/rfc/rfc9457#section-3)). It has the `Vary` of the
+//! regular response.
 //!
 //! # Content of a request
 //!
-//! The content of a request: whether the host reads its type and its codings
-//! ([RFC 9110 §8](https://www.rfc-editor.org/rfc/rfc9110#section-8)), and the 415 where it does not.
+//! Checks the media type and the content coding of a request ([RFC 9110
+//! §8](https://www.rfc-editor.org/rfc/rfc9110#section-8)); unsupported content gets 415.
 //!
 //! ```
 //! use http::{HeaderMap, header};
@@ -56,7 +57,7 @@
 //!
 //! # Size limits
 //!
-//! How large a request may be, and the 413, 414 and 431 of one that is larger.
+//! Limits the size of a request; a larger one gets 413, 414 or 431.
 //!
 //! ```
 //! use http::{HeaderMap, Uri, header};

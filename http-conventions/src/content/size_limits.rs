@@ -7,8 +7,15 @@ use crate::{
     single_value,
 };
 
-/// The caps on one request, all inclusive: by default a target of 8 KiB, 100 field lines of 32 KiB together, and content of
-/// 1 MiB, as it is sent and unpacked alike.
+/// Size limits of a request, all inclusive.
+///
+/// | limit | default |
+/// |---|---|
+/// | path and query | 8 KiB |
+/// | field lines | 100 |
+/// | names and values of all fields | 32 KiB |
+/// | content as sent | 1 MiB |
+/// | content after decompression | 1 MiB |
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SizeLimits {
     target: u64,
@@ -31,14 +38,14 @@ impl Default for SizeLimits {
 }
 
 impl SizeLimits {
-    /// With a path and query of so many bytes.
+    /// Sets the limit of path and query in bytes.
     #[must_use]
     pub const fn with_target(mut self, bytes: u64) -> Self {
         self.target = bytes;
         self
     }
 
-    /// With so many field lines, and so many bytes in their names and values together.
+    /// Sets the limits of the header section: field lines, and bytes of all names and values.
     #[must_use]
     pub const fn with_fields(mut self, lines: u64, bytes: u64) -> Self {
         self.field_lines = lines;
@@ -46,12 +53,12 @@ impl SizeLimits {
         self
     }
 
-    /// With so many bytes of content as it is sent, and so many when it is unpacked.
+    /// Sets the limits of the content in bytes: as sent, and after decompression.
     ///
     /// # Security
     ///
-    /// Packed content can be a thousand times as large unpacked: the second cap is what protects memory, and holds only where
-    /// the host counts while it unpacks.
+    /// Decompressed content can be a thousand times larger. The second limit protects memory only
+    /// if the host counts while it decompresses, see [`ContentMeter`].
     #[must_use]
     pub const fn with_content(mut self, encoded: u64, decoded: u64) -> Self {
         self.encoded = encoded;
@@ -59,28 +66,29 @@ impl SizeLimits {
         self
     }
 
-    /// How many bytes of content a request may send, as it is sent.
+    /// Limit of the content as sent, in bytes.
     #[must_use]
     pub const fn content(&self) -> u64 {
         self.encoded
     }
 
-    /// Whether any request is small enough: one for `/`, with one field.
+    /// Returns whether a minimal request passes: target `/` and one field.
     pub(crate) const fn let_something_pass(&self) -> bool {
         self.target > 0 && self.field_lines > 0 && self.fields > 0
     }
 
-    /// What content that is too large is refused with, whoever counted it.
+    /// Error for content above the limit that another component, such as the server, counted.
     #[must_use]
     pub const fn too_much_content(&self) -> TooLarge {
         TooLarge::Content(self.encoded)
     }
 
-    /// Checks what is known before any content is read, its announced length included.
+    /// Checks the request head, the announced content length included.
     ///
     /// # Errors
     ///
-    /// When something is larger than its cap: first the target, then the fields, then the content.
+    /// [`TooLarge`] for the first limit that is exceeded: the target, then the fields, then the
+    /// content.
     pub fn check_head(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), TooLarge> {
         let target = uri.path_and_query().map_or("", |target| target.as_str());
         within(length(target.len()), self.target, TooLarge::Target)?;
@@ -94,7 +102,7 @@ impl SizeLimits {
         within(announced.unwrap_or(0), self.encoded, TooLarge::Content)
     }
 
-    /// Counts the content while it arrives: its announced length may be absent.
+    /// Creates a meter that counts the content while it arrives: `Content-Length` may be absent.
     #[must_use]
     pub const fn meter(&self) -> ContentMeter {
         ContentMeter {
@@ -105,7 +113,7 @@ impl SizeLimits {
     }
 }
 
-/// The content that has arrived so far.
+/// Counts the content of one request against the [`SizeLimits`].
 #[derive(Clone, Debug)]
 pub struct ContentMeter {
     limits: SizeLimits,
@@ -114,27 +122,28 @@ pub struct ContentMeter {
 }
 
 impl ContentMeter {
-    /// So many more bytes have arrived.
+    /// Counts received bytes, as sent.
     ///
     /// # Errors
     ///
-    /// When they are more than the cap in all; keep none of them.
+    /// [`TooLarge`] if the total exceeds the limit. Discard all received bytes.
     pub fn arrived(&mut self, bytes: usize) -> Result<(), TooLarge> {
         self.encoded = self.encoded.saturating_add(length(bytes));
         within(self.encoded, self.limits.encoded, TooLarge::Content)
     }
 
-    /// So many more bytes have been unpacked; not called for content that is not packed.
+    /// Counts decompressed bytes. Do not call it for content without a coding.
     ///
     /// # Errors
     ///
-    /// When they are more than the cap in all; keep none of them, and unpack no further.
+    /// [`TooLarge`] if the total exceeds the limit. Discard all bytes and stop decompressing.
     pub fn unpacked(&mut self, bytes: usize) -> Result<(), TooLarge> {
         self.decoded = self.decoded.saturating_add(length(bytes));
         within(self.decoded, self.limits.decoded, TooLarge::Unpacked)
     }
 
-    /// How many bytes may still be unpacked: one more is what an unpacker should ask for at most.
+    /// Decompressed bytes left until the limit. A decompressor should produce at most one byte
+    /// more.
     #[must_use]
     pub const fn unpacked_left(&self) -> u64 {
         self.limits.decoded.saturating_sub(self.decoded)
@@ -152,29 +161,29 @@ fn within(size: u64, limit: u64, error: fn(u64) -> TooLarge) -> Result<(), TooLa
     }
 }
 
-/// Something of a request is larger than its cap, which is given in bytes, or in lines.
+/// A part of the request exceeds its limit. The value is the limit in bytes or in lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TooLarge {
-    /// The path and query.
+    /// Path and query.
     #[error("target of more than {0} bytes")]
     Target(u64),
-    /// There are too many field lines.
+    /// Number of field lines.
     #[error("more than {0} field lines")]
     FieldLines(u64),
-    /// All names and values together.
+    /// Names and values of all fields.
     #[error("fields of more than {0} bytes")]
     Fields(u64),
-    /// The content as it is sent.
+    /// Content as sent.
     #[error("content of more than {0} bytes")]
     Content(u64),
-    /// The content when it is unpacked.
+    /// Content after decompression.
     #[error("content of more than {0} bytes when unpacked")]
     Unpacked(u64),
 }
 
 impl TooLarge {
-    /// The 413, 414 or 431 to answer with; its extension `limit` is the cap.
+    /// Creates the 413, 414 or 431 problem. Its extension `limit` is the limit.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         let (kind, limit) = match self {

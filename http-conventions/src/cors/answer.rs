@@ -1,4 +1,4 @@
-//! Preflights, and the headers of every other answer.
+//! Preflight responses and the CORS headers of all other responses.
 
 use bytes::Bytes;
 use http::{
@@ -17,21 +17,21 @@ const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-cont
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 
-/// Who may read an answer. Found when the request is looked at, and written when its answer is.
+/// Origin that may read a response: determined from the request, applied to the response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reader {
     /// Pages of any origin.
-    Anyone,
-    /// Pages of the origin at this place of the list.
+    AnyOrigin,
+    /// Pages of the listed origin at this index.
     Listed(usize),
     /// No page.
-    Nobody,
+    NoOrigin,
 }
 
-/// Rules that were checked, in the form they are sent in. Made by [`CorsRules::build`].
+/// Validated CORS rules with prepared header values. Created by [`CorsRules::build`].
 #[derive(Clone, Debug)]
 pub struct Cors {
-    /// None where any is allowed.
+    /// `None` allows any origin.
     origins: Option<Vec<HeaderValue>>,
     methods: HeaderValue,
     request_headers: HeaderValue,
@@ -48,7 +48,7 @@ impl Cors {
             Origins::Listed(origins) => {
                 let null = rules.allows_null.then_some("null");
                 let listed = origins.iter().map(String::as_str).chain(null);
-                // each is of the characters of an origin
+                // valid origins are valid field values
                 Some(
                     listed
                         .filter_map(|origin| HeaderValue::from_str(origin).ok())
@@ -67,11 +67,16 @@ impl Cors {
         }
     }
 
-    /// The 204 that answers a preflight: an OPTIONS with `Origin` and `Access-Control-Request-Method`. Any other request is none,
-    /// an OPTIONS that asks for the methods of a resource above all, and goes its way.
+    /// Creates the 204 response to a preflight; `None` for any other request.
     ///
-    /// To be asked before the caller is: a preflight never has credentials. Where the origin is not allowed the answer says
-    /// nothing of it, and the browser sends no request.
+    /// A preflight is an OPTIONS request with `Origin` and `Access-Control-Request-Method`. Other
+    /// OPTIONS requests go to the handler.
+    ///
+    /// # Contract
+    ///
+    /// - Call it before authentication: a preflight never has credentials.
+    /// - For an origin that is not allowed, the response has no CORS headers, and the browser does
+    ///   not send the request.
     #[must_use]
     pub fn preflight(&self, method: &Method, request: &HeaderMap) -> Option<Response<Bytes>> {
         let is_preflight = *method == Method::OPTIONS
@@ -96,16 +101,21 @@ impl Cors {
         Some(response)
     }
 
-    /// Sets what every answer has but those to preflights: errors and the 304 too, or the page could not read why it was refused.
+    /// Sets the CORS headers of a response that is not a preflight response.
     ///
-    /// `Vary: Origin` is there whatever the request, one without `Origin` included, as a cache would else hand its answer to a
-    /// page; only where any origin is allowed is the answer the same for all, and does not vary.
+    /// # Contract
+    ///
+    /// - Call it for every response, errors and 304 included; otherwise the page cannot read the
+    ///   error.
+    /// - If only listed origins are allowed, `Vary: Origin` is set on every response, also without
+    ///   `Origin` in the request. Otherwise a cache could send a page the response of another
+    ///   origin.
     pub fn apply(&self, request: &HeaderMap, answer: &mut HeaderMap) {
         self.vary().apply(answer);
         self.apply_for(self.reader(request), answer);
     }
 
-    /// What the answers to all requests vary by.
+    /// `Vary` of all responses.
     pub(crate) fn vary(&self) -> Vary {
         let mut vary = Vary::default();
         if self.origins.is_some() {
@@ -114,24 +124,28 @@ impl Cors {
         vary
     }
 
-    /// [`apply`](Self::apply) without [`vary`](Self::vary), for a request that was looked at before.
+    /// [`apply`](Self::apply) without [`vary`](Self::vary), for a reader that was determined
+    /// before.
     pub(crate) fn apply_for(&self, reader: Reader, answer: &mut HeaderMap) {
         if self.allow_origin(reader, answer) {
             answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, self.exposed_headers.clone());
         }
     }
 
-    /// Who may read the answer to this request.
+    /// Determines which origin may read the response to this request.
     pub(crate) fn reader(&self, request: &HeaderMap) -> Reader {
         let Some(origins) = &self.origins else {
-            return Reader::Anyone;
+            return Reader::AnyOrigin;
         };
         let sent = single_value(request, &ORIGIN);
         let listed = origins.iter().position(|origin| Some(origin) == sent);
-        listed.map_or(Reader::Nobody, Reader::Listed)
+        listed.map_or(Reader::NoOrigin, Reader::Listed)
     }
 
-    /// Says whether the origin may read the answer, in the answer too; and takes back what a handler may have said of it.
+    /// Sets or removes the origin and credentials headers; returns whether the origin may read the
+    /// response.
+    ///
+    /// Removes values that a handler set.
     fn allow_origin(&self, reader: Reader, answer: &mut HeaderMap) -> bool {
         answer.remove(ACCESS_CONTROL_ALLOW_CREDENTIALS);
         let Some(origins) = &self.origins else {
@@ -140,7 +154,7 @@ impl Cors {
         };
         let listed = match reader {
             Reader::Listed(place) => origins.get(place),
-            Reader::Anyone | Reader::Nobody => None,
+            Reader::AnyOrigin | Reader::NoOrigin => None,
         };
         let Some(origin) = listed else {
             answer.remove(ACCESS_CONTROL_ALLOW_ORIGIN);

@@ -1,8 +1,8 @@
-//! Cross-origin requests, by the CORS protocol of the [Fetch standard](https://fetch.spec.whatwg.org/#http-cors-protocol): which
-//! pages of other origins a browser lets read the answers.
+//! Cross-origin resource sharing (CORS) by the [Fetch
+//! standard](https://fetch.spec.whatwg.org/#http-cors-protocol): the origins whose pages may read
+//! responses.
 //!
-//! Nothing of a request is ever written back: an origin is allowed because it stands in the policy, and methods and headers are
-//! the policy's own list, whatever was asked for.
+//! No request value is echoed: the allowed origins, methods and headers come from the rules alone.
 //!
 //! ```
 //! use http::{HeaderMap, Method, header};
@@ -27,8 +27,9 @@
 //!
 //! # Security
 //!
-//! CORS keeps pages from reading answers, not from causing effects: a request that needs no preflight is carried out. It is no
-//! protection against cross-site request forgery, and none against anything that is not a browser.
+//! CORS prevents pages from reading responses, not from sending requests: a request that needs no
+//! preflight is processed. CORS does not protect against cross-site request forgery, nor against
+//! clients other than browsers.
 
 mod answer;
 mod origin;

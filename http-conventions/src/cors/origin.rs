@@ -1,15 +1,16 @@
-//! Serialized origins, as browsers send them: [RFC 6454 §6.2](https://www.rfc-editor.org/rfc/rfc6454#section-6.2).
+//! Serialized origins, as browsers send them: [RFC 6454
+//! §6.2](https://www.rfc-editor.org/rfc/rfc6454#section-6.2).
 
-/// Whether this is `scheme://host[:port]` exactly as a browser writes it: lowercase, without the port that goes without saying,
-/// without a path.
+/// Returns whether this is `scheme://host[:port]` as a browser serializes it: lower case, no
+/// default port, no path.
 ///
-/// Only what is written so can ever be equal to what is sent.
+/// Only such a text can equal an `Origin` field.
 pub(super) fn is_serialized(origin: &str) -> bool {
     let Some((scheme, authority)) = origin.split_once("://") else {
         return false;
     };
     let (host, port) = match authority.rsplit_once(':') {
-        // the colons of an address in brackets
+        // the last colon may belong to an IPv6 address in brackets
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (authority, None),
     };
@@ -25,7 +26,7 @@ fn is_scheme(scheme: &str) -> bool {
 fn is_host(host: &str) -> bool {
     match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(address) => {
-            // an address has several spellings, and a browser sends one of them
+            // an IPv6 address has several spellings, and browsers send the canonical one
             let parsed = address.parse::<std::net::Ipv6Addr>();
             parsed.is_ok_and(|parsed| parsed.to_string() == address)
         }

@@ -1,4 +1,4 @@
-//! What a host allows, checked once.
+//! CORS rules of a host, validated once.
 
 use std::{fmt, time::Duration};
 
@@ -15,11 +15,15 @@ use crate::{
     versions::{DEPRECATION, SUNSET},
 };
 
-/// What pages of other origins may do; [`build`](Self::build) makes a [`Cors`] of it.
+/// Builder for [`Cors`], the cross-origin rules of a host.
 ///
-/// Unless told otherwise: the methods GET, HEAD, QUERY, POST, PUT, PATCH and DELETE; the request headers that the conventions
-/// of this crate read, `Authorization`, `DPoP` and `Content-Type`; the response headers that they write, and the `DPoP-Nonce`
-/// without which a client could not try again; no credentials; an hour for which a browser remembers a preflight.
+/// | rule | default |
+/// |---|---|
+/// | methods | GET, HEAD, QUERY, POST, PUT, PATCH, DELETE |
+/// | request headers | `Authorization`, `Content-Type`, `DPoP`, and the request headers that this crate reads |
+/// | response headers | the response headers that this crate writes, and `DPoP-Nonce` |
+/// | credentials | not allowed |
+/// | lifetime of a preflight | 1 hour |
 #[derive(Clone, Debug)]
 pub struct CorsRules {
     pub(super) origins: Origins,
@@ -32,7 +36,7 @@ pub struct CorsRules {
     pub(super) max_age: Duration,
 }
 
-/// The origins that may read answers.
+/// Origins that may read responses.
 #[derive(Clone, Debug)]
 pub(super) enum Origins {
     Any,
@@ -40,14 +44,14 @@ pub(super) enum Origins {
 }
 
 impl CorsRules {
-    /// Pages of any origin, those without one included: for what is public.
+    /// Allows pages of any origin, also pages without an origin. For public data.
     #[must_use]
     pub fn any_origin() -> Self {
         Self::new(Origins::Any)
     }
 
-    /// Pages of these origins, each as a browser writes it: `https://app.example.com`, in lower case, with a port only where it
-    /// is not the usual one, without a slash at the end.
+    /// Allows pages of these origins, as a browser serializes them: `https://app.example.com`, in
+    /// lower case, without a default port and without a trailing slash.
     #[must_use]
     pub fn origins<S: Into<String>>(origins: impl IntoIterator<Item = S>) -> Self {
         Self::new(Origins::Listed(origins.into_iter().map(Into::into).collect()))
@@ -102,66 +106,67 @@ impl CorsRules {
         }
     }
 
-    /// By these methods instead.
+    /// Replaces the allowed methods.
     #[must_use]
     pub fn with_methods(mut self, methods: impl IntoIterator<Item = Method>) -> Self {
         self.methods = methods.into_iter().collect();
         self
     }
 
-    /// With this request header too.
+    /// Allows one more request header.
     #[must_use]
     pub fn with_request_header(mut self, name: HeaderName) -> Self {
         self.request_headers.push(name);
         self
     }
 
-    /// And may read this response header too.
+    /// Exposes one more response header.
     #[must_use]
     pub fn with_exposed_header(mut self, name: HeaderName) -> Self {
         self.exposed_headers.push(name);
         self
     }
 
-    /// With cookies and other credentials that the browser adds by itself. Only for listed origins.
+    /// Allows cookies and other credentials that the browser adds. Requires listed origins.
     #[must_use]
     pub const fn with_credentials(mut self) -> Self {
         self.allows_credentials = true;
         self
     }
 
-    /// Pages whose origin is `null` too.
+    /// Allows pages whose origin is `null`.
     ///
     /// # Security
     ///
-    /// Any site can make a page of the origin `null`, by a sandboxed frame or a `data:` URL: it is as good as any origin, which
-    /// is why it is refused beside credentials.
+    /// Any site can create a page with the origin `null`, by a sandboxed frame or a `data:` URL. It
+    /// therefore equals any origin and cannot be combined with credentials.
     #[must_use]
     pub const fn with_null_origin(mut self) -> Self {
         self.allows_null = true;
         self
     }
 
-    /// Pages of the public internet may reach this host in a private network, as
-    /// [Private Network Access](https://wicg.github.io/private-network-access/) asks in its preflights. Only for listed origins.
+    /// Allows pages of the public internet to reach this host in a private network, by [Private
+    /// Network Access](https://wicg.github.io/private-network-access/). Requires listed origins.
     #[must_use]
     pub const fn with_private_network(mut self) -> Self {
         self.allows_private_network = true;
         self
     }
 
-    /// A browser may remember a preflight for so long. Browsers cut it down: Chromium to two hours, Firefox to a day.
+    /// Sets the time for which a browser caches a preflight. Chromium caps it at 2 hours, Firefox
+    /// at 24 hours.
     #[must_use]
     pub const fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = max_age;
         self
     }
 
-    /// Checks the rules.
+    /// Validates the rules.
     ///
     /// # Errors
     ///
-    /// Every mistake in them.
+    /// [`InvalidCorsRules`] with all mistakes.
     pub fn build(self) -> Result<Cors, InvalidCorsRules> {
         let mistakes = self.mistakes();
         match mistakes.is_empty() {
@@ -213,31 +218,34 @@ impl CorsRules {
     }
 }
 
-/// A list as a field value; names and methods are tokens, so it always is one.
+/// Joins names to a field value; names and methods are tokens, so this cannot fail.
 pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> HeaderValue {
     let names: Vec<&str> = names.collect();
     HeaderValue::try_from(names.join(", ")).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// What is wrong with the rules.
+/// A mistake in [`CorsRules`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CorsMistake {
-    /// No browser writes an origin so, so that it would never match. `*` and `null` are no origins either.
+    /// The text is not an origin as a browser serializes it, so it would never match. `*` and
+    /// `null` are not origins either.
     InvalidOrigin(String),
     /// No origin is allowed.
     NoOrigin,
-    /// Browsers refuse `*` beside credentials, and to write back whatever origin asks would let every site act as its visitor.
+    /// Credentials with any origin: browsers refuse `*` with credentials, and echoing the origin
+    /// would let every site act as the user.
     CredentialsForAnyOrigin,
-    /// Any site can have the origin `null`.
+    /// Credentials with the origin `null`, which any site can have.
     CredentialsForNullOrigin,
-    /// Every site could reach into the private network.
+    /// Private network access for any origin: every site could reach into the private network.
     PrivateNetworkForAnyOrigin,
     /// No method is allowed.
     NoMethod,
-    /// Browsers never send this method for a page, or it is the wildcard.
+    /// A method that browsers never send for a page, or the wildcard.
     ForbiddenMethod(Method),
-    /// A wildcard that stands for every header, but beside credentials for none, and never for `Authorization`.
+    /// The wildcard `*` as a header: it does not cover `Authorization`, and with credentials it
+    /// covers no header.
     WildcardHeader,
 }
 
@@ -256,7 +264,7 @@ impl fmt::Display for CorsMistake {
     }
 }
 
-/// The rules contradict themselves, with every mistake.
+/// The CORS rules are invalid. Contains all mistakes.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid cross-origin rules: {}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct InvalidCorsRules {
@@ -264,7 +272,7 @@ pub struct InvalidCorsRules {
 }
 
 impl InvalidCorsRules {
-    /// All of them.
+    /// All mistakes.
     #[must_use]
     pub fn mistakes(&self) -> &[CorsMistake] {
         &self.mistakes

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::content::ContentCoding;
 
-/// A validator of one representation.
+/// An entity tag: the validator of one representation.
 ///
 /// # ABNF
 ///
@@ -27,14 +27,15 @@ use crate::content::ContentCoding;
 /// ```
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct EntityTag {
-    /// The whole field value, `W/` and quotes included.
+    /// Whole field value, `W/` and quotes included.
     text: Bytes,
 }
 
 impl EntityTag {
-    /// The strong tag of these bytes: 128 bits of their SHA-256, so that nobody can make two bodies with one tag.
+    /// Creates a strong tag from content: 128 bits of its SHA-256, so that no two bodies share a
+    /// tag.
     ///
-    /// The same data in another media type, language or content coding needs a tag of its own: pass the bytes as sent.
+    /// Every media type, language and content coding needs its own tag: pass the bytes as sent.
     #[must_use]
     pub fn of_content(content: &[u8]) -> Self {
         let digest = Sha256::digest(content);
@@ -42,29 +43,31 @@ impl EntityTag {
         Self::from_opaque(b"\"", URL_SAFE_NO_PAD.encode(half).as_bytes())
     }
 
-    /// A strong tag with this opaque text, for a host that has a version number or a hash already.
+    /// Creates a strong tag from opaque text, such as a version number or a hash.
     ///
     /// # Errors
     ///
-    /// When the text holds anything but visible ASCII, or a double quote.
+    /// [`InvalidEntityTag`] if the text contains a double quote or a character that is not visible
+    /// ASCII.
     pub fn strong(opaque: &str) -> Result<Self, InvalidEntityTag> {
         checked(opaque).map(|opaque| Self::from_opaque(b"\"", opaque))
     }
 
-    /// A weak tag with this opaque text: the same meaning, not the same bytes.
+    /// Creates a weak tag from opaque text: equivalent content, not necessarily the same bytes.
     ///
     /// # Errors
     ///
-    /// When the text holds anything but visible ASCII, or a double quote.
+    /// [`InvalidEntityTag`] if the text contains a double quote or a character that is not visible
+    /// ASCII.
     pub fn weak(opaque: &str) -> Result<Self, InvalidEntityTag> {
         checked(opaque).map(|opaque| Self::from_opaque(b"W/\"", opaque))
     }
 
-    /// Reads a field value that is one entity tag.
+    /// Parses a field value that is one entity tag.
     ///
     /// # Errors
     ///
-    /// When the bytes do not match the grammar.
+    /// [`InvalidEntityTag`] if the bytes do not match the grammar.
     pub fn parse(value: &[u8]) -> Result<Self, InvalidEntityTag> {
         match EntityTagRef::split(value) {
             Some((_, [])) => Ok(Self {
@@ -74,13 +77,13 @@ impl EntityTag {
         }
     }
 
-    /// Whether this is a weak tag.
+    /// Returns whether the tag is weak.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.text.starts_with(b"W/")
     }
 
-    /// The same tag, weakened: for a representation that means the same and has other bytes.
+    /// The weak form of this tag, for a representation that is equivalent and has other bytes.
     #[must_use]
     pub fn to_weak(&self) -> Self {
         match self.is_weak() {
@@ -91,7 +94,9 @@ impl EntityTag {
         }
     }
 
-    /// The tag of the same state in this content coding, as [RFC 9110 §8.8.3.3] asks for one of its own: `"v7"` becomes `"v7-gzip"`.
+    /// The tag of the same state in a content coding: `"v7"` becomes `"v7-gzip"`.
+    ///
+    /// [RFC 9110 §8.8.3.3] requires a tag for each coding.
     ///
     /// [RFC 9110 §8.8.3.3]: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
     ///
@@ -106,7 +111,7 @@ impl EntityTag {
     #[must_use]
     pub fn in_coding(&self, coding: &ContentCoding) -> Self {
         match self.text.strip_suffix(b"\"") {
-            // the name of a coding is a token, which is of the characters of a tag
+            // the name of a coding is a token, and a tag may contain every character of a token
             Some(open) if !coding.is_identity() => Self {
                 text: [open, b"-", coding.as_str().as_bytes(), b"\""].concat().into(),
             },
@@ -114,22 +119,22 @@ impl EntityTag {
         }
     }
 
-    /// Strong comparison: both strong, and the same. For writes and ranges.
+    /// Strong comparison: both tags are strong and equal. For writes and ranges.
     #[must_use]
     pub fn strong_eq(&self, other: &Self) -> bool {
         self.borrow().strong_eq(other.borrow())
     }
 
-    /// Weak comparison: the same but for `W/`. For reads from a cache.
+    /// Weak comparison: the tags are equal apart from `W/`. For cached reads.
     #[must_use]
     pub fn weak_eq(&self, other: &Self) -> bool {
         self.borrow().weak_eq(other.borrow())
     }
 
-    /// The field value.
+    /// Value of the `ETag` field.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
-        // every byte of the grammar is a field value byte
+        // the grammar allows only bytes that a field value allows
         HeaderValue::from_maybe_shared(self.text.clone()).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
     }
 
@@ -164,16 +169,16 @@ fn checked(opaque: &str) -> Result<&[u8], InvalidEntityTag> {
     }
 }
 
-/// A tag inside somebody else's bytes.
+/// An entity tag that borrows from a field value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntityTagRef<'a> {
     weak: bool,
-    /// The opaque part with its quotes.
+    /// Opaque part with its quotes.
     quoted: &'a [u8],
 }
 
 impl<'a> EntityTagRef<'a> {
-    /// Takes the tag at the start of the bytes; the rest is what follows it.
+    /// Parses the tag at the start of the bytes and returns it with the rest.
     pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (weak, quoted) = match bytes.strip_prefix(b"W/") {
             Some(quoted) => (true, quoted),
@@ -196,13 +201,14 @@ impl<'a> EntityTagRef<'a> {
         self.quoted == other.quoted
     }
 
-    /// The tag whose form in this coding it is, if it is one; without the quote that closes it.
+    /// Opening quote and text of the tag without the suffix of this coding; `None` if the suffix is
+    /// absent.
     fn out_of_coding(self, coding: &ContentCoding) -> Option<&'a [u8]> {
         let open = self.quoted.strip_suffix(b"\"")?;
         open.strip_suffix(coding.as_str().as_bytes())?.strip_suffix(b"-")
     }
 
-    /// Whether it is the other tag in one of these codings, as far as the opaque parts go.
+    /// Returns whether this tag is `other` in one of these codings; ignores weakness.
     fn is_in_coding(self, other: EntityTagRef<'_>, codings: &[ContentCoding]) -> bool {
         let open = other.quoted.strip_suffix(b"\"");
         codings
@@ -211,7 +217,7 @@ impl<'a> EntityTagRef<'a> {
     }
 }
 
-/// The tag of the current state, and the codings in which it has others.
+/// Tag of the current state, and the content codings that have their own tags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CurrentTag<'a> {
     pub(super) tag: EntityTagRef<'a>,

@@ -1,37 +1,38 @@
-//! `If-Match` and `If-None-Match`: `"*"` or a list of entity tags, over all their field lines, without allocating.
+//! `If-Match` and `If-None-Match`: `*` or a list of entity tags over all field lines, parsed
+//! without allocating.
 
 use http::{HeaderMap, HeaderName};
 
 use super::entity_tag::{CurrentTag, EntityTagRef};
 
-/// What a list of entity tags says about the current representation.
+/// Result of comparing a list of entity tags with the current representation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum TagField {
-    /// The field is not there.
+    /// The field is absent.
     Absent,
-    /// `*`: whatever exists.
+    /// `*`: any representation that exists.
     Any,
-    /// One of the tags is the current one.
+    /// One of the tags is the current tag.
     Listed,
-    /// None of the tags is the current one.
+    /// None of the tags is the current tag.
     Unlisted,
-    /// There is no tag to compare with, or `*` among others.
+    /// No member is a tag, or `*` is one of several members.
     Malformed,
 }
 
-/// How two tags are compared.
+/// Comparison of two entity tags.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Comparison {
-    /// Byte for byte the same representation.
+    /// The same bytes.
     Strong,
-    /// The same meaning.
+    /// Equivalent content.
     Weak,
 }
 
 impl TagField {
-    /// Reads the field and compares its tags with the current one.
+    /// Parses the field and compares its tags with the current tag.
     ///
-    /// A member that is no tag is passed over; a field in which no member is a tag is malformed.
+    /// A member that is not a tag is ignored. A field in which no member is a tag is malformed.
     pub(super) fn read(
         headers: &HeaderMap,
         name: &HeaderName,
@@ -143,7 +144,8 @@ mod tests {
         assert_eq!(read(lines, Comparison::Weak), weak, "{lines:?}");
     }
 
-    /// H7: lists and `*` over several field lines; a bad member does not spoil the others, obs-text is no bad member.
+    /// H7: lists and `*` over several field lines; a bad member does not spoil the others, obs-text
+    /// is no bad member.
     #[test]
     fn a_list_is_read_over_all_its_field_lines() {
         use TagField::{Absent, Any, Listed, Malformed, Unlisted};

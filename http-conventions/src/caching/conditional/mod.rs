@@ -1,4 +1,4 @@
-//! Validators, preconditions and the 304.
+//! Validators, preconditions and 304 responses.
 
 mod entity_tag;
 mod field;

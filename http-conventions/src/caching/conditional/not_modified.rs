@@ -1,4 +1,4 @@
-//! The 304, [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
+//! 304 Not Modified, [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
 
 use bytes::Bytes;
 use http::{
@@ -9,7 +9,7 @@ use http::{
     },
 };
 
-/// Describes the content that a 304 does not have.
+/// Fields that describe the content, which a 304 does not have.
 const ABOUT_CONTENT: [HeaderName; 9] = [
     CONTENT_ENCODING,
     CONTENT_LANGUAGE,
@@ -22,11 +22,13 @@ const ABOUT_CONTENT: [HeaderName; 9] = [
     HeaderName::from_static("repr-digest"),
 ];
 
-/// Turns the headers that a 200 would have into the 304.
+/// Builds a 304 response from the headers of the 200 response.
 ///
-/// Keeps what a cache updates its stored response with (`ETag`, `Vary`, `Cache-Control`, `Expires`, `Date`,
-/// `Content-Location`) and what belongs to the answer itself (request id, CORS, cookies); drops what describes content.
-/// `Last-Modified` stays only where there is no `ETag`.
+/// - Fields that update a stored response stay: `ETag`, `Vary`, `Cache-Control`, `Expires`, `Date`,
+///   `Content-Location`.
+/// - Fields of the response itself stay: request id, CORS, cookies.
+/// - Fields that describe content are removed.
+/// - `Last-Modified` stays only without an `ETag`.
 #[must_use]
 pub fn not_modified(mut headers: HeaderMap) -> Response<Bytes> {
     for name in ABOUT_CONTENT {

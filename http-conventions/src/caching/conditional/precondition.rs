@@ -1,4 +1,5 @@
-//! The one evaluator, in the order of [RFC 9110 §13.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2).
+//! Evaluates preconditions in the order of [RFC 9110
+//! §13.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2).
 
 use std::time::SystemTime;
 
@@ -19,7 +20,7 @@ use crate::{
     http_date, single_value,
 };
 
-/// The preconditions of one request; a cheap view of its head.
+/// Preconditions of one request. Borrows its method and headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Preconditions<'a> {
     pub(super) method: &'a Method,
@@ -35,27 +36,28 @@ pub struct Preconditions<'a> {
     reason = "the RFC has no further outcome for a request without a range"
 )]
 pub enum PreconditionDecision {
-    /// Carry the request out.
+    /// Process the request.
     Proceed,
-    /// Answer 304, see [`not_modified`](super::not_modified()).
+    /// Respond with 304, see [`not_modified`](super::not_modified()).
     NotModified,
-    /// Answer 412 and change nothing.
+    /// Respond with 412 and change nothing.
     PreconditionFailed,
-    /// Answer 428: the request states no precondition, and this resource asks for one.
+    /// Respond with 428: the resource requires a precondition and the request has none.
     PreconditionRequired,
 }
 
 /// Result of a single precondition.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Evaluation {
-    /// It is not stated, or the RFC says to ignore it.
+    /// The precondition is absent, or the RFC requires the server to ignore it.
     Ignored,
     True,
     False,
 }
 
 impl PreconditionDecision {
-    /// The problem to answer with, where the decision is to refuse.
+    /// The problem to respond with; `None` for [`Proceed`](Self::Proceed) and
+    /// [`NotModified`](Self::NotModified).
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Option<Problem> {
         match self {
@@ -67,7 +69,7 @@ impl PreconditionDecision {
 }
 
 impl<'a> Preconditions<'a> {
-    /// The preconditions in these headers; `now` settles the century of dates with a two-digit year.
+    /// Preconditions in these headers; `now` decides the century of dates with a two-digit year.
     #[must_use]
     pub const fn new(method: &'a Method, headers: &'a HeaderMap, now: SystemTime) -> Self {
         Self {
@@ -78,26 +80,30 @@ impl<'a> Preconditions<'a> {
         }
     }
 
-    /// The preconditions of this request.
+    /// Preconditions of a request.
     #[must_use]
     pub fn of<B>(request: &'a Request<B>, now: SystemTime) -> Self {
         Self::new(request.method(), request.headers(), now)
     }
 
-    /// Asks for a precondition that guards the current state, unless the method is safe: `If-Match`, `If-None-Match: *`,
-    /// or an `If-Unmodified-Since` that can be evaluated.
+    /// Requires a precondition for unsafe methods.
+    ///
+    /// `If-Match`, `If-None-Match: *`, or an `If-Unmodified-Since` that can be evaluated satisfies
+    /// it.
     #[must_use]
     pub const fn with_required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// Answers a read of a resource that exists: sets its validators on the answer, and turns it into the 304 where the caller
-    /// has this state already. An answer that is no success stays as it is.
+    /// Completes the response to a read of an existing resource.
+    ///
+    /// Sets `ETag` and `Last-Modified`. Returns a 304 if the client already has the current state.
+    /// A response that is not a success is returned unchanged.
     ///
     /// # Errors
     ///
-    /// 412 where the caller asks for another state.
+    /// A 412 problem if the client expects another state.
     pub fn answer_read(
         &self,
         current: &Validators,
@@ -114,16 +120,19 @@ impl<'a> Preconditions<'a> {
         }
     }
 
-    /// Lets a write through, or not; `current` is absent where the write would create.
+    /// Checks the preconditions of a write. `current` is `None` if the write would create the
+    /// resource.
     ///
     /// # Errors
     ///
-    /// 412 where the resource is in another state than the caller expects, 428 where the caller must say what it expects.
+    /// - 412 if the resource is not in the state that the client expects.
+    /// - 428 if a precondition is [required](Self::with_required) and absent.
     pub fn check_write(&self, current: Option<&Validators>, base: &ProblemBase) -> Result<(), Problem> {
         self.evaluate(current).problem(base).map_or(Ok(()), Err)
     }
 
-    /// Evaluates the preconditions against the current representation, which is absent where none exists.
+    /// Evaluates the preconditions against the current representation; `None` if there is no
+    /// representation.
     #[must_use]
     pub fn evaluate(&self, current: Option<&Validators>) -> PreconditionDecision {
         if self.ignores_preconditions() {
@@ -146,7 +155,7 @@ impl<'a> Preconditions<'a> {
         self.evaluate_changed(if_none_match, current)
     }
 
-    /// Steps 3 and 4: does the caller already have this state?
+    /// Steps 3 and 4 of the RFC: compares the state that the client has.
     fn evaluate_changed(
         &self,
         if_none_match: TagField,
@@ -167,7 +176,7 @@ impl<'a> Preconditions<'a> {
         TagField::read(self.headers, &IF_NONE_MATCH, entity_tag, Comparison::Weak)
     }
 
-    /// A malformed field must not let a write through; on a read the full answer is the safe one.
+    /// A malformed field fails a write; a read gets the full response.
     fn evaluate_if_none_match(&self, field: TagField, exists: bool) -> Evaluation {
         match field {
             TagField::Absent => Evaluation::Ignored,
@@ -190,7 +199,8 @@ impl<'a> Preconditions<'a> {
         })
     }
 
-    /// Compares dates; a field that is repeated or no date is ignored, as is one that has nothing to compare with.
+    /// Compares dates. A repeated field, an invalid date, and a field without a current date are
+    /// ignored.
     fn dates(
         &self,
         name: &HeaderName,
@@ -208,7 +218,8 @@ impl<'a> Preconditions<'a> {
         }
     }
 
-    /// GET and HEAD, and QUERY, which [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008) treats like them.
+    /// Returns whether the method is GET, HEAD or QUERY; [RFC
+    /// 10008](https://www.rfc-editor.org/rfc/rfc10008) treats QUERY like GET.
     fn reads(&self) -> bool {
         matches!(*self.method, Method::GET | Method::HEAD | Method::QUERY)
     }

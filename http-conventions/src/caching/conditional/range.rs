@@ -1,5 +1,4 @@
-//! `If-Range`, [RFC 9110 §13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5): the rest of what one has, or the whole of
-//! what is new.
+//! `If-Range`, [RFC 9110 §13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5).
 
 use http::{
     Method,
@@ -10,11 +9,17 @@ use super::{EntityTag, Preconditions, Validators};
 use crate::{http_date, single_value};
 
 impl Preconditions<'_> {
-    /// Whether the `Range` of this request counts: it is a GET, it has one, and its `If-Range`, where there is one, names the
-    /// current state. Where it does not, answer as if there were no `Range`.
+    /// Returns whether to respond with the requested `Range`. If `false`, respond as if `Range`
+    /// were absent.
     ///
-    /// To be asked after [`evaluate`](Self::evaluate) said to proceed. `If-Range` names a state by a strong tag, or by a time
-    /// that [`Validators::with_strong_last_modified`] vouches for; one that is repeated or malformed names none.
+    /// # Contract
+    ///
+    /// - Call it after [`evaluate`](Self::evaluate) returned
+    ///   [`Proceed`](super::PreconditionDecision::Proceed).
+    /// - Only a GET with `Range` gets `true`.
+    /// - If `If-Range` is present, it must name the current state: by a strong tag, or by a time of
+    ///   [`Validators::with_strong_last_modified`]. A repeated or malformed `If-Range` names no
+    ///   state.
     ///
     /// ```
     /// use std::time::SystemTime;

@@ -7,18 +7,18 @@ use http::{HeaderMap, HeaderValue, header::ACCEPT_ENCODING};
 use super::{Weight, weighted::weighted};
 use crate::field;
 
-/// How many offers are weighed by one reading of the field, in space on the stack.
+/// Number of offers that one pass over the field weighs, in an array on the stack.
 const AT_ONCE: usize = 8;
 
 static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
 
-/// A content coding, [RFC 9110 §8.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1): how the bytes of a representation
-/// are packed.
+/// A content coding, such as `gzip`, [RFC 9110
+/// §8.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct ContentCoding(Cow<'static, str>);
 
 impl ContentCoding {
-    /// Not packed.
+    /// `identity`: no coding.
     pub const IDENTITY: Self = Self(Cow::Borrowed("identity"));
     /// `gzip`, RFC 1952.
     pub const GZIP: Self = Self(Cow::Borrowed("gzip"));
@@ -29,19 +29,19 @@ impl ContentCoding {
     /// `zstd`, RFC 8878.
     pub const ZSTD: Self = Self(Cow::Borrowed("zstd"));
 
-    /// The name in lower case.
+    /// Name in lower case.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the bytes are not packed.
+    /// Returns whether this is `identity`.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         *self == Self::IDENTITY
     }
 
-    /// The value of `Content-Encoding`; absent for identity, which is never sent there.
+    /// Value of `Content-Encoding`; `None` for identity, which is not sent.
     #[must_use]
     pub fn header_value(&self) -> Option<HeaderValue> {
         match self.is_identity() {
@@ -50,7 +50,7 @@ impl ContentCoding {
         }
     }
 
-    /// Whether a name in a field is this coding; `x-gzip` and `x-compress` are old names of two.
+    /// Returns whether a field names this coding; `x-gzip` and `x-compress` are aliases.
     pub(crate) fn is_named(&self, name: &[u8]) -> bool {
         let name = match name {
             [b'x' | b'X', b'-', rest @ ..] if is_old_name(rest) => rest,
@@ -81,12 +81,17 @@ impl fmt::Display for ContentCoding {
     }
 }
 
-/// The content codings a request wants; a cheap view of its head.
+/// `Accept-Encoding` of a request. Borrows its headers.
 ///
-/// A coding that is named has the weight it is named with, every other that of `*`; identity is wanted unless it is refused, by
-/// name or by `*;q=0`, and where it is not named everything that is named comes before it. A request without the field gets
-/// identity, as it need not understand any other. A member that is malformed, its weight included, is passed over. Reading takes
-/// time in proportion to the length of the field, whatever is in it.
+/// - A coding has the weight of its name, or else the weight of `*`.
+/// - Identity is acceptable unless `identity;q=0` or `*;q=0` refuses it. Unless the field names it,
+///   every other named coding is preferred.
+/// - Without the field the choice is identity, because a client need not support other codings.
+/// - A malformed member is ignored, and so is a member with a malformed weight.
+///
+/// # Performance
+///
+/// Parsing is linear in the length of the field.
 ///
 /// ```
 /// use http::{HeaderMap, header};
@@ -105,14 +110,15 @@ pub struct AcceptEncoding<'a> {
 }
 
 impl<'a> AcceptEncoding<'a> {
-    /// What these headers say.
+    /// `Accept-Encoding` of these headers.
     #[must_use]
     pub const fn of(headers: &'a HeaderMap) -> Self {
         Self { headers }
     }
 
-    /// The coding that is wanted most, and the host prefers among those wanted alike; absent where none is wanted, identity
-    /// included.
+    /// Chooses the coding with the highest weight; the first offer wins a tie.
+    ///
+    /// `None` if the request accepts no offer and refuses identity.
     #[must_use]
     pub fn choose(self, offers: &[ContentCoding]) -> Option<&ContentCoding> {
         if !self.headers.contains_key(ACCEPT_ENCODING) {
@@ -138,7 +144,7 @@ impl<'a> AcceptEncoding<'a> {
         }
     }
 
-    /// The weight that each is named with, and that of `*`.
+    /// Weights of the offers that the field names, and the weight of `*`.
     fn named(self, offers: &[ContentCoding]) -> ([Option<Weight>; AT_ONCE], Option<Weight>) {
         let mut named = [None; AT_ONCE];
         let mut star = None;

@@ -1,5 +1,5 @@
-//! `Accept-Language`, [RFC 9110 §12.5.4](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4), matched as
-//! [RFC 4647](https://www.rfc-editor.org/rfc/rfc4647) says.
+//! `Accept-Language`, [RFC 9110 §12.5.4](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4),
+//! matched by [RFC 4647](https://www.rfc-editor.org/rfc/rfc4647).
 
 use std::{cmp::Reverse, fmt, str::FromStr};
 
@@ -8,24 +8,25 @@ use http::{HeaderMap, HeaderValue, header::ACCEPT_LANGUAGE};
 use super::{Offers, Weight, weighted::weighted};
 use crate::field;
 
-/// How many offers are matched by one reading of the field, in space on the stack.
+/// Number of offers that one pass over the field matches, in an array on the stack.
 const AT_ONCE: usize = 8;
 
-/// The language of a representation, such as `de` or `zh-Hant-TW`.
+/// Language tag of a representation, such as `de` or `zh-Hant-TW`.
 ///
-/// Of the syntax of [RFC 4647 §2.1](https://www.rfc-editor.org/rfc/rfc4647#section-2.1) without `*`, and not ending in a subtag of
-/// one character, which means nothing without its next.
+/// The syntax is [RFC 4647 §2.1](https://www.rfc-editor.org/rfc/rfc4647#section-2.1) without `*`.
+/// The last subtag has at least two characters, because a single character only introduces the next
+/// subtag.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LanguageTag(HeaderValue);
 
 impl LanguageTag {
-    /// The tag, as it was given.
+    /// The tag as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 
-    /// The value of `Content-Language`.
+    /// Value of `Content-Language`.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
@@ -56,10 +57,14 @@ impl fmt::Display for LanguageTag {
     }
 }
 
-/// The languages a request wants; a cheap view of its head.
+/// `Accept-Language` of a request. Borrows its headers.
 ///
-/// Tags are compared whatever their case. A member that is malformed, its weight included, is passed over. Reading takes time
-/// in proportion to the length of the field, whatever is in it.
+/// Tags are compared without case. A malformed member is ignored, and so is a member with a
+/// malformed weight.
+///
+/// # Performance
+///
+/// Parsing is linear in the length of the field.
 ///
 /// ```
 /// use http::{HeaderMap, header};
@@ -78,17 +83,18 @@ pub struct AcceptLanguage<'a> {
 }
 
 impl<'a> AcceptLanguage<'a> {
-    /// What these headers say.
+    /// `Accept-Language` of these headers.
     #[must_use]
     pub const fn of(headers: &'a HeaderMap) -> Self {
         Self { headers }
     }
 
-    /// The one best language, by lookup ([RFC 4647 §3.4](https://www.rfc-editor.org/rfc/rfc4647#section-3.4)): each range, the
-    /// weightiest first, is shortened from its end until it is a language of the host.
+    /// Finds the best language by lookup, [RFC 4647
+    /// §3.4](https://www.rfc-editor.org/rfc/rfc4647#section-3.4).
     ///
-    /// `*` names none, and a language that the request refuses by name (`de;q=0`) is none. Absent where no range leads to
-    /// one; see [`choose`](Self::choose) then.
+    /// Each range, in the order of weight, is shortened from its end until it equals an offer. `*`
+    /// matches no offer. An offer that the request refuses by name (`de;q=0`) is excluded. `None`
+    /// if no range leads to an offer; [`choose`](Self::choose) has a fallback.
     #[must_use]
     pub fn lookup(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
         let mut best: Option<(_, &LanguageTag)> = None;
@@ -96,7 +102,7 @@ impl<'a> AcceptLanguage<'a> {
             let Some(range) = found.best.filter(|_| !found.is_refused) else {
                 return;
             };
-            // the range decides, and of the languages it leads to the longest
+            // the range decides, then the longest of the languages that it leads to
             let rank = (range, tag.as_bytes().len());
             if best.is_none_or(|(most, _)| rank >= most) {
                 best = Some((rank, tag));
@@ -105,8 +111,10 @@ impl<'a> AcceptLanguage<'a> {
         best.map(|(_, tag)| tag)
     }
 
-    /// The language to answer in: what [`lookup`](Self::lookup) finds, else the first of the host that is not refused by name,
-    /// else its default.
+    /// Chooses the language of the response.
+    ///
+    /// The result of [`lookup`](Self::lookup), or else the first offer that the request does not
+    /// refuse by name, or else the default offer.
     #[must_use]
     pub fn choose(self, offers: &Offers<LanguageTag>) -> &LanguageTag {
         self.lookup(offers)
@@ -124,11 +132,11 @@ impl<'a> AcceptLanguage<'a> {
         first
     }
 
-    /// Every language that is wanted, by basic filtering
-    /// ([RFC 4647 §3.3.1](https://www.rfc-editor.org/rfc/rfc4647#section-3.3.1)): a range matches the languages that begin with it,
-    /// `*` every one, and the longest range that matches a language decides its weight. The weightiest first.
+    /// Filters the offers by basic filtering, [RFC 4647
+    /// §3.3.1](https://www.rfc-editor.org/rfc/rfc4647#section-3.3.1), highest weight first.
     ///
-    /// None where the field is absent, as nothing is asked for then.
+    /// A range matches the languages that it is a prefix of; `*` matches every language. The
+    /// longest matching range decides the weight. Empty if the field is absent.
     #[must_use]
     pub fn filter(self, offers: &Offers<LanguageTag>) -> Vec<&LanguageTag> {
         let mut wanted = Vec::new();
@@ -141,7 +149,7 @@ impl<'a> AcceptLanguage<'a> {
         wanted.into_iter().map(|(_, tag)| tag).collect()
     }
 
-    /// Hands over each language with what the field says about it, without moving that.
+    /// Calls `take` for each language with its match. The closure shape avoids moving the matches.
     fn each<'o>(self, offers: &'o Offers<LanguageTag>, mut take: impl FnMut(&'o LanguageTag, &Matched)) {
         for some in offers.all().chunks(AT_ONCE) {
             let mut found = [Matched::default(); AT_ONCE];
@@ -159,14 +167,15 @@ impl<'a> AcceptLanguage<'a> {
     }
 }
 
-/// What the ranges seen so far say about one language.
+/// Match of the ranges parsed so far with one language.
 #[derive(Clone, Copy, Debug, Default)]
 struct Matched {
-    /// A range of weight zero is this language.
+    /// A range with weight zero equals this language.
     is_refused: bool,
-    /// The weight of the best range that leads to it, and the place of the first such.
+    /// Weight of the best range that leads to this language, and the position of the first such
+    /// range.
     best: Option<(Weight, Reverse<usize>)>,
-    /// The length of the longest range that covers it, and its weight.
+    /// Length and weight of the longest range that is a prefix of this language.
     filtered: (usize, Weight),
 }
 
@@ -176,25 +185,25 @@ impl Matched {
             self.filtered = self.filtered.max((1, weight));
             return;
         }
-        // languages mostly differ in their first letter
+        // most languages differ in the first letter, so this check is fast
         if range.first().map(u8::to_ascii_lowercase) != offer.first().map(u8::to_ascii_lowercase) {
             return;
         }
         let is_it = range.eq_ignore_ascii_case(offer);
-        // what is an offer, or the beginning of one, is well-formed as that is
+        // a range that equals an offer or its beginning is well-formed, because the offer is
         let leads_here = is_it || (begins_with(range, offer) && is_language_range(range));
         if leads_here && weight.is_acceptable() {
             self.best = self.best.max(Some((weight, Reverse(position))));
         }
         self.is_refused |= is_it && !weight.is_acceptable();
         if is_it || begins_with(offer, range) {
-            // a range of one character is longer than `*`
+            // a range of one character counts as longer than `*`
             self.filtered = self.filtered.max((range.len() + 1, weight));
         }
     }
 }
 
-/// Whether the tag is the beginning of the longer one, subtag by subtag.
+/// Returns whether the tag is a prefix of the longer tag, by whole subtags.
 fn begins_with(longer: &[u8], tag: &[u8]) -> bool {
     match longer.split_at_checked(tag.len()) {
         Some((head, rest)) => head.eq_ignore_ascii_case(tag) && rest.first().is_none_or(|byte| *byte == b'-'),

@@ -22,7 +22,7 @@ pub use self::{
     offers::Offers,
 };
 
-/// The negotiation of one answer, and what of the request it asked for.
+/// Negotiation of one response. Records the request fields that it evaluates.
 #[derive(Clone, Debug)]
 pub struct Negotiation<'a> {
     headers: &'a HeaderMap,
@@ -30,7 +30,7 @@ pub struct Negotiation<'a> {
 }
 
 impl<'a> Negotiation<'a> {
-    /// With what these headers say; nothing is asked yet.
+    /// Creates a negotiation over these headers.
     #[must_use]
     pub fn new(headers: &'a HeaderMap) -> Self {
         Self {
@@ -39,37 +39,40 @@ impl<'a> Negotiation<'a> {
         }
     }
 
-    /// The media type to answer with.
+    /// Chooses the media type of the response.
     ///
     /// # Errors
     ///
-    /// When the request accepts none of them. A host that would rather disregard the field, as
-    /// [RFC 9110 §12.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.4.1) allows, takes the default of its offers instead.
+    /// [`NotAcceptable`] if the request accepts none of the offers. A host may ignore the field
+    /// instead ([RFC 9110 §12.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.4.1)) and send
+    /// its default.
     pub fn media_type<'o>(&mut self, offers: &'o Offers<MediaType>) -> Result<&'o MediaType, NotAcceptable> {
         self.vary.add(ACCEPT);
         let chosen = Accept::of(self.headers).choose(offers);
         chosen.ok_or_else(|| NotAcceptable::new(offers.all()))
     }
 
-    /// The language to answer in, see [`AcceptLanguage::choose`]. Never a refusal: one may not be able to read an answer, and
-    /// an error even less.
+    /// Chooses the language of the response, see [`AcceptLanguage::choose`].
+    ///
+    /// It never fails: a response in another language is more useful than an error.
     pub fn language<'o>(&mut self, offers: &'o Offers<LanguageTag>) -> &'o LanguageTag {
         self.vary.add(ACCEPT_LANGUAGE);
         AcceptLanguage::of(self.headers).choose(offers)
     }
 
-    /// The content coding to answer with; identity is always among the offers.
+    /// Chooses the content coding of the response; identity is always an offer.
     ///
     /// # Errors
     ///
-    /// When the request refuses all of them and identity too. A host that would rather disregard the field sends identity.
+    /// [`NotAcceptable`] if the request refuses all offers and identity. A host may ignore the
+    /// field instead and send identity.
     pub fn coding<'o>(&mut self, offers: &'o [ContentCoding]) -> Result<&'o ContentCoding, NotAcceptable> {
         self.vary.add(ACCEPT_ENCODING);
         let chosen = AcceptEncoding::of(self.headers).choose(offers);
         chosen.ok_or_else(|| NotAcceptable::new(offers.iter().chain([&ContentCoding::IDENTITY])))
     }
 
-    /// What was asked for so far.
+    /// Request fields that were evaluated so far.
     #[must_use]
     pub const fn vary(&self) -> &Vary {
         &self.vary

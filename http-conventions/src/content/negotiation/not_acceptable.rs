@@ -1,8 +1,8 @@
-//! The 406, [RFC 9110 §15.5.7](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.7).
+//! 406 Not Acceptable, [RFC 9110 §15.5.7](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.7).
 
 use crate::errors::{Problem, ProblemBase, types};
 
-/// The request accepts nothing of what there is.
+/// The request accepts none of the available representations.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("nothing acceptable among {}", available.join(", "))]
 pub struct NotAcceptable {
@@ -15,7 +15,7 @@ impl NotAcceptable {
         Self { available }
     }
 
-    /// The 406 to answer with; its extension `available` lists what there is.
+    /// Creates the 406 problem. Its extension `available` lists the representations.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         types::NOT_ACCEPTABLE

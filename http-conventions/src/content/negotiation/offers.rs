@@ -1,8 +1,8 @@
-//! What a host can answer with.
+//! Representations that a host can send.
 
 use std::str::FromStr;
 
-/// At least one choice, the best first: it is the default, and wins among those that are wanted alike.
+/// A non-empty list of choices in order of preference. The first is the default and wins ties.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Offers<T> {
     first: T,
@@ -10,14 +10,14 @@ pub struct Offers<T> {
 }
 
 impl<T: Clone> Offers<T> {
-    /// These, in this order of preference.
+    /// Creates a list in this order of preference.
     #[must_use]
     pub fn new(first: T, others: impl IntoIterator<Item = T>) -> Self {
         let all = std::iter::once(first.clone()).chain(others).collect();
         Self { first, all }
     }
 
-    /// These, in this order of preference, as they are written.
+    /// Parses a list in this order of preference.
     ///
     /// ```
     /// use http_conventions::content::{MediaType, Offers};
@@ -29,7 +29,7 @@ impl<T: Clone> Offers<T> {
     ///
     /// # Errors
     ///
-    /// That of the first which is malformed.
+    /// The parse error of the first malformed item.
     pub fn parse(first: &str, others: &[&str]) -> Result<Self, T::Err>
     where
         T: FromStr,
@@ -40,13 +40,13 @@ impl<T: Clone> Offers<T> {
 }
 
 impl<T> Offers<T> {
-    /// The one to answer with where nothing else is asked for.
+    /// The first choice.
     #[must_use]
     pub const fn default(&self) -> &T {
         &self.first
     }
 
-    /// All of them, the best first.
+    /// All choices in order of preference.
     #[must_use]
     pub const fn all(&self) -> &[T] {
         &self.all
