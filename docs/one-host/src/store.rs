@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use graph_core::persisted::{DocumentHash, KeepOutcome, PersistedDocument, PersistedStore};
 use host_ports::StoreError;
-use http_conventions::limits::{RateLimitStore, Spend, State, passes};
+use http_conventions::limits::{RateLimitStore, Spend, State, decide_all};
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{ReplayStore, SpendOutcome};
 use sqlx::PgPool;
@@ -124,7 +124,7 @@ impl RateLimitStore for Store {
         let states: Vec<State> = states.into_iter().map(|(_, state)| state).collect();
         for (spend, after) in spends
             .iter()
-            .zip(passes(&states, spends, now).unwrap_or_default())
+            .zip(decide_all(&states, spends, now).unwrap_or_default())
         {
             let full_at = i64::try_from(after.as_nanoseconds()).unwrap_or(i64::MAX);
             sqlx::query("UPDATE bucket SET full_at = $2 WHERE key = $1")

@@ -2,14 +2,16 @@
 //!
 //! # Rate limits
 //!
-//! Rate limits: so much in a period, and when to come back.
+//! A rate limit allows a number of requests per period, and tells a refused client when to retry.
 //!
-//! A [`Policy`] is a [`Quota`] with a name. A request [spends](Policy::spend) from the buckets of its callers, and
-//! [`RateLimiter::check`] takes from all of them in one atomic step of the [`RateLimitStore`], or from none. What is left goes to
-//! the client in the words of a [`HeaderProfile`]; a refusal is a 429 with `Retry-After`, as a
-//! [`Problem`](crate::errors::Problem) that the host completes.
+//! A [`Policy`] is a named [`Quota`]. A request [spends](Policy::spend) units of one or more
+//! buckets, for example the bucket of its address and of its user. [`RateLimiter::check`] takes
+//! from all of them in one atomic step of the [`RateLimitStore`], or from none. The response
+//! carries the remaining quota in the header fields of a [`HeaderProfile`]. A refusal is a 429
+//! [`Problem`](crate::errors::Problem) with `Retry-After`.
 //!
-//! A bucket is one integer ([`State`], the generic cell rate algorithm), and [`decide`] a pure function of it.
+//! A bucket is one integer ([`State`]) of the generic cell rate algorithm (GCRA). [`decide`] is a
+//! pure function of it.
 //!
 //! ```
 //! use http_conventions::ports::SystemClock;
@@ -39,14 +41,17 @@
 //! # }
 //! ```
 //!
-//! ## What the host must do
+//! # Contract
 //!
-//! - Limit by address before authentication, and by principal after it: before, a stranger could spend what is another's.
-//! - Take addresses from the connection, or from a proxy of its own, and cut them with [`client_network`].
+//! - Limit by address before authentication and by principal after it. Otherwise an unauthenticated
+//!   caller can use up the quota of another user.
+//! - Take addresses from the connection or from a trusted proxy, and truncate them with
+//!   [`client_network`].
 //!
 //! # Retry-After
 //!
-//! `Retry-After`, [RFC 9110 §10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3): how long to stay away.
+//! `Retry-After`, [RFC 9110 §10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3): the
+//! wait before the next request.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -70,7 +75,7 @@ pub use self::{
     rate_limit::{
         BucketKey, HeaderProfile, InvalidPolicyName, InvalidQuota, MemoryRateLimitStore, OnStoreFailure,
         Operation, Policy, QUOTA_EXCEEDED, Quota, RATE_LIMIT, RATE_LIMIT_POLICY, RateLimitDecision,
-        RateLimitStore, RateLimiter, Spend, Standings, State, client_network, decide, passes,
+        RateLimitStore, RateLimiter, Spend, Standings, State, client_network, decide, decide_all,
     },
     retry_after::{InvalidRetryAfter, RetryAfter},
 };

@@ -9,48 +9,50 @@ use http::{
 
 use crate::http_date;
 
-/// The longest wait that is read, the bound of delta-seconds in [RFC 9111 §1.2.2]: some 68 years.
+/// Longest wait that is accepted, about 68 years: the bound of delta-seconds in [RFC 9111 §1.2.2].
 ///
 /// [RFC 9111 §1.2.2]: https://www.rfc-editor.org/rfc/rfc9111#section-1.2.2
 const LONGEST: Duration = Duration::from_secs(1 << 31);
 
-/// The wait a server asks for, in whole seconds and never zero.
+/// A wait in whole seconds, at least 1.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RetryAfter(u64);
 
 impl RetryAfter {
-    /// The wait, rounded up to whole seconds, at least one.
+    /// Rounds the wait up to whole seconds, at least 1.
     #[must_use]
     pub const fn new(wait: Duration) -> Self {
         let up = wait.as_secs().saturating_add((wait.subsec_nanos() > 0) as u64);
         Self(if up == 0 { 1 } else { up })
     }
 
-    /// The wait in seconds.
+    /// Seconds of the wait.
     #[must_use]
     pub const fn seconds(self) -> u64 {
         self.0
     }
 
-    /// The field value, in the delta-seconds form.
+    /// Value of the `Retry-After` field in seconds.
     #[must_use]
     pub fn header_value(self) -> HeaderValue {
         HeaderValue::from(self.0)
     }
 
-    /// Sets the field, replacing what was there.
+    /// Sets `Retry-After` and replaces an existing value.
     pub fn apply(self, headers: &mut HeaderMap) {
         headers.insert(RETRY_AFTER, self.header_value());
     }
 
-    /// Reads the wait that a received field value asks for, counted from `now`.
+    /// Parses a received field value to a wait from `now`.
     ///
-    /// Understands delta-seconds and the three forms of an HTTP-date. A date that has passed, like `0`, is no wait at all;
-    /// what lies beyond 2³¹ seconds is cut down to that, so the result can always be added to a [`SystemTime`] of this age.
+    /// - Accepts delta-seconds and the three forms of an HTTP-date.
+    /// - `0` and a date in the past result in no wait.
+    /// - The result is capped at 2³¹ seconds, so adding it to a present [`SystemTime`] does not
+    ///   overflow.
     ///
     /// # Errors
     ///
-    /// When the value is neither; treat the field as absent then.
+    /// [`InvalidRetryAfter`] for any other value. Treat the field as absent.
     pub fn parse(value: &[u8], now: SystemTime) -> Result<Duration, InvalidRetryAfter> {
         let value = value.trim_ascii();
         if !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
@@ -60,10 +62,11 @@ impl RetryAfter {
         Ok(date.duration_since(now).unwrap_or(Duration::ZERO).min(LONGEST))
     }
 
-    /// The wait that an answer received at `now` asks for; absent where it asks for none that can be read. Of several fields the
-    /// longest counts.
+    /// Wait of a response received at `now`; `None` if no field can be parsed. The longest of
+    /// several fields counts.
     ///
-    /// A date is measured against the answer's own `Date`, where it has one: so the clock on either side may be wrong.
+    /// A date is compared with the `Date` of the response, if present, so that clock skew does not
+    /// matter.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         let answered_at = answered_at(headers, now);
@@ -74,7 +77,7 @@ impl RetryAfter {
     }
 }
 
-/// What time it was for who answered, if that is said; else what time it is here.
+/// Time of the response by its `Date`; `now` if it has none.
 pub(crate) fn answered_at(headers: &HeaderMap, now: SystemTime) -> SystemTime {
     let date = headers.get(DATE);
     date.and_then(|date| http_date::parse(date.as_bytes(), now))

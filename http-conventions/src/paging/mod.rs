@@ -2,11 +2,13 @@
 //!
 //! # Pages
 //!
-//! Collections in pages: `limit`, and `after` or `before`, in the query; `{data, has_more, next_cursor}` in the answer.
+//! A collection is read in pages: `limit` and `after` or `before` in the query, `{data, has_more,
+//! next_cursor}` in the response.
 //!
-//! A page continues after the *position* of its last row (the values it is sorted by), not after a number of rows, so
-//! that inserts and deletes neither repeat nor skip a row. The position travels in a signed, opaque cursor that is bound to
-//! the collection, the caller, the order and the filters it came from.
+//! A page continues after the *position* of its last row: the values of the sort columns, not a row
+//! number. Inserts and deletes therefore neither repeat nor skip a row. The position is sent in a
+//! signed, opaque cursor. The cursor is bound to the collection, the caller, the order and the
+//! filters of its request.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -34,23 +36,24 @@
 //! # }
 //! ```
 //!
-//! To walk back, take rules [with `before`](PageRules::with_before) and pass [`Page::previous_cursor`] as `before`; the host fetches what precedes [`AskedPage::before`] the other way
-//! round. [`Page::links`] gives both neighbours as links.
+//! To page backwards, use rules [with `before`](PageRules::with_before) and pass
+//! [`Page::previous_cursor`] as `before`. The host then fetches the rows before
+//! [`AskedPage::before`] in reverse order. [`Page::links`] returns links to both neighbours.
 //!
-//! [`PageRules::parse`], [`CursorKeyring::open`], [`CursorKeyring::seal`] and [`Page::from_rows`] are the steps behind the two
-//! calls.
+//! [`CursorKeyring::open_page`] and [`AskedPage::page`] combine these steps: [`PageRules::parse`],
+//! [`CursorKeyring::open`], [`CursorKeyring::seal`] and [`Page::from_rows`].
 //!
-//! ## What the host must do
+//! # Contract
 //!
-//! - Sort by columns that end in a unique one, and compare positions by all of them:
-//!   `WHERE (created, id) > (?, ?) ORDER BY created, id LIMIT limit + 1`, and for `before`
-//!   `WHERE (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT limit + 1`.
-//! - Authorise every page anew: a cursor says where to go on, not that the caller may.
+//! - Sort by columns that end in a unique one, and compare positions by all of them: `WHERE
+//!   (created, id) > (?, ?) ORDER BY created, id LIMIT limit + 1`, and for `before` `WHERE
+//!   (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT limit + 1`.
+//! - Authorize every page: a cursor is a position, not a permission.
 //!
 //! # Links
 //!
-//! Links to related resources and next actions: an object of named links in the body, and `Link`
-//! ([RFC 8288](https://www.rfc-editor.org/rfc/rfc8288)) in the head.
+//! Links to related resources and next actions: an object of named links in the body, and the
+//! `Link` field ([RFC 8288](https://www.rfc-editor.org/rfc/rfc8288)).
 //!
 //! ```
 //! use http::{HeaderMap, Method};

@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use http_conventions::{
-    limits::{BucketKey, RateLimitDecision, RateLimitStore, Spend, State, decide, passes},
+    limits::{BucketKey, RateLimitDecision, RateLimitStore, Spend, State, decide, decide_all},
     ports::StoreError,
 };
 use http_conventions_conformance::rate_limit_store as kit;
@@ -84,7 +84,7 @@ impl RateLimitStore for Flawed {
         if self.flaw == Flaw::LooksThenWrites {
             self.all_looked.wait();
         }
-        let passes = passes(&states, spends, now).is_some();
+        let passes = decide_all(&states, spends, now).is_some();
         let is_partial = matches!(self.flaw, Flaw::TakesFromEach | Flaw::ChargesRefusals);
         for (spend, state) in spends.iter().zip(&states) {
             let Some(mut after) = self.after(spend, *state, now).filter(|_| passes || is_partial) else {

@@ -256,7 +256,7 @@ async fn two_limiters_tell_of_both() {
     inner.apply(passed.headers_mut());
     outer.apply(passed.headers_mut());
     let failed = outer
-        .tell(inner.tell(Problem::new(ErrorStatus::NOT_FOUND)))
+        .add_to_problem(inner.add_to_problem(Problem::new(ErrorStatus::NOT_FOUND)))
         .into_response();
     for headers in [passed.headers(), failed.headers()] {
         let lines = |name: &str| -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use http_conventions::limits::{Policy, RateLimitStore, Spend, State, passes};
+use http_conventions::limits::{Policy, RateLimitStore, Spend, State, decide_all};
 use http_conventions::ports::StoreError;
 use rusqlite::{OptionalExtension, Transaction};
 
@@ -43,7 +43,7 @@ impl RateLimitStore for Database {
                 .collect::<Result<_, _>>()?;
             for (spend, state) in spends
                 .iter()
-                .zip(passes(&states, &spends, now).unwrap_or_default())
+                .zip(decide_all(&states, &spends, now).unwrap_or_default())
             {
                 write(transaction, spend, state)?;
             }

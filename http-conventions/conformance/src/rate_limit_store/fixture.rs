@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use http_conventions::limits::{Policy, Quota, RateLimitStore, Spend, passes};
+use http_conventions::limits::{Policy, Quota, RateLimitStore, Spend, decide_all};
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 pub(super) const TICK: Duration = Duration::from_nanos(1);
@@ -21,7 +21,7 @@ pub(super) fn policy(name: &str, limit: u32) -> Policy {
 pub(super) async fn passed(store: &dyn RateLimitStore, spends: &[Spend<'_>], now: SystemTime) -> bool {
     let states = store.spend(spends, now).await.unwrap();
     assert_eq!(states.len(), spends.len(), "one state for each bucket");
-    passes(&states, spends, now).is_some()
+    decide_all(&states, spends, now).is_some()
 }
 
 /// The number of requests that passed of `tries`.

@@ -1,4 +1,4 @@
-//! What clients are told of their limits.
+//! Rate-limit header fields of responses.
 
 use std::{
     fmt::Write as _,
@@ -12,25 +12,25 @@ use super::{
     gcra::{Standing, nanoseconds},
 };
 
-/// `RateLimit-Policy`: the policies, as a list of strings.
+/// `RateLimit-Policy`: the policies that apply.
 pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
-/// `RateLimit`: what is left under each.
+/// `RateLimit`: the remaining quota of each policy.
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Limit, rest and reset, as older drafts have them.
+/// Limit, remaining and reset, as in older drafts.
 pub(crate) const PLAIN: [HeaderName; 3] = [
     HeaderName::from_static("ratelimit-limit"),
     HeaderName::from_static("ratelimit-remaining"),
     HeaderName::from_static("ratelimit-reset"),
 ];
-/// The same as GitHub has them.
+/// Limit, remaining and reset with the prefix `X-`, as GitHub sends them.
 pub(crate) const PREFIXED: [HeaderName; 3] = [
     HeaderName::from_static("x-ratelimit-limit"),
     HeaderName::from_static("x-ratelimit-remaining"),
     HeaderName::from_static("x-ratelimit-reset"),
 ];
 
-/// In which words clients are told of their limits. A set: [`and`](Self::and) makes one of two.
+/// Which rate-limit header fields to send. A set: [`and`](Self::and) combines profiles.
 ///
 /// | profile | fields | units |
 /// |---|---|---|
@@ -39,25 +39,26 @@ pub(crate) const PREFIXED: [HeaderName; 3] = [
 /// | [`X_UNIX`](Self::X_UNIX) | `X-RateLimit-Limit`, `X-RateLimit-Remaining`, `X-RateLimit-Reset` | Unix time |
 /// | [`NONE`](Self::NONE) | | |
 ///
-/// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]: `t` is how long a client can use no more than
-/// `r`, which is when the next unit comes back. The other two tell of one policy, the one that leaves least, and of when its
-/// bucket is full again. Older drafts meant seconds by `RateLimit-Reset`: tell your clients which of them you speak.
+/// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]. Their `t` is the
+/// time until the next unit is available. The other two profiles describe one policy, the one with
+/// the smallest remaining share, and the time at which its bucket is full. Older drafts define
+/// `RateLimit-Reset` in seconds, so document the profile for your clients.
 ///
 /// [draft-ietf-httpapi-ratelimit-headers-11]: https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct HeaderProfile(u8);
 
 impl HeaderProfile {
-    /// No fields; a 429 has its `Retry-After` all the same.
+    /// No fields. A 429 still has `Retry-After`.
     pub const NONE: Self = Self(0);
     /// The structured fields of the draft.
     pub const STRUCTURED: Self = Self(1);
     /// Three fields without a prefix, the last in Unix time.
     pub const UNIX: Self = Self(2);
-    /// Three fields with a prefix, the last in Unix time, as GitHub has them.
+    /// Three fields with the prefix `X-`, the last in Unix time, as GitHub sends them.
     pub const X_UNIX: Self = Self(4);
 
-    /// Both.
+    /// The union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -67,7 +68,7 @@ impl HeaderProfile {
         self.0 & other.0 != 0
     }
 
-    /// The fields of the profile.
+    /// Names of the fields of this profile.
     pub(crate) fn names(self) -> Vec<HeaderName> {
         let mut names = Vec::new();
         if self.has(Self::STRUCTURED) {
@@ -83,13 +84,13 @@ impl HeaderProfile {
 }
 
 impl Default for HeaderProfile {
-    /// All three: every client finds the fields that it knows.
+    /// All three profiles, so that every client finds the fields that it supports.
     fn default() -> Self {
         Self::STRUCTURED.and(Self::UNIX).and(Self::X_UNIX)
     }
 }
 
-/// The standing of each policy as fields.
+/// Header fields for the standing of each policy.
 pub(super) fn fields(
     profile: HeaderProfile,
     spends: &[Spend<'_>],
@@ -115,7 +116,7 @@ pub(super) fn fields(
     fields
 }
 
-/// Whether further lines of the field add to it.
+/// Returns whether several lines of the field form one list.
 pub(super) fn is_list(name: &HeaderName) -> bool {
     *name == RATE_LIMIT || *name == RATE_LIMIT_POLICY
 }
@@ -124,7 +125,8 @@ fn text(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, HeaderValue::try_from(value).ok()?))
 }
 
-/// `"burst";q=100;w=60,"daily";q=1000;w=86400`. `w` has whole seconds: a period that has not is left out.
+/// `"burst";q=100;w=60,"daily";q=1000;w=86400`. `w` is in whole seconds; any other period is
+/// omitted.
 fn policies(standings: &[(&Policy, Standing)]) -> String {
     list(standings, |field, (policy, _)| {
         let quota = policy.quota();
@@ -150,7 +152,7 @@ fn list<T>(items: &[T], write: impl Fn(&mut String, &T) -> std::fmt::Result) -> 
         if !field.is_empty() {
             field.push_str(", ");
         }
-        // a string does not refuse to be written to
+        // writing to a string cannot fail
         if write(&mut field, item).is_err() {
             break;
         }
@@ -158,7 +160,7 @@ fn list<T>(items: &[T], write: impl Fn(&mut String, &T) -> std::fmt::Result) -> 
     field
 }
 
-/// The policy that leaves least, measured by its burst.
+/// Fields of the policy with the smallest remaining share of its burst.
 fn triple(names: [HeaderName; 3], standings: &[(&Policy, Standing)]) -> Vec<(HeaderName, HeaderValue)> {
     let share = |(policy, standing): &&(&Policy, Standing)| {
         u64::from(standing.remaining) * u64::from(u32::MAX) / u64::from(policy.quota().burst())
@@ -174,7 +176,7 @@ fn triple(names: [HeaderName; 3], standings: &[(&Policy, Standing)]) -> Vec<(Hea
     names.into_iter().zip(values.map(HeaderValue::from)).collect()
 }
 
-/// Whole seconds, rounded up.
+/// Rounds up to whole seconds.
 fn up(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }

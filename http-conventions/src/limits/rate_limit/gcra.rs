@@ -1,28 +1,29 @@
-//! The generic cell rate algorithm: a bucket is one instant, and a decision some additions.
+//! Generic cell rate algorithm (GCRA): a bucket is one instant, and a decision is a few additions.
 
 use std::time::{Duration, SystemTime};
 
 use super::Quota;
 
-/// What is further ahead than the clocks of several machines can be apart is of a time before a clock was set back.
+/// 60 s in nanoseconds: tolerated clock skew between machines. A state further ahead predates a
+/// clock that was set back.
 pub(super) const LARGEST_SKEW: u64 = 60_000_000_000;
-/// The year 2116: no clock of a service is beyond, and every sum stays below 2^63, as databases want it.
+/// The year 2116. Limits all sums to below 2^63, the integer range of databases.
 const LATEST_NOW: u64 = 1 << 62;
 
-/// A bucket: when it will be full again, in nanoseconds since 1970. A time that has passed is a full bucket, as is the default.
+/// State of a bucket: the time at which it is full, in nanoseconds since 1970.
 ///
-/// Below 2^63 whenever [`decide`] made it.
+/// A bucket whose time has passed is full; so is the default. States of [`decide`] are below 2^63.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct State(u64);
 
 impl State {
-    /// The bucket as a store gives it back.
+    /// Restores a state from a store.
     #[must_use]
     pub const fn from_nanoseconds(nanoseconds: u64) -> Self {
         Self(nanoseconds)
     }
 
-    /// The nanoseconds to keep.
+    /// Nanoseconds to keep in a store.
     #[must_use]
     pub const fn as_nanoseconds(self) -> u64 {
         self.0
@@ -33,33 +34,37 @@ impl State {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a request passes or it does not")]
 pub enum RateLimitDecision {
-    /// It passes.
+    /// The request passes.
     Allowed {
-        /// The bucket after it, to be kept in place of the one before.
+        /// State of the bucket after the request; the store replaces the old state with it.
         state: State,
     },
-    /// It must wait; the bucket stays as it is.
+    /// The request is refused; the state of the bucket does not change.
     Denied {
-        /// How long: at its end exactly, and not before, the same request passes if nobody else comes. Never zero.
+        /// Time until the same request passes if no other request takes from the bucket. Never
+        /// zero.
         wait: Duration,
     },
 }
 
 impl RateLimitDecision {
-    /// Whether the request passes.
+    /// Returns whether the request passes.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed { .. })
     }
 }
 
-/// Decides a request of this cost.
+/// Decides whether a request of this cost passes.
 ///
-/// Pure and total. A cost beyond the burst takes the whole bucket, since it could never be paid; a cost of zero always passes.
+/// Pure and total.
 ///
-/// A clock that steps back gives nobody more. Who had spent by the later clock waits for it to come, a minute more than the
-/// bucket takes to fill at most: what is further ahead was written before the clock stepped back, and counts for nothing. Clocks
-/// of several machines may be that minute apart.
+/// - A cost above the burst takes the whole bucket, because it could never pass otherwise.
+/// - A cost of zero always passes.
+/// - A clock that is set back gives no additional units. A caller that spent under the later clock
+///   waits for that time, at most 60 s longer than the bucket takes to fill.
+/// - A state further in the future predates a clock that was set back and is ignored. Clocks of
+///   several machines may therefore differ by up to 60 s.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -88,14 +93,14 @@ pub(super) fn decide_at(state: State, quota: &Quota, cost: u32, now: u64) -> Rat
     }
 }
 
-/// What a bucket holds at an instant.
+/// Units of a bucket at an instant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Standing {
-    /// Whole units that are there.
+    /// Whole units that are available.
     pub(super) remaining: u32,
-    /// Until there is one more than that, or could be.
+    /// Time until one more unit is available.
     pub(super) next: Duration,
-    /// When it is full, in nanoseconds since 1970.
+    /// Time at which the bucket is full, in nanoseconds since 1970.
     pub(super) full_at: u64,
 }
 
@@ -105,7 +110,7 @@ impl Standing {
         let full_at = full_at(state, latest, now);
         let left = latest.saturating_sub(full_at);
         let interval = quota.interval_nanoseconds();
-        // a bucket that is emptier than empty, by another machine's clock, has none and waits longer
+        // another machine's clock can leave a state below empty: no units, and a longer wait
         let next = match left {
             0 => full_at.saturating_sub(latest).saturating_add(interval),
             left => interval - left % interval,
@@ -125,7 +130,7 @@ fn full_at(state: State, latest: u64, now: u64) -> u64 {
     }
 }
 
-/// A time in the numbers of a [`State`]. Before 1970 is 1970.
+/// Converts a time to nanoseconds of a [`State`]. Times before 1970 count as 1970.
 pub(super) fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let nanoseconds = since.as_secs().saturating_mul(1_000_000_000);
@@ -208,7 +213,8 @@ mod tests {
         );
     }
 
-    /// H15: a clock that steps back gives nothing, and locks nobody out for longer than a minute over the burst.
+    /// H15: a clock that steps back gives nothing, and locks nobody out for longer than a minute
+    /// over the burst.
     #[test]
     fn a_clock_that_steps_back_gives_nothing_and_does_not_lock_out() {
         let empty = spend(State::default(), 3, NOW);

@@ -1,4 +1,4 @@
-//! The limiter: one question to the store, and an answer for the client.
+//! Rate limiter: one call of the store, and the header fields or the problem for the client.
 
 use std::{
     fmt,
@@ -9,9 +9,8 @@ use std::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{
-    HeaderProfile, RateLimitDecision, RateLimitStore, Spend, State, decide,
+    HeaderProfile, RateLimitDecision, RateLimitStore, Spend, State, decide, decide_all,
     fields::{fields, is_list},
-    passes,
 };
 use crate::ports::StoreError;
 use crate::{
@@ -20,22 +19,28 @@ use crate::{
     ports::Clock,
 };
 
-/// The problem type of a 429, registered by the draft. The extension `violated-policies` names the policies.
+/// Problem type of a 429, registered by the draft. The extension `violated-policies` names the
+/// policies.
 pub const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
 const STORE_RETRY: Duration = Duration::from_secs(1);
 
-/// What passes while the store is down. There is no default: either choice hurts somebody, and only the host knows whom.
+/// Behaviour while the store fails. There is no default, because only the host knows which
+/// behaviour does less harm.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "requests pass or they do not")]
 pub enum OnStoreFailure {
-    /// Every request: the service stays up, without limits. Whoever can bring the store down is rid of them.
+    /// All requests pass: the service stays available without limits.
+    ///
+    /// # Security
+    ///
+    /// A caller that can overload the store disables the limits.
     FailOpen,
-    /// None: 503. The service is down with its store.
+    /// All requests are refused with 503: the service is unavailable while the store is.
     FailClosed,
 }
 
-/// Limits how much callers may do. Cheap to clone.
+/// Checks requests against rate limits. Cheap to clone.
 #[derive(Clone)]
 pub struct RateLimiter {
     store: Arc<dyn RateLimitStore>,
@@ -46,7 +51,7 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Limits in this store, which tell clients by every [`HeaderProfile`].
+    /// Creates a limiter over a store. It sends all fields of [`HeaderProfile`] by default.
     #[must_use]
     pub fn new(
         store: impl RateLimitStore + 'static,
@@ -62,43 +67,47 @@ impl RateLimiter {
         }
     }
 
-    /// Tells clients in these words.
+    /// Sets the header fields to send.
     #[must_use]
     pub fn with_profile(mut self, profile: HeaderProfile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Tells every failure of the store to this log.
+    /// Sets a callback for every failure of the store.
     #[must_use]
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.failure_log = Arc::new(log);
         self
     }
 
-    /// In which words clients are told.
+    /// Header fields to send.
     pub(crate) const fn profile(&self) -> HeaderProfile {
         self.profile
     }
 
-    /// What passes while the store is down.
+    /// Behaviour while the store fails.
     pub(crate) const fn on_failure(&self) -> OnStoreFailure {
         self.on_failure
     }
 
-    /// Takes what the request costs from all these buckets, or from none. Each policy comes once.
+    /// Takes the cost of the request from all these buckets, or from none. Each policy may occur
+    /// once.
     ///
     /// # Errors
     ///
-    /// The problem to answer with, for the host to complete as it does its own: 429 with `Retry-After` and the fields of the
-    /// profile, or 503 while the store is down and the limiter [fails closed](OnStoreFailure::FailClosed).
+    /// - 429 with `Retry-After` and the rate-limit fields.
+    /// - 503 if the store fails and the limiter is set to
+    ///   [`FailClosed`](OnStoreFailure::FailClosed).
+    ///
+    /// The host completes the problem like its own problems.
     pub async fn check(&self, spends: &[Spend<'_>]) -> Result<Standings, Problem> {
         let now = self.clock.now();
         let states = match self.store.spend(spends, now).await {
             Ok(states) => states,
             Err(error) => return self.without_store(&error),
         };
-        match passes(&states, spends, now) {
+        match decide_all(&states, spends, now) {
             Some(after) => Ok(self.standings(spends, &after, now)),
             None => Err(self.refused(spends, &states, now)),
         }
@@ -127,7 +136,7 @@ impl RateLimiter {
                 "Request cannot be satisfied as assigned quota has been exceeded",
             )
             .with_extension("violated-policies", Member::List(violated));
-        self.standings(spends, states, now).tell(problem)
+        self.standings(spends, states, now).add_to_problem(problem)
     }
 
     fn without_store(&self, error: &StoreError) -> Result<Standings, Problem> {
@@ -148,7 +157,8 @@ impl fmt::Debug for RateLimiter {
     }
 }
 
-/// What a request that passed may tell its client, success or not. Nothing where the store was down.
+/// Rate-limit fields of a request that passed, for success and error responses. Empty if the store
+/// failed.
 #[derive(Clone, Debug, Default)]
 #[must_use = "the answer should tell the client what is left"]
 pub struct Standings {
@@ -156,8 +166,10 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// Adds the fields of the profile. Where two limiters have a say, the structured fields tell of both, and the older ones of
-    /// the one that spoke first.
+    /// Adds the fields of the profile.
+    ///
+    /// With two limiters, the structured fields list the policies of both. The older fields are
+    /// those of the first limiter that was applied.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.fields {
             let is_told = match is_list(name) {
@@ -170,15 +182,16 @@ impl Standings {
         }
     }
 
-    /// What two limits say, of which the other one came first: an address's, and then a principal's.
+    /// Appends the fields of the limiter that ran earlier, for example by address before by
+    /// principal.
     pub(crate) fn after(mut self, earlier: Self) -> Self {
         self.fields.extend(earlier.fields);
         self
     }
 
-    /// The same for a request that passed and came to a problem all the same.
+    /// Adds the fields of the profile to a problem.
     #[must_use]
-    pub fn tell(&self, problem: Problem) -> Problem {
+    pub fn add_to_problem(&self, problem: Problem) -> Problem {
         self.fields.iter().fold(problem, |problem, (name, value)| {
             match is_list(name) || !problem.has_field(name) {
                 true => problem.with_field(name.clone(), value.clone()),

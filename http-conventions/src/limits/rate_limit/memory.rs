@@ -1,4 +1,4 @@
-//! A store for one process that never grows.
+//! Rate-limit store for one process, with a fixed size.
 
 use std::{
     collections::hash_map::RandomState,
@@ -11,31 +11,37 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    RateLimitDecision, RateLimitStore, Spend, State,
+    RateLimitDecision, RateLimitStore, Spend, State, decide_all,
     gcra::{decide_at, nanoseconds},
-    passes,
 };
 use crate::ports::StoreError;
 
-/// Buckets that share a place: one is looked for among this many.
+/// Buckets per set: a lookup compares at most this many.
 const WAYS: usize = 16;
 const SHARDS: usize = 64;
-/// A hundred thousand callers: four megabytes.
+/// 100,000 callers, in 4 MB of memory.
 const CALLERS: usize = 100_000;
 
-/// Keeps buckets in memory of a fixed size: gone with the process, and invisible to any other.
+/// Keeps buckets in memory of a fixed size. The buckets are lost with the process and not shared
+/// with other processes.
 ///
-/// A bucket takes the place of one that is full again, which is as good as none. Should more callers be in debt at once than there
-/// is room for, the one that owes least is forgiven: whoever comes under ever new names can make the store forget those that hardly
-/// used theirs, and neither make it grow nor free one that is at its limit before those. Names are hashed under keys of the
-/// process (64 bits of SipHash), so that nobody can aim at another's place.
+/// A new bucket replaces a full bucket, which carries no information. If more callers are in debt
+/// at once than the store has slots, the bucket with the smallest debt is dropped.
+///
+/// # Security
+///
+/// - A caller with ever new names can make the store drop buckets with a small debt. It cannot make
+///   the store grow, nor drop a bucket at its limit before those.
+/// - Names are hashed with keys of the process (64-bit SipHash), so a caller cannot target the slot
+///   of another.
 pub struct MemoryRateLimitStore {
     hasher: RandomState,
     shards: Vec<Mutex<Box<[Set]>>>,
     sets_per_shard: usize,
 }
 
-/// A bucket by the hash of its name, so that one line of the processor's cache has all of it. Zeros were never used.
+/// A bucket under the hash of its name; one cache line holds the whole slot. All zeros is an unused
+/// slot.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     tag: u64,
@@ -44,7 +50,7 @@ struct Slot {
 
 type Set = [Slot; WAYS];
 
-/// Where a bucket is looked for.
+/// Location of a bucket.
 #[derive(Clone, Copy)]
 struct Place {
     tag: u64,
@@ -53,9 +59,14 @@ struct Place {
 }
 
 impl MemoryRateLimitStore {
-    /// Room for this many callers in debt under one policy at once: 32 bytes for each, taken now.
+    /// Creates a store for this many callers in debt under one policy at once.
     ///
-    /// With exactly that many, one in a few hundred is forgiven early; with half as many none in a million.
+    /// With exactly that many, one caller in a few hundred is dropped early; with half as many,
+    /// fewer than one in a million.
+    ///
+    /// # Performance
+    ///
+    /// Allocates 32 bytes for each caller at once.
     #[must_use]
     pub fn with_capacity(callers: usize) -> Self {
         let sets_per_shard = callers.saturating_mul(2).div_ceil(WAYS * SHARDS).max(1);
@@ -67,13 +78,13 @@ impl MemoryRateLimitStore {
         }
     }
 
-    /// How many buckets there is room for. It stays so.
+    /// Number of buckets that the store can hold. It is constant.
     #[must_use]
     pub fn slots(&self) -> usize {
         SHARDS * self.sets_per_shard * WAYS
     }
 
-    /// Takes from one bucket, at once: for a host that limits by one policy in one process, without a future.
+    /// Takes from one bucket synchronously, for a host with one policy in one process.
     #[must_use = "a request that is denied must not go on"]
     pub fn take(&self, spend: &Spend<'_>, now: SystemTime) -> RateLimitDecision {
         let (now, place) = (nanoseconds(now), self.place(spend));
@@ -95,7 +106,7 @@ impl MemoryRateLimitStore {
         hasher.write_u64(spend.policy().tag());
         hasher.write(spend.partition().as_bytes());
         let tag = hasher.finish();
-        // the high bits choose the set, the low ones the shard: a product in place of a division
+        // the high bits choose the set and the low bits the shard; a product replaces a division
         let scaled = (u128::from(tag) * self.sets_per_shard as u128) >> 64;
         Place {
             tag,
@@ -104,7 +115,8 @@ impl MemoryRateLimitStore {
         }
     }
 
-    /// The locks of all these places, each shard once and in one order, so that nobody waits in a circle.
+    /// Locks the shards of all these locations, each once and in one order, which prevents
+    /// deadlocks.
     fn lock_all(&self, places: &[Place]) -> Vec<(usize, MutexGuard<'_, Box<[Set]>>)> {
         let mut shards: Vec<usize> = places.iter().map(|place| place.shard).collect();
         shards.sort_unstable();
@@ -120,14 +132,14 @@ fn lock(shard: &Mutex<Box<[Set]>>) -> MutexGuard<'_, Box<[Set]>> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The slots where a bucket may be, from where it is most likely on.
+/// Slots of a set, in search order from the preferred slot.
 fn ways(place: Place) -> impl Iterator<Item = usize> {
     let home = usize::try_from(place.tag >> 6 & 0xFF).unwrap_or_default();
     (home..home + WAYS).map(|way| way % WAYS)
 }
 
-/// The slot of a bucket; absent where it has none. A slot that was used once is never as if it were not, so that a bucket is not
-/// behind one that never was.
+/// Slot of a bucket; `None` if it has none. Used slots never become unused, so the search ends at
+/// an unused slot.
 fn own(set: &Set, place: Place) -> Option<usize> {
     for way in ways(place) {
         let slot = set.get(way)?;
@@ -141,13 +153,14 @@ fn own(set: &Set, place: Place) -> Option<usize> {
     None
 }
 
-/// The bucket in this slot; full where there is none.
+/// State of the bucket in this slot; full if there is no slot.
 fn state_of(set: &Set, own: Option<usize>) -> State {
     let slot = own.and_then(|way| set.get(way));
     State::from_nanoseconds(slot.map_or(0, |slot| slot.state))
 }
 
-/// Writes a bucket in its own slot, or else over the nearest that owes nothing, or over the one that owes least.
+/// Writes a bucket to its own slot, or else over the nearest full bucket, or else over the smallest
+/// debt.
 fn keep(set: &mut Set, own: Option<usize>, place: Place, state: State, now: u64) {
     let owed = |way: &usize| set.get(*way).map_or(0, |slot| slot.state.saturating_sub(now));
     let way = own
@@ -156,7 +169,7 @@ fn keep(set: &mut Set, own: Option<usize>, place: Place, state: State, now: u64)
     if let Some(slot) = way.and_then(|way| set.get_mut(way)) {
         *slot = Slot {
             tag: place.tag,
-            // zero is a slot that was never used
+            // zero marks an unused slot
             state: state.as_nanoseconds().max(1),
         };
     }
@@ -177,7 +190,7 @@ impl RateLimitStore for MemoryRateLimitStore {
             .collect();
         for (place, state) in places
             .iter()
-            .zip(passes(&states, spends, now).unwrap_or_default())
+            .zip(decide_all(&states, spends, now).unwrap_or_default())
         {
             let shard = locked.iter_mut().find(|(number, _)| *number == place.shard);
             if let Some(set) = shard.and_then(|(_, sets)| sets.get_mut(place.set)) {
@@ -190,7 +203,7 @@ impl RateLimitStore for MemoryRateLimitStore {
 }
 
 impl Default for MemoryRateLimitStore {
-    /// Room for a hundred thousand callers, in four megabytes.
+    /// A store for 100,000 callers, in 4 MB of memory.
     fn default() -> Self {
         Self::with_capacity(CALLERS)
     }

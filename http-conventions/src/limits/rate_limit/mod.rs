@@ -18,5 +18,5 @@ pub use self::{
     network::client_network,
     policy::{BucketKey, InvalidPolicyName, Operation, Policy, Spend},
     quota::{InvalidQuota, Quota},
-    store::{RateLimitStore, passes},
+    store::{RateLimitStore, decide_all},
 };

@@ -1,16 +1,17 @@
-//! What of an address tells one client from another.
+//! Network of a client address.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The network of a client: its IPv4 address, or the /64 of its IPv6 address.
+/// Truncates an address to the network of one client: an IPv4 address, or the /64 of an IPv6
+/// address.
 ///
-/// A subscriber has a whole /64 at least: counting single IPv6 addresses counts nothing. An IPv4 address that is written as IPv6
-/// is the IPv4 address.
+/// A subscriber has at least a whole /64, so a limit for single IPv6 addresses has no effect. An
+/// IPv4-mapped IPv6 address is converted to IPv4.
 ///
 /// # Security
 ///
-/// Give it the address of the connection, or one that a proxy of your own vouches for; `X-Forwarded-For` as it came in is
-/// whatever the client wrote.
+/// Pass the address of the connection, or one that a trusted proxy reports. A client can send any
+/// `X-Forwarded-For`.
 ///
 /// ```
 /// use http_conventions::limits::client_network;

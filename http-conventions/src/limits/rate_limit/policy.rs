@@ -1,4 +1,4 @@
-//! Named quotas, and what a request takes from them.
+//! Named quotas, and the buckets that a request spends from.
 
 use std::time::SystemTime;
 
@@ -12,21 +12,21 @@ use crate::{byte_strings::byte_string, digest::LengthPrefixed as _};
 
 const LONGEST_NAME: usize = 64;
 
-/// A quota with the name that clients read: what is counted apart from what.
+/// A quota with a name, which is part of the rate-limit fields and of every bucket key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Policy {
     name: Box<str>,
     quota: Quota,
-    /// Stands for the name where it is hashed for each request.
+    /// Hash of the name, computed once.
     tag: u64,
 }
 
 impl Policy {
-    /// A quota under this name: 1 to 64 letters, digits, dots, hyphens and underscores. The name is part of every bucket's.
+    /// Creates a policy. The name has 1 to 64 letters, digits, dots, hyphens and underscores.
     ///
     /// # Errors
     ///
-    /// When the name has another form.
+    /// [`InvalidPolicyName`] for any other name.
     pub fn new(name: impl Into<Box<str>>, quota: Quota) -> Result<Self, InvalidPolicyName> {
         let name = name.into();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
@@ -40,13 +40,13 @@ impl Policy {
         }
     }
 
-    /// The name.
+    /// Name of the policy.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The quota.
+    /// Quota of the policy.
     #[must_use]
     pub const fn quota(&self) -> &Quota {
         &self.quota
@@ -56,13 +56,13 @@ impl Policy {
         self.tag
     }
 
-    /// One request of this partition: of a principal, an address, a tenant, whatever the policy counts by.
+    /// Spends one unit of the bucket of a partition, such as a principal, an address or a tenant.
     ///
     /// # Security
     ///
-    /// The partition must be something that a caller cannot choose anew for each request: a principal from authentication, or
-    /// the address of the peer (an IPv6 address cut to its /64, [`client_network`](super::client_network)); never a header that
-    /// anybody can send.
+    /// A caller must not be able to choose the partition for each request. Use an authenticated
+    /// principal or the address of the peer, an IPv6 address truncated by
+    /// [`client_network`](super::client_network). Never use a header that any client can send.
     #[must_use]
     pub const fn spend<'a>(&'a self, partition: &'a str) -> Spend<'a> {
         Spend {
@@ -73,7 +73,7 @@ impl Policy {
     }
 }
 
-/// The first 64 bits of a SHA-256: the names are the host's own, so that nobody looks for two that share them.
+/// First 64 bits of a SHA-256. The host chooses the names, so deliberate collisions are no concern.
 fn tag(name: &str) -> u64 {
     let digest: [u8; 32] = Sha256::digest(name).into();
     digest
@@ -82,7 +82,8 @@ fn tag(name: &str) -> u64 {
         .fold(0, |tag, byte| tag << 8 | u64::from(*byte))
 }
 
-/// What a request takes from one bucket. Plain data, so that a store elsewhere can do all of them in one step.
+/// Cost of a request in one bucket. Plain data, so that a shared store can process all spends in
+/// one step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spend<'a> {
     policy: &'a Policy,
@@ -91,32 +92,32 @@ pub struct Spend<'a> {
 }
 
 impl<'a> Spend<'a> {
-    /// With this cost in units of the quota, one unless said otherwise. More than the burst is the burst.
+    /// Sets the cost in units of the quota, default 1. A cost above the burst counts as the burst.
     #[must_use]
     pub const fn with_cost(mut self, cost: u32) -> Self {
         self.cost = cost;
         self
     }
 
-    /// The policy.
+    /// Policy of the bucket.
     #[must_use]
     pub const fn policy(&self) -> &'a Policy {
         self.policy
     }
 
-    /// Whose bucket it is.
+    /// Partition that owns the bucket.
     #[must_use]
     pub const fn partition(&self) -> &'a str {
         self.partition
     }
 
-    /// The cost in units of the quota.
+    /// Cost in units of the quota.
     #[must_use]
     pub const fn cost(&self) -> u32 {
         self.cost
     }
 
-    /// The name of the bucket in a store that others see.
+    /// Key of the bucket in a shared store.
     #[must_use]
     pub fn bucket(&self) -> BucketKey {
         let digest = Sha256::new_with_prefix(b"rate limit bucket 1")
@@ -125,7 +126,8 @@ impl<'a> Spend<'a> {
         BucketKey::from_bytes(digest.finalize().into())
     }
 
-    /// The spend as plain numbers at this time, for a store that does it elsewhere.
+    /// Converts the spend to plain numbers at this time, for a store that decides in a script or
+    /// statement.
     #[must_use]
     pub fn operation(&self, now: SystemTime) -> Operation {
         let now = nanoseconds(now);
@@ -140,33 +142,40 @@ impl<'a> Spend<'a> {
     }
 }
 
-/// What [`decide`](super::decide) does, in numbers that a script or a statement elsewhere can add and compare: nanoseconds since
-/// 1970 as in a [`State`](super::State), all below 2^63.
+/// The numbers of [`decide`](super::decide), for a store that decides in a script or statement.
 ///
-/// With `from` the larger of the state and `now`, or `now` where the state is larger than `horizon`, the request passes if
-/// `from + increment` is at most `latest`, and is the state after it.
+/// All numbers are nanoseconds since 1970 as in [`State`](super::State), and below 2^63.
+///
+/// # Contract
+///
+/// - `from` is the larger of the state and `now`; it is `now` if the state is larger than
+///   `horizon`.
+/// - The request passes if `from + increment` is at most `latest`.
+/// - The new state is `from + increment`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Operation {
-    /// Whose bucket it is.
+    /// Key of the bucket.
     pub bucket: BucketKey,
-    /// The time of the request.
+    /// Time of the request.
     pub now: u64,
-    /// What the request takes.
+    /// Nanoseconds that the request takes.
     pub increment: u64,
-    /// The latest state there may be after it.
+    /// Latest state that the request may result in.
     pub latest: u64,
-    /// A state beyond this is of a clock that was set back.
+    /// Latest valid state. A later state predates a clock that was set back.
     pub horizon: u64,
 }
 
 byte_string! {
-    /// The name of a bucket: SHA-256 over policy and partition. Shared stores never see who it is, nor how long a name they sent.
+    /// Key of a bucket: SHA-256 over policy and partition. A shared store sees neither the
+    /// partition nor its length.
     #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub struct BucketKey(32);
 }
 
-/// The name is empty, too long, or has other characters than letters, digits, dots, hyphens and underscores.
+/// The name is empty, longer than 64 bytes, or contains a character other than letters, digits,
+/// dots, hyphens and underscores.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid policy name")]
 pub struct InvalidPolicyName;

@@ -1,14 +1,15 @@
-//! How much somebody may do.
+//! Quotas: requests per period, and burst.
 
 use std::time::Duration;
 
-/// Ten years: beyond this nobody means a limit, and every sum of times stays in range.
+/// Ten years. Keeps all sums of times in range.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
-/// So many requests in each period, and how many of them may come at once.
+/// A number of requests per period, and a burst.
 ///
-/// A bucket of `burst` units fills up again evenly, one unit every `period / limit` (rounded up to whole nanoseconds). In any
-/// stretch of one period at most `burst + limit` requests pass, and `limit` of them in the long run.
+/// The bucket holds `burst` units. One unit returns every `period / limit`, rounded up to whole
+/// nanoseconds. In any interval of one period at most `burst + limit` requests pass; the long-run
+/// rate is `limit` per period.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,16 +26,17 @@ pub struct Quota {
     limit: u32,
     period: Duration,
     burst: u32,
-    /// Nanoseconds in which one unit comes back.
+    /// Nanoseconds until one unit returns.
     interval: u64,
 }
 
 impl Quota {
-    /// `limit` requests in each `period`, all of which may come at once.
+    /// Creates a quota of `limit` requests per `period`. The burst is `limit`.
     ///
     /// # Errors
     ///
-    /// When either is zero, or the period longer than ten years.
+    /// - [`InvalidQuota::Zero`] if either is zero.
+    /// - [`InvalidQuota::TooLong`] if the period is longer than ten years.
     pub fn per(limit: u32, period: Duration) -> Result<Self, InvalidQuota> {
         if limit == 0 || period.is_zero() {
             return Err(InvalidQuota::Zero);
@@ -49,11 +51,12 @@ impl Quota {
         quota.with_burst(limit)
     }
 
-    /// With this many requests that may come at once after a rest.
+    /// Sets the burst: the number of requests that pass at once on a full bucket.
     ///
     /// # Errors
     ///
-    /// When it is zero, or takes longer than ten years to come back.
+    /// - [`InvalidQuota::Zero`] if the burst is zero.
+    /// - [`InvalidQuota::TooLong`] if the burst takes longer than ten years to return.
     pub fn with_burst(self, burst: u32) -> Result<Self, InvalidQuota> {
         let quota = Self { burst, ..self };
         match Duration::from_nanos(quota.interval).checked_mul(burst) {
@@ -63,25 +66,25 @@ impl Quota {
         }
     }
 
-    /// How many requests pass in each period in the long run.
+    /// Requests per period in the long run.
     #[must_use]
     pub const fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// The period of that number.
+    /// Period of the limit.
     #[must_use]
     pub const fn period(&self) -> Duration {
         self.period
     }
 
-    /// How many requests may come at once after a rest.
+    /// Requests that pass at once on a full bucket.
     #[must_use]
     pub const fn burst(&self) -> u32 {
         self.burst
     }
 
-    /// The time in which one unit comes back.
+    /// Time until one unit returns.
     #[must_use]
     pub const fn interval(&self) -> Duration {
         Duration::from_nanos(self.interval)
@@ -91,28 +94,28 @@ impl Quota {
         self.interval
     }
 
-    /// Nanoseconds in which an empty bucket is full again.
+    /// Nanoseconds until an empty bucket is full.
     pub(super) const fn capacity(&self) -> u64 {
         self.increment(self.burst)
     }
 
-    /// Nanoseconds that a request of this cost takes from the bucket, which is all of it at most: a cost beyond the burst could
-    /// never be paid.
+    /// Nanoseconds that a request of this cost takes, at most the whole bucket: a larger cost could
+    /// never pass.
     pub(super) const fn increment(&self, cost: u32) -> u64 {
         let cost = if cost < self.burst { cost } else { self.burst };
-        // at most ten years, as `with_burst` has it
+        // at most ten years, checked by `with_burst`
         self.interval.saturating_mul(cost as u64)
     }
 }
 
-/// There is no such quota.
+/// Error of [`Quota`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidQuota {
-    /// The limit, the period or the burst is zero: nothing would ever pass.
+    /// The limit, the period or the burst is zero, so no request would ever pass.
     #[error("a quota of nothing")]
     Zero,
-    /// The period, or the time that the burst takes to come back, is longer than ten years.
+    /// The period, or the time until the burst returns, is longer than ten years.
     #[error("a quota of more than ten years")]
     TooLong,
 }
@@ -121,7 +124,8 @@ pub enum InvalidQuota {
 mod tests {
     use super::*;
 
-    /// H15: a quota is what it says: so many in a period, never "one every so many"; what makes no sense is refused.
+    /// H15: a quota is what it says: so many in a period, never "one every so many"; what makes no
+    /// sense is refused.
     #[test]
     fn a_quota_is_a_number_in_a_period() {
         for (limit, period, interval) in [

@@ -1,4 +1,4 @@
-//! Where buckets are kept.
+//! Port for the storage of buckets.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -7,30 +7,32 @@ use async_trait::async_trait;
 use super::{Spend, State, decide};
 use crate::ports::StoreError;
 
-/// Keeps the bucket of each caller under each policy.
+/// Stores the bucket of each partition under each policy.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - [`spend`](Self::spend) is one atomic step over all its buckets: of any number of concurrent calls exactly as many pass as
-///   there are units, and one that does not pass has taken nothing anywhere.
-/// - What passes is decided by [`passes`] on the states that are stored at that instant, and by nothing else: the caller's `now`,
-///   no clock of the store.
-/// - States are exact to the nanosecond. A bucket may be forgotten once its state has passed, as it is full then; a store that
-///   many machines use waits some minutes more, for those whose clocks are behind.
-/// - It grows with the buckets that are in use, or not at all; never with how often a bucket is used.
+/// - [`spend`](Self::spend) is one atomic step over all its buckets: of any number of concurrent
+///   calls exactly as many pass as there are units. A call that does not pass takes nothing from
+///   any bucket.
+/// - [`decide_all`] decides on the states that are stored at that instant and on the `now` of the
+///   caller. The clock of the store does not matter.
+/// - States are exact to the nanosecond.
+/// - A bucket may be deleted once its state has passed, because it is full then. A store that
+///   several machines share keeps it some minutes longer, for machines whose clocks are behind.
+/// - The size depends on the number of buckets in use at most, not on the number of requests.
+/// - Buckets need not survive a crash: an empty store allows one more burst.
 ///
-/// Buckets need not outlive a crash: a limit that begins anew lets one burst more pass.
-///
-/// `http_conventions_conformance::rate_limit_store!` checks this.
+/// `http_conventions_conformance::rate_limit_store!` checks an implementation.
 #[async_trait]
 pub trait RateLimitStore: Send + Sync {
-    /// Takes from all buckets, or from none: loads their states, and if [`passes`] says so, writes what each became.
+    /// Takes from all buckets or from none.
     ///
-    /// The answer is the states as they were before, in the order of `spends`. Each bucket comes once.
+    /// Loads the states, calls [`decide_all`], and writes the new states if it returns them. Returns
+    /// the states before the call, in the order of `spends`. Each bucket occurs once.
     ///
     /// # Errors
     ///
-    /// When the store failed; whether anything was taken is not known then.
+    /// [`StoreError`] if the store failed. The buckets may or may not have changed.
     async fn spend(&self, spends: &[Spend<'_>], now: SystemTime) -> Result<Vec<State>, StoreError>;
 }
 
@@ -41,26 +43,27 @@ impl<S: RateLimitStore + ?Sized> RateLimitStore for Arc<S> {
     }
 }
 
-/// What becomes of the buckets in these states, in the order of the spends: the states to write if all of them allow theirs.
-/// Where there are fewer states than spends, the rest is full.
+/// New states of the buckets in the order of the spends; `None` if one of them refuses.
+///
+/// If `states` is shorter than `spends`, the remaining buckets are full.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
 ///
-/// use http_conventions::limits::{passes, Policy, Quota, State};
+/// use http_conventions::limits::{decide_all, Policy, Quota, State};
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 /// let one = Policy::new("one", Quota::per(1, Duration::from_secs(1))?)?;
 /// let two = Policy::new("two", Quota::per(2, Duration::from_secs(1))?)?;
 /// let spends = [one.spend("user-7"), two.spend("user-7")];
 ///
-/// let first = passes(&[State::default(); 2], &spends, now).ok_or("all are full")?;
+/// let first = decide_all(&[State::default(); 2], &spends, now).ok_or("all are full")?;
 /// // the second would have one left; it keeps it
-/// assert_eq!(passes(&first, &spends, now), None);
+/// assert_eq!(decide_all(&first, &spends, now), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn passes(states: &[State], spends: &[Spend<'_>], now: SystemTime) -> Option<Vec<State>> {
+pub fn decide_all(states: &[State], spends: &[Spend<'_>], now: SystemTime) -> Option<Vec<State>> {
     let states = states.iter().copied().chain(std::iter::repeat(State::default()));
     let after = spends.iter().zip(states).map(|(spend, state)| {
         match decide(state, spend.policy().quota(), spend.cost(), now) {

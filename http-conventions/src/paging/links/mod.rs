@@ -1,4 +1,4 @@
-//! Links.
+//! Links to related resources and actions.
 
 use http::{HeaderMap, HeaderValue, Method, header::LINK};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
@@ -10,7 +10,7 @@ mod write;
 
 pub use self::relation::{InvalidRelation, Relation};
 
-/// Where something is, and how to ask for it.
+/// A link: target, method, title and media type.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Link {
     href: Location,
@@ -27,7 +27,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link to follow, by GET.
+    /// Creates a link for GET.
     #[must_use]
     pub const fn new(href: Location) -> Self {
         Self {
@@ -38,55 +38,60 @@ impl Link {
         }
     }
 
-    /// An action: the link is asked by this method.
+    /// Sets the method of an action.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = Some(method);
         self
     }
 
-    /// With a name for people to read, in any script.
+    /// Sets a human-readable title in any script.
     #[must_use]
     pub fn with_title(mut self, title: &str) -> Self {
         self.title = Some(title.to_owned());
         self
     }
 
-    /// Says what to expect there; a hint only ([RFC 8288 §3.4.1](https://www.rfc-editor.org/rfc/rfc8288#section-3.4.1)).
+    /// Sets the expected media type, a hint only ([RFC 8288
+    /// §3.4.1](https://www.rfc-editor.org/rfc/rfc8288#section-3.4.1)).
     #[must_use]
     pub fn with_media_type(mut self, media_type: MediaType) -> Self {
         self.media_type = Some(media_type);
         self
     }
 
-    /// Where it leads.
+    /// Target of the link.
     #[must_use]
     pub const fn href(&self) -> &Location {
         &self.href
     }
 
-    /// The value of one `Link` with this relation.
+    /// Value of a `Link` field with this relation.
     ///
-    /// The target is of the characters of a URI, so that nothing in it ends the angle brackets; a title of other characters than
-    /// visible ASCII and the space is written as `title*` ([RFC 8187](https://www.rfc-editor.org/rfc/rfc8187)).
+    /// A title with characters other than visible ASCII and space is written as `title*` ([RFC
+    /// 8187](https://www.rfc-editor.org/rfc/rfc8187)).
+    ///
+    /// # Security
+    ///
+    /// The target contains only URI characters, so it cannot end the angle brackets.
     #[must_use]
     pub fn header_value(&self, relation: &Relation) -> HeaderValue {
         let title = self.title.as_deref();
         write::link(&self.href, relation, title, self.media_type.as_ref())
     }
 
-    /// `Link` names what may be looked at; it has no word for a method.
+    /// Returns whether the link is for GET: a `Link` field cannot express another method.
     fn is_followed(&self) -> bool {
         self.method.as_ref().is_none_or(|method| *method == Method::GET)
     }
 }
 
-/// Named links, in the order they were added. Serialized, it is one object with a member for each.
+/// Named links in insertion order. Serializes as an object with one member per relation.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Links(Vec<(Relation, Link)>);
 
 impl Links {
-    /// With this link, in place of an earlier one of that relation.
+    /// Adds a link; replaces an earlier link of the same relation.
     #[must_use]
     pub fn with(mut self, relation: Relation, link: Link) -> Self {
         match self.0.iter_mut().find(|(there, _)| *there == relation) {
@@ -96,26 +101,27 @@ impl Links {
         self
     }
 
-    /// The link of this relation.
+    /// Finds the link of a relation.
     #[must_use]
     pub fn find(&self, relation: &Relation) -> Option<&Link> {
         self.iter()
             .find_map(|(there, link)| (there == relation).then_some(link))
     }
 
-    /// All of them.
+    /// Iterates over all links.
     pub fn iter(&self) -> impl Iterator<Item = (&Relation, &Link)> {
         self.0.iter().map(|(relation, link)| (relation, link))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no links.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds one `Link` line for each link that is to be followed and is not there yet; actions, which ask for another method than GET, are left to
-    /// the body.
+    /// Adds a `Link` line for each GET link that the headers do not contain yet.
+    ///
+    /// Actions with other methods appear in the body alone.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (relation, link) in self.iter().filter(|(_, link)| link.is_followed()) {
             let line = link.header_value(relation);

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use crate::uri::is_uri_byte;
 
-/// What a link is to the resource that has it: a registered name, one of the API's own, or a URI.
+/// A relation type: a registered name, a name of the API, or an absolute URI.
 ///
 /// # ABNF
 ///
@@ -19,18 +19,20 @@ pub struct Relation(Cow<'static, str>);
 impl Relation {
     /// `self`: the resource itself.
     pub const SELF: Self = Self(Cow::Borrowed("self"));
-    /// `next`: the page after this one.
+    /// `next`: the next page.
     pub const NEXT: Self = Self(Cow::Borrowed("next"));
-    /// `prev`: the page before this one.
+    /// `prev`: the previous page.
     pub const PREV: Self = Self(Cow::Borrowed("prev"));
-    /// `deprecation`: what there is to know of it, [RFC 9745 §3](https://www.rfc-editor.org/rfc/rfc9745#section-3).
+    /// `deprecation`: documentation of the deprecation, [RFC 9745
+    /// §3](https://www.rfc-editor.org/rfc/rfc9745#section-3).
     pub const DEPRECATION: Self = Self(Cow::Borrowed("deprecation"));
-    /// `sunset`: what there is to know of it, [RFC 8594 §6](https://www.rfc-editor.org/rfc/rfc8594#section-6).
+    /// `sunset`: documentation of the removal, [RFC 8594
+    /// §6](https://www.rfc-editor.org/rfc/rfc8594#section-6).
     pub const SUNSET: Self = Self(Cow::Borrowed("sunset"));
-    /// `successor-version`: what takes its place, RFC 5829.
+    /// `successor-version`: the version that replaces this one, RFC 5829.
     pub const SUCCESSOR_VERSION: Self = Self(Cow::Borrowed("successor-version"));
 
-    /// The name.
+    /// Name or URI.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -59,7 +61,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase()) && text.bytes().all(is_name_byte)
 }
 
-/// With a scheme, as only an absolute URI means the same everywhere.
+/// Returns whether the text has a scheme: only an absolute URI is unambiguous.
 fn is_uri(text: &str) -> bool {
     let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.split_once(':').is_some_and(|(scheme, rest)| {
@@ -70,7 +72,7 @@ fn is_uri(text: &str) -> bool {
     })
 }
 
-/// The text is neither the name of a relation nor an absolute URI.
+/// The text is neither a relation name nor an absolute URI.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid relation type")]
 pub struct InvalidRelation;

@@ -1,4 +1,4 @@
-//! The text of a `Link` field, [RFC 8288 §3](https://www.rfc-editor.org/rfc/rfc8288#section-3).
+//! Writes a `Link` field, [RFC 8288 §3](https://www.rfc-editor.org/rfc/rfc8288#section-3).
 
 use http::HeaderValue;
 
@@ -37,11 +37,11 @@ pub(super) fn link(
         }
         None => {}
     }
-    // all of it is visible ASCII or a space
+    // every byte is visible ASCII or a space
     HeaderValue::try_from(line).unwrap_or(target)
 }
 
-/// A quoted string, [RFC 9110 §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).
+/// Writes a quoted string, [RFC 9110 §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).
 fn quoted(line: &mut Vec<u8>, text: &str) {
     line.push(b'"');
     for byte in text.bytes() {
@@ -53,7 +53,8 @@ fn quoted(line: &mut Vec<u8>, text: &str) {
     line.push(b'"');
 }
 
-/// `attr-char` as it is, all else percent-encoded: [RFC 8187 §3.2.1](https://www.rfc-editor.org/rfc/rfc8187#section-3.2.1).
+/// Writes `attr-char` verbatim and percent-encodes the rest, [RFC 8187
+/// §3.2.1](https://www.rfc-editor.org/rfc/rfc8187#section-3.2.1).
 fn extended(line: &mut Vec<u8>, byte: u8) {
     match byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
         true => line.push(byte),

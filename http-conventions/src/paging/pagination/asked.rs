@@ -1,4 +1,4 @@
-//! A page as a handler meets it: opened from the query, and filled with rows.
+//! A requested page: opened from the query, and completed with rows.
 
 use std::time::SystemTime;
 
@@ -8,14 +8,15 @@ use super::{
 };
 use crate::errors::{Problem, ProblemBase};
 
-/// The values that a row is sorted by, as the host has them.
+/// The values of the sort columns of a row.
 ///
-/// Of this crate are `i64`, `String`, and a list of values as it is in the cursor.
+/// Implemented for `i64`, `String` and a list of cursor values.
 pub trait Position: Sized {
-    /// The values as a cursor carries them.
+    /// Converts the position to cursor values.
     fn to_values(&self) -> Vec<PositionValue>;
 
-    /// The position of these values; absent where they are of another form, such as that of an earlier release.
+    /// Converts cursor values to a position; `None` if they have another form, such as that of an
+    /// earlier release.
     fn from_values(values: Vec<PositionValue>) -> Option<Self>;
 }
 
@@ -55,7 +56,7 @@ impl Position for Vec<PositionValue> {
     }
 }
 
-/// The page a client asks for, with its cursor opened.
+/// A requested page with its cursor opened.
 #[derive(Clone, Debug)]
 pub struct AskedPage<'k, P> {
     limit: Limit,
@@ -66,7 +67,7 @@ pub struct AskedPage<'k, P> {
     now: SystemTime,
 }
 
-/// Where a page begins, and which way it goes on from there.
+/// Position at which a page starts or ends.
 #[derive(Clone, Debug)]
 enum Edge<P> {
     Start,
@@ -75,12 +76,13 @@ enum Edge<P> {
 }
 
 impl CursorKeyring {
-    /// Opens the page that a query asks for: `limit` within the rules, and after or before which row it lies.
+    /// Opens the page that a query requests: the limit and the position of the cursor.
     ///
     /// # Errors
     ///
-    /// Those of [`PageRules::parse`] and of [`open`](Self::open); [`CursorError::Invalid`] also for a cursor with a position
-    /// of another form, or that was made to walk the other way.
+    /// - The errors of [`PageRules::parse`] and of [`open`](Self::open).
+    /// - [`CursorError::Invalid`] for a cursor whose position has another form or whose direction
+    ///   differs.
     pub fn open_page<P: Position>(
         &self,
         rules: PageRules,
@@ -125,14 +127,14 @@ impl CursorKeyring {
 }
 
 impl<P> AskedPage<'_, P> {
-    /// How many rows the page has at most; fetch [`Limit::fetch`] of them.
+    /// Maximum number of rows of the page. Fetch [`Limit::fetch`] rows.
     #[must_use]
     pub fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// The position after which the page begins; without one, and without one [before](Self::before) which it ends, it is the
-    /// first page.
+    /// Position after which the page starts. If this and [`before`](Self::before) are `None`, it is
+    /// the first page.
     #[must_use]
     pub fn after(&self) -> Option<&P> {
         match &self.edge {
@@ -141,7 +143,8 @@ impl<P> AskedPage<'_, P> {
         }
     }
 
-    /// The position before which the page ends. Fetch the rows that precede it in the order turned round, the nearest first.
+    /// Position before which the page ends. Fetch the rows before it in reverse order, nearest
+    /// first.
     #[must_use]
     pub fn before(&self) -> Option<&P> {
         match &self.edge {
@@ -150,16 +153,22 @@ impl<P> AskedPage<'_, P> {
         }
     }
 
-    /// Makes the page of the rows that were fetched, and the cursors to its neighbours where there are any.
+    /// Creates the page from the fetched rows, with cursors to its neighbours.
     ///
-    /// The rows are in the order they were fetched in; those before a position are turned round here, so that a page always
-    /// shows the order of the collection. `has_more` and `next_cursor` always speak of the rows that follow in that order: a
-    /// page before a position has some, as long as the row of that position is there. A page that is empty has no neighbours, and
-    /// none has a cursor to the page before unless the rules are [with `before`](PageRules::with_before).
+    /// # Contract
+    ///
+    /// - Pass the rows in the order in which they were fetched. Rows before a position are reversed
+    ///   here, so that a page always has the order of the collection.
+    /// - `has_more` and `next_cursor` are about the rows that follow in the order of the
+    ///   collection. A page before a position always has more, because the row of that position
+    ///   follows.
+    /// - An empty page has no neighbours.
+    /// - A cursor to the previous page exists only if the rules are [with
+    ///   `before`](PageRules::with_before).
     ///
     /// # Errors
     ///
-    /// When the position of the first or of the last row does not fit into a cursor.
+    /// [`PositionTooLong`] if the position of the first or last row does not fit into a cursor.
     pub fn page<T>(&self, mut rows: Vec<T>, position: impl Fn(&T) -> P) -> Result<Page<T>, PositionTooLong>
     where
         P: Position,
@@ -187,23 +196,23 @@ impl<P> AskedPage<'_, P> {
     }
 }
 
-/// The page that was asked for cannot be had.
+/// The requested page cannot be opened.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {
     /// A page parameter is malformed, out of range or repeated.
     #[error(transparent)]
     Request(#[from] InvalidPageRequest),
-    /// The cursor of `after` cannot be used.
+    /// The cursor in `after` is not usable.
     #[error(transparent)]
     Cursor(#[from] CursorError),
-    /// The cursor of `before` cannot be used.
+    /// The cursor in `before` is not usable.
     #[error(transparent)]
     Before(CursorError),
 }
 
 impl PageError {
-    /// The 400 to answer with; its extension `parameter` names the culprit.
+    /// Creates the 400 problem. Its extension `parameter` names the parameter.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         match self {

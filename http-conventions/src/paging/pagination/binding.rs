@@ -1,4 +1,4 @@
-//! What a cursor belongs to.
+//! Binding of a cursor to its request.
 
 use std::sync::OnceLock;
 
@@ -6,24 +6,25 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::LengthPrefixed as _;
 
-/// The request a cursor continues: collection, caller, order and filters.
+/// The request that a cursor belongs to: collection, caller, order and filters.
 ///
-/// A cursor opens only under the binding it was made with. Filters count as a set: their order does not matter.
+/// A cursor opens only under the binding that it was sealed with. The order of filters does not
+/// matter.
 #[derive(Clone, Debug)]
 pub struct CursorBinding {
     route: Box<str>,
     principal: Box<str>,
     sort: Box<str>,
     filters: Vec<(Box<str>, Box<str>)>,
-    /// Empty until it is asked for.
+    /// Computed on first use.
     digest: OnceLock<[u8; 16]>,
 }
 
 impl CursorBinding {
-    /// A collection and the caller who reads it, tenant included.
+    /// Creates a binding to a collection and a caller, tenant included.
     ///
-    /// The route is the path as it was asked for, ids included (`/v1/customers/cus_1/charges`): a cursor of one
-    /// customer's charges must not continue another's.
+    /// `route` is the path of the request with its ids (`/v1/customers/cus_1/charges`), so that a
+    /// cursor for one customer does not open for another.
     #[must_use]
     pub fn new(route: &str, principal: &str) -> Self {
         Self {
@@ -35,7 +36,7 @@ impl CursorBinding {
         }
     }
 
-    /// In this order, in any notation that names it.
+    /// Sets the order, in any unambiguous notation.
     #[must_use]
     pub fn with_sort(mut self, sort: &str) -> Self {
         self.sort = sort.into();
@@ -43,7 +44,7 @@ impl CursorBinding {
         self
     }
 
-    /// With this filter, in the form the host understood it.
+    /// Adds a filter, in the normalized form of the host.
     #[must_use]
     pub fn with_filter(mut self, name: &str, value: &str) -> Self {
         self.filters.push((name.into(), value.into()));
@@ -51,7 +52,7 @@ impl CursorBinding {
         self
     }
 
-    /// Half the SHA-256 of it all; worked out once, as a page that is neither first nor last asks twice.
+    /// First half of the SHA-256 of the binding; cached, because most pages need it twice.
     pub(super) fn digest(&self) -> [u8; 16] {
         *self.digest.get_or_init(|| self.digested())
     }

@@ -1,7 +1,8 @@
-//! Sealing a position into a cursor, and opening it again.
+//! Seals a position into a cursor and opens it.
 //!
-//! `cursor = BASE64URL(payload tag)`, where `tag` is half an HMAC-SHA256 over the payload. Half an HMAC is 128 bits, which
-//! [RFC 2104 §5](https://www.rfc-editor.org/rfc/rfc2104#section-5) allows; the payload is readable, and not forgeable.
+//! `cursor = BASE64URL(payload tag)`. `tag` is the first half of an HMAC-SHA256 over the payload:
+//! 128 bits, which [RFC 2104 §5](https://www.rfc-editor.org/rfc/rfc2104#section-5) allows. The
+//! payload can be read but not forged.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,28 +15,28 @@ use super::{
 };
 use crate::errors::{Problem, ProblemBase, types};
 
-/// The longest cursor, in characters.
+/// Longest cursor in characters.
 const MAX_LENGTH: usize = 512;
-/// What the longest cursor holds.
+/// Bytes of the longest cursor.
 const MAX_BYTES: usize = MAX_LENGTH / 4 * 3;
 const TAG_LENGTH: usize = 16;
 
-/// Where a cursor continues.
+/// Position in an opened cursor.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct CursorPosition {
-    /// The values that the last row was sorted by.
+    /// Values of the sort columns.
     pub values: Vec<PositionValue>,
-    /// Which way to walk from there.
+    /// Direction of the next page.
     pub direction: Direction,
 }
 
 impl CursorKeyring {
-    /// Makes the cursor that continues at this position: at most 512 characters, all safe in a URL.
+    /// Seals a position into a cursor: at most 512 URL-safe characters.
     ///
     /// # Errors
     ///
-    /// When the position does not fit; sort by shorter values then.
+    /// [`PositionTooLong`] if the position does not fit. Sort by shorter values.
     pub fn seal(
         &self,
         position: &[PositionValue],
@@ -61,8 +62,10 @@ impl CursorKeyring {
     ///
     /// # Errors
     ///
-    /// [`CursorError::Invalid`] before anything else is looked at, so that only holders of a cursor of this service learn
-    /// more; then [`CursorError::Mismatched`], then [`CursorError::Expired`].
+    /// - [`CursorError::Invalid`] if the signature is wrong. This is checked first, so that only a
+    ///   client with a genuine cursor learns more.
+    /// - [`CursorError::Mismatched`] if the binding differs.
+    /// - [`CursorError::Expired`] if the cursor has expired.
     pub fn open(
         &self,
         cursor: &str,
@@ -86,7 +89,7 @@ impl CursorKeyring {
         })
     }
 
-    /// The payload of a cursor whose tag is right, in this buffer.
+    /// Payload of a cursor with a valid tag, decoded into the buffer.
     fn verified<'b>(&self, cursor: &str, buffer: &'b mut [u8; MAX_BYTES]) -> Option<&'b [u8]> {
         if cursor.len() > MAX_LENGTH {
             return None;
@@ -101,36 +104,36 @@ impl CursorKeyring {
     }
 }
 
-/// Whole seconds since 1970; what lies before counts as 1970.
+/// Whole seconds since 1970; earlier times count as 1970.
 fn unix_seconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or(Duration::ZERO)
         .as_secs()
 }
 
-/// A cursor cannot be used.
+/// The cursor is not usable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CursorError {
-    /// It was not made with a key of this keyring, or was changed.
+    /// No key of this keyring signed the cursor, or the cursor was changed.
     #[error("invalid cursor")]
     Invalid,
-    /// It is too old.
+    /// The cursor has expired.
     #[error("expired cursor")]
     Expired,
-    /// It was made for another collection, caller, order or set of filters.
+    /// The cursor was issued for another collection, caller, order or set of filters.
     #[error("cursor of another request")]
     Mismatched,
 }
 
 impl CursorError {
-    /// The 400 to answer with, for the cursor of `after`; each error has a type of its own.
+    /// Creates the 400 problem for the parameter `after`. Each error has its own problem type.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         self.problem_of("after", base)
     }
 
-    /// The 400 for the cursor of this parameter.
+    /// Creates the 400 problem for this parameter.
     pub(super) fn problem_of(self, parameter: &'static str, base: &ProblemBase) -> Problem {
         let kind = match self {
             Self::Invalid => types::INVALID_CURSOR,

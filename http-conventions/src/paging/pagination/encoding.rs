@@ -1,4 +1,4 @@
-//! The bytes inside a cursor.
+//! Binary encoding of a cursor.
 //!
 //! ```text
 //! payload  = version key-id direction expiry binding *value     ; expiry: seconds since 1970, 64 bits, big endian
@@ -7,7 +7,7 @@
 //!          / ( %x04 / %x05 ) length *OCTET                      ; text, bytes; length: 16 bits, big endian
 //! ```
 
-/// Which way a cursor walks.
+/// Direction of a cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a list has two directions")]
 pub enum Direction {
@@ -17,15 +17,15 @@ pub enum Direction {
     Backward,
 }
 
-/// One of the values a row is sorted by.
+/// Value of a sort column.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PositionValue {
     /// No value.
     Null,
-    /// A truth value.
+    /// Boolean.
     Bool(bool),
-    /// An integer; a time is best kept as one.
+    /// Integer. Encode times as integers.
     Integer(i64),
     /// Text.
     Text(String),
@@ -57,7 +57,7 @@ impl From<String> for PositionValue {
     }
 }
 
-/// What a cursor says, before it is signed and after its signature is checked.
+/// Payload of a cursor without its signature.
 #[derive(Debug)]
 pub(super) struct Payload {
     pub(super) direction: Direction,
@@ -70,7 +70,7 @@ pub(super) struct Payload {
 const FIXED: usize = 1 + 1 + 1 + 8 + 16;
 pub(super) const VERSION: u8 = 1;
 
-/// The bytes of a cursor without its signature; absent when a value is longer than its length can say.
+/// Encodes a payload; `None` if a value is longer than 65,535 bytes.
 pub(super) fn encode(
     key_id: u8,
     direction: Direction,
@@ -110,7 +110,7 @@ fn encode_string(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Reads what [`encode`] wrote; every byte must be accounted for.
+/// Decodes the output of [`encode`]; trailing bytes are an error.
 pub(super) fn decode(bytes: &[u8]) -> Option<Payload> {
     let ([version, _key_id, direction], rest) = bytes.split_first_chunk()?;
     let (expires_at, rest) = rest.split_first_chunk()?;

@@ -1,4 +1,4 @@
-//! The keys that sign cursors.
+//! Keys that sign cursors.
 
 use std::{fmt, time::Duration};
 
@@ -6,21 +6,22 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// One secret that signs cursors, and the number by which cursors name it.
+/// A secret key for cursors, with its id.
 #[derive(Clone)]
 pub struct CursorKey {
     id: u8,
-    /// The key, worked in once; the feature `zeroize` of the hash clears it, and every copy.
+    /// Prepared HMAC state; the feature `zeroize` of the hash clears it and every copy.
     prepared: Hmac<Sha256>,
 }
 
 impl CursorKey {
-    /// A key of 256 random bits.
+    /// Creates a key from 256 random bits.
     ///
     /// # Security
     ///
-    /// Take the secret from [`Entropy`](crate::ports::Entropy), keep it for as long as its cursors live, and use it for
-    /// nothing else. Keys of one keyring should have different ids: each that has the id of a cursor is tried.
+    /// - Take the secret from [`Entropy`](crate::ports::Entropy) and use it for nothing else.
+    /// - Keep the key as long as its cursors live.
+    /// - Give the keys of one keyring different ids. With equal ids every key of that id is tried.
     #[must_use]
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     pub fn new(id: u8, secret: [u8; 32]) -> Self {
@@ -35,7 +36,7 @@ impl CursorKey {
         self.id
     }
 
-    /// The MAC over a payload, ready to be finished or compared.
+    /// HMAC over a payload, to finish or compare.
     pub(super) fn mac(&self, payload: &[u8]) -> Hmac<Sha256> {
         self.prepared.clone().chain_update(payload)
     }
@@ -49,9 +50,9 @@ impl fmt::Debug for CursorKey {
     }
 }
 
-/// The key that signs new cursors, and those that still open old ones.
+/// The key that signs new cursors, and previous keys that open older cursors.
 ///
-/// To rotate, make a new key the current one and keep the old one as previous for one lifetime.
+/// To rotate, make a new key the current one and keep the old key as previous for one lifetime.
 #[derive(Clone, Debug)]
 pub struct CursorKeyring {
     current: CursorKey,
@@ -60,7 +61,7 @@ pub struct CursorKeyring {
 }
 
 impl CursorKeyring {
-    /// One key, and cursors that live for three days.
+    /// Creates a keyring with one key. Cursors live 3 days.
     #[must_use]
     pub fn new(current: CursorKey) -> Self {
         Self {
@@ -70,14 +71,14 @@ impl CursorKeyring {
         }
     }
 
-    /// Opens cursors of this key too.
+    /// Adds a previous key that opens cursors but does not sign.
     #[must_use]
     pub fn with_previous(mut self, key: CursorKey) -> Self {
         self.previous.push(key);
         self
     }
 
-    /// With this lifetime of a cursor.
+    /// Sets the lifetime of cursors.
     #[must_use]
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
@@ -88,7 +89,7 @@ impl CursorKeyring {
         &self.current
     }
 
-    /// Every key that cursors call by this number: who rotates and keeps it does not lose the cursors of before.
+    /// All keys of this id: a rotation that keeps the id still opens older cursors.
     pub(super) fn keys(&self, id: u8) -> impl Iterator<Item = &CursorKey> {
         std::iter::once(&self.current)
             .chain(&self.previous)

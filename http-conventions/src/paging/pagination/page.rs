@@ -1,4 +1,4 @@
-//! The envelope of a collection.
+//! Envelope of a page.
 
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
@@ -8,7 +8,7 @@ use crate::{
     routing::{InvalidLocation, Location},
 };
 
-/// One page: exactly `data`, `has_more` and `next_cursor`, which is `null` on the last page.
+/// One page. Serializes as `data`, `has_more` and `next_cursor`, which is `null` on the last page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Page<T> {
     data: Vec<T>,
@@ -17,13 +17,13 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Makes a page of the rows that were fetched, up to [`Limit::fetch`] of them.
+    /// Creates a page from the fetched rows, up to [`Limit::fetch`].
     ///
-    /// When there are more than the page holds, the cursor is made for the last row that stays.
+    /// If there are more rows than the limit, `cursor` is called with the last row of the page.
     ///
     /// # Errors
     ///
-    /// Those of making the cursor.
+    /// The error of `cursor`.
     pub fn from_rows<E>(
         mut rows: Vec<T>,
         limit: Limit,
@@ -52,7 +52,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// The same page of other values: rows as they were fetched become items as they are shown.
+    /// Converts each row of the page.
     #[must_use]
     pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
         Page {
@@ -62,36 +62,37 @@ impl<T> Page<T> {
         }
     }
 
-    /// The items.
+    /// Rows of the page.
     #[must_use]
     pub fn data(&self) -> &[T] {
         &self.data
     }
 
-    /// Whether more follow.
+    /// Returns whether another page follows.
     #[must_use]
     pub const fn has_more(&self) -> bool {
         self.next_cursor.is_some()
     }
 
-    /// What to pass as `after` for the next page.
+    /// Cursor of the next page, for the parameter `after`.
     #[must_use]
     pub fn next_cursor(&self) -> Option<&str> {
         self.next_cursor.as_deref()
     }
 
-    /// What to pass as `before` for the page before this one. It is no member of the envelope: send it as a
-    /// [link](Self::links).
+    /// Cursor of the previous page, for the parameter `before`. Not part of the envelope; send it
+    /// as a [link](Self::links).
     #[must_use]
     pub fn previous_cursor(&self) -> Option<&str> {
         self.previous_cursor.as_deref()
     }
 
-    /// The links `prev` and `next` to the pages around this one, which was asked for by this path and query.
+    /// Links `prev` and `next` to the neighbours of this page; `path` and `query` are those of its
+    /// request.
     ///
     /// # Errors
     ///
-    /// When the path is none.
+    /// [`InvalidLocation`] if `path` is not a path.
     pub fn links(&self, path: &str, query: Option<&str>) -> Result<Links, InvalidLocation> {
         let cursors = [
             (Relation::PREV, "before", self.previous_cursor()),
@@ -108,7 +109,7 @@ impl<T> Page<T> {
     }
 }
 
-/// The same request at another cursor.
+/// The same request with another cursor.
 fn neighbour(
     path: &str,
     query: Option<&str>,

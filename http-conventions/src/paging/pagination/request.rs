@@ -1,8 +1,8 @@
-//! `limit`, `after` and `before`.
+//! The query parameters `limit`, `after` and `before`.
 
 use crate::errors::{Problem, ProblemBase, types};
 
-/// The page sizes of a collection.
+/// Page sizes of a collection.
 ///
 /// ```
 /// use http_conventions::paging::PageRules;
@@ -21,7 +21,7 @@ pub struct PageRules {
 }
 
 impl Default for PageRules {
-    /// 20 rows unless asked for, and 100 at most.
+    /// 20 rows by default, 100 at most, forwards only.
     fn default() -> Self {
         Self {
             default: 20,
@@ -32,11 +32,11 @@ impl Default for PageRules {
 }
 
 impl PageRules {
-    /// Pages of this size by default, and of that size at most.
+    /// Sets the default and the maximum page size.
     ///
     /// # Errors
     ///
-    /// Unless 1 ≤ `default` ≤ `max`.
+    /// [`InvalidPageRules`] unless 1 ≤ `default` ≤ `max`.
     pub const fn new(default: u16, max: u16) -> Result<Self, InvalidPageRules> {
         if default == 0 || default > max {
             Err(InvalidPageRules)
@@ -49,7 +49,7 @@ impl PageRules {
         }
     }
 
-    /// With `before` too, for a host that fetches backwards; without this it is a parameter like any other.
+    /// Accepts `before`, for a host that can fetch backwards. Otherwise `before` is ignored.
     #[must_use]
     pub const fn with_before(mut self) -> Self {
         self.walks_back = true;
@@ -60,22 +60,26 @@ impl PageRules {
         self.walks_back
     }
 
-    /// How many rows a page has unless asked for.
+    /// Default page size in rows.
     pub(crate) const fn default_limit(self) -> u16 {
         self.default
     }
 
-    /// How many rows a page has at most.
+    /// Maximum page size in rows.
     pub(crate) const fn max(self) -> u16 {
         self.max
     }
 
-    /// Reads the page parameters of a query; other parameters are the host's.
+    /// Parses the page parameters of a query; ignores all other parameters.
     ///
     /// # Errors
     ///
-    /// When `limit` is not a number from 1 to the maximum, `after` or `before` is empty, one of them is repeated, or both of
-    /// the latter are there.
+    /// [`InvalidPageRequest`] if
+    ///
+    /// - `limit` is not a number from 1 to the maximum,
+    /// - `after` or `before` is empty,
+    /// - a parameter is repeated,
+    /// - both `after` and `before` are present.
     pub fn parse(&self, query: Option<&str>) -> Result<PageRequest, InvalidPageRequest> {
         let (mut limit, mut after, mut before) = (None, None, None);
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
@@ -119,33 +123,34 @@ fn once<T>(slot: &mut Option<T>, value: T, parameter: &'static str) -> Result<()
     }
 }
 
-/// How many rows a page has at most.
+/// Maximum number of rows of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limit(u16);
 
 impl Limit {
-    /// The number of rows.
+    /// Number of rows.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0
     }
 
-    /// How many rows to fetch: one more than the page has, to see whether there are more.
+    /// Number of rows to fetch: one more than the page has, to detect a next page.
     #[must_use]
     pub const fn fetch(self) -> usize {
         self.0 as usize + 1
     }
 }
 
-/// The page a client asks for.
+/// A parsed page request with its cursor still sealed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct PageRequest {
-    /// How many rows it wants at most.
+    /// Maximum number of rows.
     pub limit: Limit,
-    /// The cursor after which it goes on, not opened yet.
+    /// Cursor after which the page starts.
     pub after: Option<String>,
-    /// The cursor before which it goes back, not opened yet; never beside the other. With neither it is the first page.
+    /// Cursor before which the page ends; never together with `after`. Without both it is the first
+    /// page.
     pub before: Option<String>,
 }
 
@@ -157,7 +162,7 @@ pub struct InvalidPageRequest {
 }
 
 impl InvalidPageRequest {
-    /// The 400 to answer with; its extension `parameter` names the culprit.
+    /// Creates the 400 problem. Its extension `parameter` names the parameter.
     #[must_use]
     pub fn problem(&self, base: &ProblemBase) -> Problem {
         types::INVALID_PAGE_REQUEST
