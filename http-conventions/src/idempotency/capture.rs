@@ -1,4 +1,4 @@
-//! From an answer to what is kept of it, and back.
+//! Converts a response to its stored form and back.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header::RET
 use super::StoredResponse;
 use crate::limits::RetryAfter;
 
-/// Set on an answer that was given before.
+/// Marks a replayed response.
 pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// What belongs to one exchange, connection or origin, not to the outcome.
+/// Fields of one exchange, connection or origin; they are not part of the outcome.
 const OF_ONE_EXCHANGE: [&str; 12] = [
     "connection",
     "content-length",
@@ -26,13 +26,13 @@ const OF_ONE_EXCHANGE: [&str; 12] = [
     "upgrade",
     "x-request-id",
 ];
-/// Families of such fields.
+/// Prefixes of such fields.
 const PREFIXES_OF_ONE_EXCHANGE: [&str; 3] = ["access-control-", "ratelimit", "x-ratelimit-"];
 
-/// Answers that say when to come again, whatever else they say.
+/// Statuses whose responses carry `Retry-After`.
 const OWES_A_WAIT: [StatusCode; 2] = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
 
-/// What is kept of an answer.
+/// Stored form of a response.
 pub(super) fn capture(response: &Response<Bytes>) -> StoredResponse {
     let kept = response
         .headers()
@@ -47,7 +47,7 @@ pub(super) fn capture(response: &Response<Bytes>) -> StoredResponse {
     }
 }
 
-/// The answer again; absent when a store gave back what is no answer.
+/// Restores a stored response; `None` if the store returned an invalid one.
 pub(super) fn replay(stored: StoredResponse) -> Option<Response<Bytes>> {
     let mut headers = HeaderMap::new();
     for (name, value) in stored.headers {
@@ -58,7 +58,7 @@ pub(super) fn replay(stored: StoredResponse) -> Option<Response<Bytes>> {
     headers.insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
     let status = StatusCode::from_u16(stored.status).ok()?;
     if OWES_A_WAIT.contains(&status) && !headers.contains_key(RETRY_AFTER) {
-        // what the first asked for counted from then; whoever comes again gets the same at any time
+        // the stored wait was relative to the first response; a retry gets this one at any time
         RetryAfter::new(Duration::ZERO).apply(&mut headers);
     }
     let mut response = Response::new(stored.body);

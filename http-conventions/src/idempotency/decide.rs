@@ -1,34 +1,38 @@
-//! What a claim comes to, given what is stored.
+//! Decides a claim on the stored record.
 
 use std::time::SystemTime;
 
 use super::{AfterCrash, Claim, Record, RequestOutcome, State};
 
-/// What became of a claim.
+/// Outcome of a claim.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a claim has no further outcome, and hosts answer each"
 )]
 pub enum ClaimOutcome {
-    /// The claimant holds the key, and must run the request.
+    /// The claimant holds the key and must run the request.
     Claimed,
     /// The key belongs to a different request.
     Mismatched,
-    /// The same request holds the key, and still has time.
+    /// The same request holds the key, and its lease has not expired.
     InFlight {
-        /// How long it has at most.
+        /// Expiry of the lease.
         lease_until: SystemTime,
     },
-    /// The same request is over.
+    /// The same request is settled.
     Settled(RequestOutcome),
 }
 
-/// Decides a claim against the record that is stored under its key.
+/// Decides a claim on the record that is stored under its key.
 ///
-/// Pure. A store calls it inside the step that loads the record, and writes [`Claim::record`] in the same step when the
-/// answer is [`ClaimOutcome::Claimed`]. The request is compared first: whoever sends a different one learns nothing about
-/// the state of the first.
+/// Pure. A store calls it in the step that loads the record. If it returns
+/// [`ClaimOutcome::Claimed`], the store writes [`Claim::record`] in the same step.
+///
+/// # Security
+///
+/// The request is compared first, so that a different request learns nothing about the state of the
+/// first one.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -44,7 +48,7 @@ pub enum ClaimOutcome {
 /// let held = claim.record();
 /// assert_eq!(decide(Some(held.clone()), &claim, now), ClaimOutcome::InFlight { lease_until });
 ///
-/// // the holder broke off
+/// // the holder crashed: its lease has expired
 /// assert_eq!(decide(Some(held.clone()), &claim, lease_until), ClaimOutcome::Settled(RequestOutcome::Indeterminate));
 /// let again = claim.with_after_crash(AfterCrash::RunAgain);
 /// assert_eq!(decide(Some(held), &again, lease_until), ClaimOutcome::Claimed);

@@ -1,4 +1,4 @@
-//! The wrapper around a handler: parse, claim, run, settle.
+//! Middleware around a handler: parse, claim, run, settle.
 
 use std::{
     fmt,
@@ -21,13 +21,13 @@ use crate::{
     versions::ApiVersion,
 };
 
-/// The longest wait a client is asked for while the first request runs: most are over much sooner than their lease.
+/// Longest `Retry-After` while the first request runs: most requests end long before their lease.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const STORE_RETRY: Duration = Duration::from_secs(1);
-/// A century is as good as forever, and can be added to any time of this age.
+/// 100 years: keeps the sum with any present time in range.
 const LONGEST_TIME: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// Gives handlers idempotency keys. Cheap to clone.
+/// Middleware that makes handlers idempotent by `Idempotency-Key`. Cheap to clone.
 #[derive(Clone)]
 pub struct Idempotency {
     store: Arc<dyn IdempotencyStore>,
@@ -43,21 +43,27 @@ pub struct Idempotency {
     max_stored_body: usize,
 }
 
-/// The status for a key that comes with a different request.
+/// Status for a key that was used with a different request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "APIs and the draft know these two")]
 pub enum MismatchStatus {
     /// 409.
     #[default]
     Conflict,
-    /// 422, as the IETF draft has it.
+    /// 422, as in the IETF draft.
     UnprocessableContent,
 }
 
 impl Idempotency {
-    /// Idempotency keys in this store, with problems under this base; randomness is asked for once, here.
+    /// Creates the middleware over a store. `problems` is the base of its problem types; `entropy`
+    /// is read once, here.
     ///
-    /// Leases last 60 seconds, records 24 hours, bodies up to 1 MiB are kept, and the key is optional.
+    /// | setting | default |
+    /// |---|---|
+    /// | lease of a running request | 60 s |
+    /// | lifetime of a record | 24 h |
+    /// | stored body | up to 1 MiB |
+    /// | key | optional |
     #[must_use]
     pub fn new(
         store: impl IdempotencyStore + 'static,
@@ -80,21 +86,21 @@ impl Idempotency {
         }
     }
 
-    /// Answers 400 to a request without a key, instead of just running it.
+    /// Requires a key: a request without one gets 400. By default it runs without idempotency.
     #[must_use]
     pub fn with_key_required(mut self) -> Self {
         self.key_required = true;
         self
     }
 
-    /// With this status for a key that comes with a different request.
+    /// Sets the status for a key that was used with a different request, default 409.
     #[must_use]
     pub fn with_mismatch_status(mut self, status: MismatchStatus) -> Self {
         self.mismatch_status = status;
         self
     }
 
-    /// With this answer to a first request that broke off.
+    /// Sets the behaviour after a first request that crashed, default [`AfterCrash::Refuse`].
     ///
     /// # Security
     ///
@@ -105,41 +111,44 @@ impl Idempotency {
         self
     }
 
-    /// With this time for a handler to finish in.
+    /// Sets the lease: the time in which a handler must finish, default 60 s.
     #[must_use]
     pub fn with_lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// With this lifetime of a record, from when its request is over.
+    /// Sets the lifetime of a record after its request is settled, default 24 h.
     #[must_use]
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
         self
     }
 
-    /// With this many bytes of body to keep at most; a larger answer is sent once, and never run again.
+    /// Sets the largest body to store, in bytes, default 1 MiB. A larger response is sent once; a
+    /// retry gets 409.
     #[must_use]
     pub fn with_max_stored_body(mut self, bytes: usize) -> Self {
         self.max_stored_body = bytes;
         self
     }
 
-    /// Tells every failure of the store to this log. No answer shows them: a request gets a 503 or 500 without the cause, and
-    /// one that had run its full answer.
+    /// Sets a callback for every failure of the store.
+    ///
+    /// Responses do not show the cause: a request gets 503 or 500, and a request whose handler ran
+    /// gets its full response.
     #[must_use]
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.failure_log = Arc::new(log);
         self
     }
 
-    /// Whether a request without a key is refused.
+    /// Returns whether a request without a key is refused.
     pub(crate) const fn is_key_required(&self) -> bool {
         self.key_required
     }
 
-    /// The status for a key that comes with a different request.
+    /// Status for a key that was used with a different request.
     pub(crate) const fn mismatch_status(&self) -> StatusCode {
         match self.mismatch_status {
             MismatchStatus::Conflict => StatusCode::CONFLICT,
@@ -147,21 +156,30 @@ impl Idempotency {
         }
     }
 
-    /// The base of its problems.
+    /// Base of the problem types.
     pub(crate) const fn problems(&self) -> &ProblemBase {
         &self.problems
     }
 
-    /// Runs the handler, unless the request was run before; answers in its place then.
+    /// Runs the handler, or replays the stored response of an earlier run.
     ///
-    /// The handler is polled only by the one holder of the key. Safe methods pass through, as does a request without a key
-    /// where none is required. The store is asked before anything runs: while it is down, the answer is 503.
+    /// # Contract
+    ///
+    /// - Only the holder of the key polls the handler.
+    /// - Safe methods pass through, and so does a request without a key if keys are optional.
+    /// - The key is claimed before the handler runs: if the store is unavailable, the response is
+    ///   503.
     ///
     /// # Errors
     ///
-    /// The problem to answer with, for the host to complete as it does its own: 400 for a key that is malformed or missing,
-    /// 409 for one that cannot be answered now or again, 503 or 500 for a store that fails, and what the handler gave with
-    /// [`Reply::NothingHappened`] or [`Reply::OutcomeUnknown`].
+    /// A problem, which the host completes like its own problems:
+    ///
+    /// - 400 if the key is malformed, or missing although required.
+    /// - 409 (or 422, see [`with_mismatch_status`](Self::with_mismatch_status)) if the key was used
+    ///   with a different request.
+    /// - 409 if the first request is in progress, cannot be replayed, or has an unknown outcome.
+    /// - 503 or 500 if the store fails.
+    /// - The problem of [`Reply::NothingHappened`] or [`Reply::OutcomeUnknown`].
     pub async fn run<R: Into<Reply>>(
         &self,
         request: &Request<Bytes>,
@@ -171,7 +189,7 @@ impl Idempotency {
         self.run_naming(None, request, scope, handler).await
     }
 
-    /// The same for a request that names this version in a field.
+    /// [`run`](Self::run) for a request whose header field names this version.
     pub(crate) async fn run_naming<R: Into<Reply>>(
         &self,
         version: Option<ApiVersion>,
@@ -201,7 +219,8 @@ impl Idempotency {
             Ok(ClaimOutcome::Mismatched) => Err(self.mismatched()),
             Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
             Err(error) => {
-                // the claim may stand with its answer lost: nothing ran, and whoever sends it again is not to be told that nobody knows
+                // the claim may be stored although its response was lost; the handler did not run,
+                // so free the key
                 let _freed = self.store.release(&claim.key, &claim.fence).await;
                 Err(self.broken_store(&error))
             }
@@ -215,14 +234,14 @@ impl Idempotency {
             fingerprint,
             fence: self.fences.next(),
             lease_until,
-            // a record that ended with its lease would let a second run in
+            // a record that expired with its lease would let a second request run
             expires_at: later(lease_until, self.lifetime),
             after_crash: self.after_crash,
         }
     }
 
-    /// Notes how the request ended. Should the store fail now, the answer still goes out: the effect is there, and the
-    /// lease settles what could not be noted.
+    /// Settles the request. If the store fails now, the response is still sent: the effect exists,
+    /// and the end of the lease settles the record.
     async fn settle(&self, claim: &Claim, reply: Reply) -> Result<Response<Bytes>, Problem> {
         let noted = match self.outcome_of(&reply) {
             Some(outcome) => {
@@ -253,7 +272,7 @@ impl Idempotency {
         }
     }
 
-    /// Answers a request that is over in the place of its handler.
+    /// Replays a settled request.
     fn again(&self, outcome: RequestOutcome) -> Result<Response<Bytes>, Problem> {
         match outcome {
             RequestOutcome::Completed(stored) => capture::replay(stored).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Fences without asking for randomness at every request.
+//! Generates fencing tokens without reading entropy for each request.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 use super::Fence;
 use crate::ports::Entropy;
 
-/// Counts on from 128 random bits: two sources that start apart by chance never come to the same number.
+/// A counter from a random 128-bit start: two sources practically never produce the same token.
 pub(super) struct Fences {
     start: u128,
     used: AtomicU64,
@@ -43,7 +43,8 @@ mod tests {
     use super::*;
     use crate::ports::entropy_fn;
 
-    /// H6: no two runs hold a key under one fence, also where the count passes the end of its range.
+    /// H6: no two runs hold a key under one fence, also where the count passes the end of its
+    /// range.
     #[test]
     fn no_fence_is_given_twice() {
         let fences = Fences::new(&entropy_fn(|buffer: &mut [u8]| buffer.fill(0xFF)));

@@ -1,4 +1,4 @@
-//! What makes two requests the same.
+//! Fingerprints of requests.
 
 use http::{Request, header::CONTENT_TYPE};
 use sha2::{Digest as _, Sha256};
@@ -6,26 +6,26 @@ use sha2::{Digest as _, Sha256};
 use crate::{byte_strings::byte_string, digest::LengthPrefixed as _, versions::ApiVersion};
 
 byte_string! {
-    /// The SHA-256 of a request: its method, path and query, content type and exact body.
+    /// SHA-256 of a request: method, path and query, content type and exact body.
     ///
-    /// Each part goes in with its length, so that no two requests are the same by moving a byte from one part to the next.
-    ///
-    /// What a request prefers of its answer (`Accept`, `Accept-Language`) is no part of it: the first answer is sent again as it was
-    /// made. The version of the API that a field names is, in the [pipeline](crate::pipeline), which knows that field: whoever
-    /// asks for another one gets no answer in the form of the first. A version that no request names may move between two of
-    /// them, with a default or the pin of an account, and changes nothing.
+    /// - Each part is prefixed with its length, so that bytes cannot move from one part to another.
+    /// - Preferences for the response (`Accept`, `Accept-Language`) are excluded: a retry gets the
+    ///   first response unchanged.
+    /// - In the [pipeline](crate::pipeline) the fingerprint includes the API version that a header
+    ///   field names, so that a request for another version does not match. A version that comes
+    ///   from a default or from the pin of an account is excluded.
     #[derive(Clone, Copy, Eq, Hash, PartialEq)]
     pub struct Fingerprint(32);
 }
 
 impl Fingerprint {
-    /// The fingerprint of a request.
+    /// Fingerprint of a request.
     #[must_use]
     pub fn of<B: AsRef<[u8]>>(request: &Request<B>) -> Self {
         Self::naming(request, None)
     }
 
-    /// The fingerprint of a request that names this version in a field.
+    /// Fingerprint of a request whose header field names this version.
     pub(super) fn naming<B: AsRef<[u8]>>(request: &Request<B>, version: Option<ApiVersion>) -> Self {
         let target = request
             .uri()

@@ -1,4 +1,4 @@
-//! The key a client sends, and the name under which its record is kept.
+//! Idempotency keys, and the keys of their records.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{byte_strings::byte_string, digest::LengthPrefixed as _};
 
-/// The field that carries the key.
+/// The request header that carries the key.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 const MAX_LENGTH: usize = 255;
 
-/// The key of one operation, chosen by the client: 1 to 255 characters.
+/// An idempotency key: a client-chosen name of one operation, 1 to 255 characters.
 ///
-/// The draft sends a quoted string, deployed APIs a bare one; both name the same key.
+/// The draft sends a quoted string, deployed APIs an unquoted one. Both forms name the same key.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -30,16 +30,19 @@ const MAX_LENGTH: usize = 255;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// `Debug` does not show it: where callers share one scope, whoever knows a key reads the answer that is kept under it.
+/// # Security
+///
+/// `Debug` hides the key: callers that share one scope can use it to read the stored response.
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct IdempotencyKey(Box<str>);
 
 impl IdempotencyKey {
-    /// Reads the key of a request, if it has one.
+    /// Parses the key of a request; `None` if the field is absent.
     ///
     /// # Errors
     ///
-    /// When the field is repeated, empty, too long, or neither a quoted nor a bare string.
+    /// [`InvalidIdempotencyKey`] if the field is repeated, empty, too long, or neither a quoted nor
+    /// an unquoted string.
     pub fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, InvalidIdempotencyKey> {
         let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
         match (lines.next(), lines.next()) {
@@ -49,11 +52,12 @@ impl IdempotencyKey {
         }
     }
 
-    /// Reads a field value.
+    /// Parses a field value.
     ///
     /// # Errors
     ///
-    /// When it is empty, too long, or neither a quoted nor a bare string.
+    /// [`InvalidIdempotencyKey`] if the value is empty, too long, or neither a quoted nor an
+    /// unquoted string.
     pub fn parse(value: &[u8]) -> Result<Self, InvalidIdempotencyKey> {
         let value = value.trim_ascii();
         let key = match value.strip_prefix(b"\"") {
@@ -66,7 +70,7 @@ impl IdempotencyKey {
         Ok(Self(key.into()))
     }
 
-    /// The key without quotes.
+    /// Key without quotes.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -79,7 +83,7 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// Visible ASCII but what would make it a list or a quoted string.
+/// Parses visible ASCII without quotes, commas and backslashes.
 fn bare(value: &[u8]) -> Result<String, InvalidIdempotencyKey> {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\",\\".contains(byte);
     match value.iter().all(is_plain) {
@@ -88,7 +92,9 @@ fn bare(value: &[u8]) -> Result<String, InvalidIdempotencyKey> {
     }
 }
 
-/// A String of [RFC 9651 §3.3.3](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.3) after its first quote, without parameters.
+/// Parses the rest of a String of [RFC 9651
+/// §3.3.3](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.3) after its first quote, without
+/// parameters.
 fn unquote(rest: &[u8]) -> Result<String, InvalidIdempotencyKey> {
     let mut key = String::new();
     let mut bytes = rest.iter().copied();
@@ -106,7 +112,7 @@ fn unquote(rest: &[u8]) -> Result<String, InvalidIdempotencyKey> {
     Err(InvalidIdempotencyKey)
 }
 
-/// Whose keys these are, and where: two principals, or two routes, never share a key.
+/// Scope of a key: principal and route. The same key in two scopes names two operations.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct KeyScope<'a> {
     principal: &'a str,
@@ -114,12 +120,12 @@ pub struct KeyScope<'a> {
 }
 
 impl<'a> KeyScope<'a> {
-    /// The scope of a caller at a route template such as `/v1/charges/{id}/refunds`.
+    /// Creates the scope of a principal and a route template, such as `/v1/charges/{id}/refunds`.
     ///
     /// # Security
     ///
-    /// The principal must come from authentication, tenant included. With one name for everybody, whoever guesses a key
-    /// reads a stranger's answer.
+    /// The principal must come from authentication, tenant included. If all callers share one
+    /// principal, a caller that guesses a key reads the response of another caller.
     #[must_use]
     pub const fn new(principal: &'a str, route: &'a str) -> Self {
         Self { principal, route }
@@ -127,13 +133,14 @@ impl<'a> KeyScope<'a> {
 }
 
 byte_string! {
-    /// The name of a record: SHA-256 over principal, method, route and key. Stores never see the key itself.
+    /// Key of a record: SHA-256 over principal, method, route and idempotency key. Stores never see
+    /// the idempotency key.
     #[derive(Clone, Copy, Eq, Hash, PartialEq)]
     pub struct RecordKey(32);
 }
 
 impl RecordKey {
-    /// The name of the record of this key.
+    /// Key of the record for an idempotency key.
     #[must_use]
     pub fn new(scope: KeyScope<'_>, method: &Method, key: &IdempotencyKey) -> Self {
         let digest = Sha256::new_with_prefix(b"idempotency record 1")

@@ -1,4 +1,4 @@
-//! A store for one process, and for tests.
+//! Idempotency store for one process, and for tests.
 
 use std::{
     collections::HashMap,
@@ -15,28 +15,31 @@ use super::{
 };
 use crate::ports::StoreError;
 
-/// Below this number of records a sweep is not worth its time.
+/// Smallest number of records that is worth a sweep.
 const SMALLEST_SWEEP: usize = 1024;
-/// How often a full store looks for expired records at most.
+/// Minimum time between two sweeps of a full store.
 const SWEEP_PAUSE: Duration = Duration::from_secs(1);
-/// Sixty-four of the largest answers that are kept by default, or a hundred thousand small ones.
+/// 64 of the largest responses that are stored by default, or 100,000 small ones.
 const CAPACITY: usize = 64 << 20;
-/// What a record takes without its answer, with the share of the table that is empty.
+/// Size of a record without its response, with its share of unused table space.
 const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 
-/// Keeps records in memory of a bounded size: gone with the process, and invisible to any other.
+/// Keeps records in memory of bounded size. The records are lost with the process and not shared
+/// with other processes.
 ///
-/// Expired records are swept whenever the number of records has doubled since the last sweep, and once a second while the store
-/// is full. No other is ever forgotten for a new one, as its request would run twice. Where there is no room
+/// The store sweeps expired records when the number of records has doubled since the last sweep,
+/// and once a second while it is full. It never drops a live record, because the request could then
+/// run twice. A full store responds as follows:
 ///
-/// - for a record, a claim fails as [`StoreErrorKind::Unavailable`](crate::ports::StoreErrorKind::Unavailable), and its request is
-///   answered by 503 before anything ran;
-/// - for an answer, its record is settled as [`RequestOutcome::Unreplayable`]: the answer goes out, and the request never runs again.
+/// - A claim fails with [`StoreErrorKind::Unavailable`](crate::ports::StoreErrorKind::Unavailable):
+///   the request gets 503, and its handler does not run.
+/// - A completion is stored as [`RequestOutcome::Unreplayable`]: the response is sent, and the
+///   request never runs again.
 ///
 /// # Security
 ///
-/// The room is one for all callers. Whoever may send any number of keys can fill it for the lifetime of a record: limit the rate
-/// of requests before, or what is kept of an answer by
+/// All callers share the capacity. A caller with many keys can fill it for the lifetime of a
+/// record. Limit the rate of requests first, or the stored body with
 /// [`with_max_stored_body`](super::Idempotency::with_max_stored_body).
 #[derive(Debug)]
 pub struct MemoryIdempotencyStore {
@@ -46,17 +49,18 @@ pub struct MemoryIdempotencyStore {
 #[derive(Debug)]
 struct Records {
     by_key: HashMap<RecordKey, Record>,
-    /// What they take, and may take.
+    /// Bytes in use, and their limit.
     bytes: usize,
     capacity: usize,
     sweep_at: usize,
     swept_at: Option<SystemTime>,
-    /// When the latest claim came: completions do not say their time.
+    /// Time of the latest claim, because completions have no time.
     now: SystemTime,
 }
 
 impl MemoryIdempotencyStore {
-    /// Room for so many bytes of records, answers included; 64 MiB unless told otherwise.
+    /// Creates a store for this many bytes of records, responses included.
+    /// [`default`](Self::default) holds 64 MiB.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         let records = Records {
@@ -72,13 +76,13 @@ impl MemoryIdempotencyStore {
         }
     }
 
-    /// The number of records, expired ones that are not swept yet included.
+    /// Number of records, expired ones that are not swept yet included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records().by_key.len()
     }
 
-    /// Whether there is no record.
+    /// Returns whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -90,17 +94,17 @@ impl MemoryIdempotencyStore {
 }
 
 impl Default for MemoryIdempotencyStore {
-    /// Room for 64 MiB.
+    /// A store of 64 MiB.
     fn default() -> Self {
         Self::with_capacity(CAPACITY)
     }
 }
 
 impl Records {
-    /// Whether there is room for so many bytes more, after a sweep if need be.
+    /// Returns whether this many bytes fit, after a sweep if necessary.
     fn has_room(&mut self, bytes: usize) -> bool {
         let fits = |records: &Self| records.bytes.saturating_add(bytes) <= records.capacity;
-        // a clock that was set back has its pause anew
+        // a clock that was set back allows a sweep at once
         let since = self.swept_at.and_then(|at| self.now.duration_since(at).ok());
         if !fits(self) && since.is_none_or(|since| since >= SWEEP_PAUSE) {
             self.sweep();
@@ -160,7 +164,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
             if records.by_key.len() >= records.sweep_at {
                 records.sweep();
             }
-            // the place of an older record of this key is its own
+            // a record that replaces an older one of the same key needs no room
             let needed = if records.by_key.contains_key(&claim.key) {
                 0
             } else {
@@ -186,7 +190,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
             return Ok(Settled::Fenced);
         }
         let has_room = records.has_room(answer_size(&outcome));
-        // a sweep may have taken it: what expires while it runs is forgotten
+        // the sweep may have removed the record, if it expired while its request ran
         let Some(record) = records.by_key.get_mut(key) else {
             return Ok(Settled::Fenced);
         };

@@ -1,11 +1,19 @@
-//! `Idempotency-Key`,
+//! Idempotent requests with `Idempotency-Key`,
 //! [draft-ietf-httpapi-idempotency-key-header-07](https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07):
-//! a POST that may be sent again and takes effect once.
+//! a client can retry a POST, and it takes effect once.
 //!
-//! [`Idempotency::run`] claims the key in one atomic step of the [`IdempotencyStore`], runs the handler, and keeps its
-//! answer. Whoever comes again with the same request gets that answer, with `Idempotency-Replayed: true`; with a different
-//! request, a 409; before there is an answer, a 409 with `Retry-After`. These refusals are [`Problem`](crate::errors::Problem)s,
-//! which the host completes and sends where it sends its own.
+//! [`Idempotency::run`] claims the key in one atomic step of the [`IdempotencyStore`], runs the
+//! handler and stores its response.
+//!
+//! | later request with the key | response |
+//! |---|---|
+//! | same request, first one completed | stored response with `Idempotency-Replayed: true` |
+//! | same request, first one in progress | 409 with `Retry-After` |
+//! | same request, outcome of the first one unknown | 409 |
+//! | different request | 409, or 422 if configured |
+//!
+//! Refusals are [`Problem`](crate::errors::Problem)s, which the host completes and sends like its
+//! own problems.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -38,15 +46,18 @@
 //! # }
 //! ```
 //!
-//! # What the host must do
+//! # Contract
 //!
-//! - Authenticate, authorise, limit and validate before: what those steps refuse is not an outcome and must not be kept.
-//!   Check `If-Match` inside the handler: a retried write must get its first answer, not a 412.
-//! - Do not drop the future when the client hangs up: spawn it. A handler that is dropped or panics leaves its key claimed
-//!   until the lease ends; [`AfterCrash`] says what happens then.
-//! - Bound every handler by a time, and choose a lease beyond it. Leases are not renewed: a handler that hangs would keep its key
-//!   for as long as its process lives. One that takes longer all the same is not run again beside itself by default: a repeat is
-//!   told from the end of the lease on that nobody knows, and gets the answer once there is one.
+//! - Authenticate, authorize, rate-limit and validate the request first: a refusal by these steps
+//!   is not an outcome and must not be stored.
+//! - Check `If-Match` inside the handler: a retried write must get its first response, not a 412.
+//! - Spawn the future, so that it is not dropped when the client disconnects. A handler that is
+//!   dropped or panics holds its key until the lease expires; [`AfterCrash`] decides what happens
+//!   then.
+//! - Limit the run time of every handler, and choose a longer lease. Leases are not renewed.
+//! - By default an expired lease is not retried: later requests get 409
+//!   `idempotency-outcome-unknown`. If the handler completes after all, later requests get its
+//!   response.
 
 mod capture;
 mod decide;

@@ -1,6 +1,7 @@
-//! What a store keeps for a key.
+//! Records of idempotency keys, as a store keeps them.
 //!
-//! The records implement `serde`'s traits, so that a store can keep one as a single value.
+//! The records implement `Serialize` and `Deserialize`, so that a store can keep a record as one
+//! value.
 
 use std::{fmt, time::SystemTime};
 
@@ -11,71 +12,73 @@ use super::{Fingerprint, RecordKey};
 use crate::byte_strings::{base64url, byte_string, header_pairs};
 
 byte_string! {
-    /// Tells one holder of a key from every other, past and future: 128 bits, compared for equality only.
+    /// Fencing token: 128 bits that identify one holder of a key. Compared for equality only.
     #[derive(Clone, Copy, Eq, Hash, PartialEq)]
     pub struct Fence(16);
 }
 
-/// Everything a store keeps for one key.
+/// Record of one key.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "stores in other crates build it from their columns"
 )]
 pub struct Record {
-    /// The request that claimed the key.
+    /// Fingerprint of the request that claimed the key.
     pub fingerprint: Fingerprint,
-    /// How far it got.
+    /// Progress of that request.
     pub state: State,
-    /// From this instant on the record does not exist.
+    /// Expiry; from this instant on the record does not exist.
     pub expires_at: SystemTime,
 }
 
-/// How far the request that claimed a key got.
+/// Progress of the request that claimed a key.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(clippy::exhaustive_enums, reason = "stores in other crates map every state")]
 pub enum State {
-    /// Its handler runs, or broke off.
+    /// The handler is running, or it crashed.
     InFlight {
-        /// Who holds the key.
+        /// Fencing token of the holder.
         fence: Fence,
-        /// From this instant on the holder counts as broken off.
+        /// Expiry of the lease; from this instant on the holder counts as crashed.
         lease_until: SystemTime,
     },
-    /// It is over.
+    /// The request is settled.
     Settled(RequestOutcome),
 }
 
-/// Outcome of a request with a key, as it is stored.
+/// Stored outcome of a request.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(clippy::exhaustive_enums, reason = "stores in other crates map every outcome")]
 pub enum RequestOutcome {
-    /// With this answer, which is sent again.
+    /// The response is stored and replayed.
     Completed(StoredResponse),
-    /// With an answer that was not kept: too large, or with a secret that is shown once.
+    /// The response is not stored: it is too large, or it contains a secret that is shown once.
     Unreplayable {
-        /// The status of that answer.
+        /// Status of the response.
         status: u16,
     },
-    /// Nobody knows how.
+    /// The outcome is unknown.
     Indeterminate,
 }
 
-/// An answer as a store keeps it.
+/// Stored response.
 ///
-/// `Debug` shows no header value and no body: either may hold a secret that is shown once.
+/// # Security
+///
+/// `Debug` hides header values and body: they may contain a secret that is shown once.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "stores in other crates build it from their columns"
 )]
 pub struct StoredResponse {
-    /// The status code.
+    /// Status code.
     pub status: u16,
-    /// The field lines in their order: lowercase name and value, which is bytes.
+    /// Field lines in order: lower-case name, and value in bytes.
     #[serde(with = "header_pairs")]
     pub headers: Vec<(String, Bytes)>,
-    /// The body.
+    /// Content of the response.
     #[serde(with = "base64url")]
     pub body: Bytes,
 }
@@ -91,40 +94,42 @@ impl fmt::Debug for StoredResponse {
     }
 }
 
-/// What to do with a key whose first request broke off: its process died, its handler panicked or was dropped.
+/// Behaviour for a key whose first request crashed: its process died, or its handler panicked or
+/// was dropped.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a crash either may or may not be followed by a second run"
 )]
 pub enum AfterCrash {
-    /// Never run it again: the outcome is unknown, and the client is told so.
+    /// Never run the request again: the client gets 409 `idempotency-outcome-unknown`.
     #[default]
     Refuse,
-    /// Run it again. Right where the handler itself is idempotent, for instance one database transaction.
+    /// Run the request again. Safe only if the handler is idempotent, for example one database
+    /// transaction.
     RunAgain,
 }
 
-/// One attempt to become the holder of a key.
+/// A claim on a key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// The record in question.
+    /// Key of the record.
     pub key: RecordKey,
-    /// The request that wants to run.
+    /// Fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// What will tell this holder from others.
+    /// Fencing token of the claimant.
     pub fence: Fence,
-    /// When this holder will count as broken off.
+    /// Expiry of the lease.
     pub lease_until: SystemTime,
-    /// When the record will be forgotten.
+    /// Expiry of the record.
     pub expires_at: SystemTime,
-    /// What a lease that ended means.
+    /// Behaviour for a lease that expired.
     pub after_crash: AfterCrash,
 }
 
 impl Claim {
-    /// A claim; [`AfterCrash::Refuse`] unless said otherwise.
+    /// Creates a claim with [`AfterCrash::Refuse`].
     #[must_use]
     pub fn new(
         key: RecordKey,
@@ -143,14 +148,14 @@ impl Claim {
         }
     }
 
-    /// With this meaning of a lease that ended.
+    /// Sets the behaviour for a lease that expired.
     #[must_use]
     pub fn with_after_crash(mut self, after_crash: AfterCrash) -> Self {
         self.after_crash = after_crash;
         self
     }
 
-    /// The record to write when the claim is granted.
+    /// The record to store if the claim is granted.
     #[must_use]
     pub fn record(&self) -> Record {
         Record {

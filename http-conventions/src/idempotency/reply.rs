@@ -1,4 +1,4 @@
-//! What a handler answers.
+//! Replies of handlers.
 
 use std::fmt;
 
@@ -7,28 +7,30 @@ use http::Response;
 
 use crate::errors::Problem;
 
-/// What a handler answers, and what that means for its key.
+/// Reply of a handler, which decides about its key.
 ///
-/// A plain response converts to [`Final`](Self::Final). A `Result` does too, but for a problem of 500 or more, which is
-/// [`OutcomeUnknown`](Self::OutcomeUnknown): only the handler can say that nothing happened.
+/// A response converts to [`Final`](Self::Final). A `Result` converts to [`Final`](Self::Final)
+/// too, except for a problem with a 5xx status, which converts to
+/// [`OutcomeUnknown`](Self::OutcomeUnknown): only the handler knows that nothing took effect.
 #[expect(
     clippy::exhaustive_enums,
     reason = "the request took effect, or it did not, or nobody knows"
 )]
 pub enum Reply {
-    /// This is the outcome, success or error: keep it and send it again.
+    /// The outcome, success or error: store and replay the response.
     ///
     /// # Security
     ///
-    /// The store keeps headers and body as they are, for the lifetime of the record. For a secret that is shown once there
-    /// is [`Unkept`](Self::Unkept).
+    /// The store keeps headers and body in clear text for the lifetime of the record. Use
+    /// [`Unkept`](Self::Unkept) for a secret that is shown once.
     Final(Response<Bytes>),
-    /// This is the outcome, sent once: keep nothing of it but its status, and never run the request again. For an answer that
-    /// holds a secret.
+    /// The outcome, sent once: store its status alone and never run the request again. For a
+    /// response that contains a secret.
     Unkept(Response<Bytes>),
     /// Nothing took effect: free the key, so that a retry runs.
     NothingHappened(Problem),
-    /// It may have taken effect, for instance because a service behind this one did not answer: never run it again.
+    /// The request may have taken effect, for example because an upstream service timed out: never
+    /// run it again.
     OutcomeUnknown(Problem),
 }
 
@@ -57,7 +59,7 @@ impl From<Reply> for Result<Response<Bytes>, Problem> {
     }
 }
 
-/// Shows the status alone, as the rest may hold a secret.
+/// Shows the status alone; the rest may contain a secret.
 impl fmt::Debug for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, status) = match self {

@@ -1,4 +1,4 @@
-//! Where records are kept.
+//! Port for the storage of idempotency records.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -8,33 +8,37 @@ use crate::ports::StoreError;
 
 use super::{Claim, ClaimOutcome, Fence, RecordKey, RequestOutcome};
 
-/// Keeps what became of each key.
+/// Stores the records of idempotency keys.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - Each verb is one atomic step: of any number of concurrent claims of a key, one is answered [`ClaimOutcome::Claimed`].
-/// - A claim is decided by [`decide`](super::decide) on the record that is stored at that instant, and by nothing else.
-/// - [`complete`](Self::complete) and [`release`](Self::release) write only while the record is in flight under exactly
-///   this fence, whether its lease has ended or not: a holder that comes late must not touch what another has made of it.
-/// - What was answered is durable: a record outlives a crash of the process where the host's own writes do.
-/// - A record is never forgotten before it expires, and may be at any time after; sweep it then.
-/// - Times keep at least their milliseconds; header values and bodies are bytes, and may be empty.
+/// - Each method is one atomic step: of any number of concurrent claims of a key, exactly one
+///   returns [`ClaimOutcome::Claimed`].
+/// - [`decide`](super::decide) alone decides a claim, on the record that is stored at that instant.
+/// - [`complete`](Self::complete) and [`release`](Self::release) write only while the record is in
+///   flight under exactly this fencing token, whether the lease has expired or not. A late holder
+///   must not change the record of another.
+/// - Records are durable: a record survives a crash of the process if the host's own writes do.
+/// - A record is never deleted before it expires. After its expiry it may be swept at any time.
+/// - Times have at least millisecond precision. Header values and bodies are bytes and may be
+///   empty.
 ///
-/// `http_conventions_conformance::idempotency_store!` checks all but durability.
+/// `http_conventions_conformance::idempotency_store!` checks all of this except durability.
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
-    /// Claims a key: loads its record, decides, and writes [`Claim::record`] over it when the claim is granted.
+    /// Claims a key: loads its record, decides, and writes [`Claim::record`] if the claim is
+    /// granted.
     ///
     /// # Errors
     ///
-    /// When the store failed; nothing may be assumed about the record then.
+    /// [`StoreError`] if the store failed. The record may or may not have changed.
     async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError>;
 
-    /// Settles the record that this fence holds, and lets it live until `expires_at`.
+    /// Settles the record that this fencing token holds, and sets its expiry to `expires_at`.
     ///
     /// # Errors
     ///
-    /// When the store failed; nothing may be assumed about the record then.
+    /// [`StoreError`] if the store failed. The record may or may not have changed.
     async fn complete(
         &self,
         key: &RecordKey,
@@ -43,11 +47,11 @@ pub trait IdempotencyStore: Send + Sync {
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError>;
 
-    /// Deletes the record that this fence holds, as if the key had never been used.
+    /// Deletes the record that this fencing token holds, as if the key had never been used.
     ///
     /// # Errors
     ///
-    /// When the store failed; nothing may be assumed about the record then.
+    /// [`StoreError`] if the store failed. The record may or may not have changed.
     async fn release(&self, key: &RecordKey, fence: &Fence) -> Result<Settled, StoreError>;
 }
 
@@ -72,12 +76,12 @@ impl<S: IdempotencyStore + ?Sized> IdempotencyStore for Arc<S> {
     }
 }
 
-/// Whether a holder could settle its record.
+/// Result of a settling write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the write happened or it did not")]
 pub enum Settled {
-    /// It is done.
+    /// The record was written.
     Done,
-    /// The record is not held under this fence: nothing was written.
+    /// This fencing token does not hold the record: nothing was written.
     Fenced,
 }

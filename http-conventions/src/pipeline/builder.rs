@@ -1,4 +1,4 @@
-//! Conventions, put together and checked once.
+//! Builder for `Conventions`: validates all settings once.
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme, Versions},
 };
 
-/// Fields that mean something to the conventions, or to HTTP, and so cannot name a version.
+/// Fields with a meaning in HTTP or in these conventions, which cannot name a version.
 static TAKEN: [HeaderName; 8] = [
     header::ACCEPT,
     header::AUTHORIZATION,
@@ -30,10 +30,16 @@ static TAKEN: [HeaderName; 8] = [
     X_REQUEST_ID,
 ];
 
-/// What [`Conventions`] there are to be; [`build`](Self::build) checks them.
+/// Builder for [`Conventions`].
 ///
-/// Unless told otherwise: ids that callers send are adopted, the [size limits](SizeLimits) are the usual ones, no page of
-/// another origin may read an answer, there is one version, and neither rate limits nor idempotency keys.
+/// | setting | default |
+/// |---|---|
+/// | request ids | ids of callers are adopted |
+/// | size limits | defaults of [`SizeLimits`] |
+/// | cross-origin requests | not allowed |
+/// | versions | none |
+/// | rate limits | none |
+/// | idempotency keys | none |
 #[must_use]
 pub struct ConventionsBuilder {
     problems: String,
@@ -72,27 +78,29 @@ impl ConventionsBuilder {
         }
     }
 
-    /// Each request gets a new id, whatever it sends: for a host whose callers are strangers, and whose logs are theirs to
-    /// confuse otherwise.
+    /// Generates a new request id for each request and ignores the id of the caller.
+    ///
+    /// For a host with untrusted callers, which could otherwise confuse its logs.
     pub const fn with_new_request_ids(mut self) -> Self {
         self.adopts_ids = false;
         self
     }
 
-    /// With these caps.
+    /// Sets the size limits.
     pub const fn with_size_limits(mut self, limits: SizeLimits) -> Self {
         self.size_limits = limits;
         self
     }
 
-    /// Pages of other origins may do this. The field that names a version is one of the request headers they may send.
+    /// Sets the CORS rules. The field that names a version is added to their request headers.
     pub fn with_cors(mut self, rules: CorsRules) -> Self {
         self.cors = Some(rules);
         self
     }
 
-    /// With these versions, in any order, as [`Versions::new`] has them. A path that names none is left to the host: it may be
-    /// one without versions, such as `/health`.
+    /// Sets the versions in any order, see [`Versions::new`].
+    ///
+    /// A path that names no version is passed to the host, for example `/health`.
     pub fn with_versions(
         mut self,
         scheme: VersionScheme,
@@ -102,14 +110,15 @@ impl ConventionsBuilder {
         self
     }
 
-    /// A request that names no version, and whose account is pinned to none, means this one. Never so in the path.
+    /// Sets the version of a request that names none and whose account has no pin. Not for versions
+    /// in the path.
     pub const fn with_default_version(mut self, version: ApiVersion) -> Self {
         self.default_version = Some(version);
         self
     }
 
-    /// Accounts are pinned to versions: what a request that names none means is decided by [`Exchange::pin`], once the account is
-    /// known.
+    /// Pins accounts to versions: [`Exchange::pin`] resolves a request that names no version, after
+    /// authentication.
     ///
     /// [`Exchange::pin`]: super::Exchange::pin
     pub const fn with_pinned_versions(mut self) -> Self {
@@ -117,13 +126,13 @@ impl ConventionsBuilder {
         self
     }
 
-    /// The challenge of a 401 that comes without one, from a framework.
+    /// Sets the challenge of a 401 that a framework sent without one.
     pub fn with_challenge(mut self, challenge: Challenge) -> Self {
         self.challenge = Some(challenge);
         self
     }
 
-    /// With the limits that [`Exchange::limit`] asks.
+    /// Sets the limiter of [`Exchange::limit`].
     ///
     /// [`Exchange::limit`]: super::Exchange::limit
     pub fn with_rate_limiter(mut self, limiter: RateLimiter) -> Self {
@@ -131,7 +140,7 @@ impl ConventionsBuilder {
         self
     }
 
-    /// With the keys that [`Exchange::run`] replays by.
+    /// Sets the idempotency middleware of [`Exchange::run`].
     ///
     /// [`Exchange::run`]: super::Exchange::run
     pub fn with_idempotency(mut self, idempotency: Idempotency) -> Self {
@@ -139,23 +148,23 @@ impl ConventionsBuilder {
         self
     }
 
-    /// With these sizes of pages, for the handlers to [read](Conventions::page_rules) and the document to say.
+    /// Sets the page sizes, for [handlers](Conventions::page_rules) and for the OpenAPI document.
     pub const fn with_page_rules(mut self, rules: PageRules) -> Self {
         self.page_rules = Some(rules);
         self
     }
 
-    /// With these types of problems beside those that the conventions send: the host's own.
+    /// Adds the problem types of the host to those of the conventions.
     pub fn with_problem_types(mut self, types: impl IntoIterator<Item = ProblemType>) -> Self {
         self.problem_types.extend(types);
         self
     }
 
-    /// Checks the conventions, each for itself and against the others.
+    /// Validates the settings, each by itself and in combination.
     ///
     /// # Errors
     ///
-    /// Every mistake in them.
+    /// [`InvalidConventions`] with all mistakes.
     pub fn build(self) -> Result<Conventions, InvalidConventions> {
         let mut mistakes = Vec::new();
         let problems = self.built_problems(&mut mistakes);
@@ -185,7 +194,7 @@ impl ConventionsBuilder {
         }
     }
 
-    /// A slug is one type, whoever sends it, and so is its name in a document.
+    /// Finds slugs that occur twice, or whose OpenAPI names are equal.
     fn repeated_types(&self) -> impl Iterator<Item = ConventionsMistake> {
         let own = types::ALL.iter().map(|kind| problem_name(kind.slug()));
         let mut taken: HashSet<String> = RESERVED_NAMES.map(str::to_owned).into_iter().chain(own).collect();

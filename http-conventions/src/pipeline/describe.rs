@@ -1,4 +1,4 @@
-//! What the conventions say of themselves.
+//! Description of the conventions for OpenAPI and for documentation pages.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,9 @@ use crate::{
 };
 
 impl Conventions {
-    /// Every type of problem that is sent: those of the conventions as they are configured, then the host's own. A host shows
-    /// the description of each where its URI points.
+    /// All problem types: those of the conventions as configured, then those of the host.
+    ///
+    /// The host serves the description of each at its URI.
     #[must_use]
     pub fn problem_types(&self) -> Vec<ProblemType> {
         let mut types = openapi::own_types(&self.0.described());
@@ -18,20 +19,22 @@ impl Conventions {
         types
     }
 
-    /// The member `components` of an OpenAPI 3.1 document, with the names that [`openapi`] says.
+    /// Member `components` of an OpenAPI 3.1 document; [`openapi`] lists the names.
     #[must_use]
     pub fn openapi_components(&self) -> Value {
         openapi::components(&self.0.described())
     }
 
-    /// The members `parameters` and `responses` of an operation that takes part in these conventions, and in those of every
-    /// request: references to the components.
+    /// Members `parameters` and `responses` of an operation with these features: references to the
+    /// components.
+    ///
+    /// The conventions of every request are included.
     #[must_use]
     pub fn openapi_operation(&self, takes: &[Takes]) -> Value {
         openapi::operation(&self.0.described(), takes)
     }
 
-    /// The member `headers` of a response of the host's own, with what every answer carries.
+    /// Member `headers` of a response of the host: the headers of every response.
     #[must_use]
     pub fn openapi_headers(&self) -> Map<String, Value> {
         openapi::of_every_answer(&self.0.described())

@@ -1,12 +1,13 @@
-//! Answers from before the handler.
+//! Responses from before the handler.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-/// An answer that no handler was needed for: a refusal, or that to a preflight. It is finished, and has to be sent as it is.
+/// A finished response without a handler: a refusal or the response to a preflight. Send it
+/// unchanged.
 #[derive(Clone, Debug)]
 #[must_use = "it is the answer to send"]
-// one pointer, so that a `Result` costs nothing where all goes well
+// one pointer in size, so that a `Result` stays small
 pub struct EarlyAnswer(Box<Response<Bytes>>);
 
 impl EarlyAnswer {
@@ -14,13 +15,13 @@ impl EarlyAnswer {
         Self(Box::new(finished))
     }
 
-    /// Its status.
+    /// Status of the response.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0.status()
     }
 
-    /// The whole answer.
+    /// The complete response.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         *self.0

@@ -1,4 +1,4 @@
-//! One request on its way to its answer.
+//! Exchange: one request and its response.
 
 use std::{
     future::poll_fn,
@@ -21,24 +21,26 @@ use crate::{
     versions::{ApiVersion, VersionScheme},
 };
 
-/// A request that has its id, and whose head nobody has looked at.
+/// Stage: the request has an id; its head is not checked.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Begun {}
 
-/// A request that is small enough, is no preflight, and means a version that there is. Next it is authenticated.
+/// Stage: size and version are accepted, and the request is not a preflight. Authentication is
+/// next.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Admitted {}
 
-/// A request that its callers may make now.
+/// Stage: the rate limit is passed.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Limited {}
 
-/// One request on its way to its answer, at this stage.
+/// One request at this stage of the pipeline.
 ///
-/// A clone can finish what the exchange itself does not come to: when a handler panics, or its future is dropped.
+/// A clone can finish the response if the exchange itself cannot: after a panic of a handler, or if
+/// its future is dropped.
 #[derive(Clone, Debug)]
 #[must_use = "an exchange has to be finished"]
 pub struct Exchange<Stage> {
@@ -49,31 +51,32 @@ pub struct Exchange<Stage> {
     pub(super) version: Option<ApiVersion>,
     pub(super) vary: Vary,
     pub(super) standings: Option<Standings>,
-    /// What the host says in every answer.
+    /// Headers that the host set for every response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     stage: PhantomData<Stage>,
 }
 
 impl<Stage> Exchange<Stage> {
-    /// The id of the request.
+    /// Request id.
     #[must_use]
     pub const fn id(&self) -> &RequestId {
         &self.id
     }
 
-    /// The conventions it is under.
+    /// Conventions of this exchange.
     #[must_use]
     pub const fn conventions(&self) -> &Conventions {
         &self.conventions
     }
 
-    /// The version that the request means; absent before it is admitted, and where there are none.
+    /// Version of the request; `None` before [`admit`](Exchange::admit) and if there are no
+    /// versions.
     #[must_use]
     pub const fn version(&self) -> Option<ApiVersion> {
         self.version
     }
 
-    /// The path without a version in it: what the host routes by.
+    /// Path without the version, for routing.
     #[must_use]
     pub fn path(&self) -> &str {
         match &self.conventions.0.versions {
@@ -82,25 +85,29 @@ impl<Stage> Exchange<Stage> {
         }
     }
 
-    /// The answer depends on these fields of the request too, whatever it will be.
+    /// Adds fields to `Vary` of the response.
     pub fn vary_by(&mut self, vary: &Vary) {
         self.vary.extend(vary);
     }
 
-    /// The answer has this header, whatever it will be: a refusal, a replay or what the handler makes, and in place of what that says
-    /// of it; but names to expose to scripts (`Access-Control-Expose-Headers`) are added to those. It is not kept under an idempotency key.
+    /// Sets a header of the response, whatever it will be: a refusal, a replay or the response of
+    /// the handler.
     ///
-    /// For what is found out before there is an answer, such as the nonce that a caller needs for its next proof. What the
-    /// conventions write by themselves they go on writing.
+    /// - The value replaces that of the handler. The names of `Access-Control-Expose-Headers` are
+    ///   added instead.
+    /// - The header is not stored under an idempotency key.
+    /// - Headers that the conventions write themselves keep their values.
+    ///
+    /// For values that are known before the response, such as the next DPoP nonce.
     pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
         self.headers.push((name, value));
     }
 
-    /// Goes on with what the host found out, or ends the exchange with its refusal.
+    /// Returns the value of a check of the host, or ends the exchange with its problem.
     ///
     /// # Errors
     ///
-    /// The refusal, finished.
+    /// The problem as a finished [`EarlyAnswer`].
     pub fn check<T>(&self, found: Result<T, Problem>) -> Result<T, EarlyAnswer>
     where
         Stage: Clone,
@@ -153,12 +160,15 @@ impl Exchange<Begun> {
         }
     }
 
-    /// Size limits, preflight, version: what the head says, before anybody is asked who they are.
+    /// Checks the head before authentication: size limits, preflight, version.
     ///
     /// # Errors
     ///
-    /// 431, 414 or 413 for what is too large; the 204 that answers a preflight; and what [`VersionError`] says of a version that
-    /// is not there.
+    /// A finished [`EarlyAnswer`]:
+    ///
+    /// - 431, 414 or 413 if a size limit is exceeded,
+    /// - 204 for a preflight,
+    /// - the problem of [`VersionError`] for an unknown version.
     ///
     /// [`VersionError`]: crate::versions::VersionError
     pub fn admit<B>(mut self, request: &Request<B>) -> Result<Exchange<Admitted>, EarlyAnswer> {
@@ -200,12 +210,14 @@ impl<Stage> Exchange<Stage> {
 }
 
 impl Exchange<Admitted> {
-    /// A request that names no version means the one that its account is pinned to; without one, the default. Does nothing where
-    /// a version is named.
+    /// Resolves a request that names no version to the pin of its account, or else to the default.
+    ///
+    /// Has no effect if the request names a version.
     ///
     /// # Errors
     ///
-    /// Where there is no such version, or no default either.
+    /// The finished problem if the version does not exist, or if there is neither a pin nor a
+    /// default.
     pub fn pin<B>(self, request: &Request<B>, pinned: Option<ApiVersion>) -> Result<Self, EarlyAnswer> {
         match self.version {
             Some(_) => Ok(self),
@@ -213,45 +225,53 @@ impl Exchange<Admitted> {
         }
     }
 
-    /// Takes what the request costs from all these buckets, or from none.
+    /// Takes the cost of the request from all these buckets, or from none.
     ///
     /// # Errors
     ///
-    /// 429 with the wait, or 503 while the store is down and the limiter fails closed; 500 where the conventions have no limiter,
-    /// as nothing passes unlimited by mistake.
+    /// A finished [`EarlyAnswer`]:
+    ///
+    /// - 429 with `Retry-After` if a bucket is exhausted,
+    /// - 503 if the store fails and the limiter fails closed,
+    /// - 500 if the conventions have no limiter, so that no request passes unlimited by mistake.
     pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Exchange<Limited>, EarlyAnswer> {
         self.limited(spends).await
     }
 
-    /// This request is not limited.
+    /// Skips the rate limit for this request.
     pub fn unlimited(self) -> Exchange<Limited> {
         self.at()
     }
 }
 
 impl Exchange<Limited> {
-    /// Takes from further buckets: from those of an address before authentication, and of a principal after it. The answer tells of
-    /// both, and in the fields that have room for one, of these.
+    /// Takes from further buckets, for example of the principal after those of the address.
+    ///
+    /// The structured rate-limit fields list both calls. The older fields describe this call.
     ///
     /// # Errors
     ///
-    /// As the first time.
+    /// As for the first [`limit`](Exchange::limit).
     pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Self, EarlyAnswer> {
         self.limited(spends).await
     }
 
-    /// The preconditions of the request, for its handler to hold against the state that it loads. A replay comes before them
-    /// where they are evaluated inside of what [`run`](Self::run) is given.
+    /// Preconditions of the request, which the handler compares with the state that it loads.
+    ///
+    /// Evaluate them inside the handler of [`run`](Self::run), so that a replay takes precedence.
     #[must_use]
     pub fn preconditions<'r, B>(&self, request: &'r Request<B>) -> Preconditions<'r> {
         Preconditions::of(request, self.conventions.0.clock.now())
     }
 
-    /// Runs the handler, or answers in its place where the request was run before; and finishes the answer.
+    /// Runs the handler, or replays the stored response of an earlier run, and finishes the
+    /// response.
     ///
-    /// The handler is polled only where it is to run; one that panics is answered by 500, and its key is that of a
-    /// [crash](crate::idempotency::AfterCrash). An error that it answers is kept as the problem that it is made into, which
-    /// names the request that it was first given to.
+    /// - The handler is polled only if it runs.
+    /// - A panic of the handler results in 500, and its key counts as
+    ///   [crashed](crate::idempotency::AfterCrash).
+    /// - An error of the handler is stored as its completed problem, which contains the id of the
+    ///   first request.
     pub async fn run<R: Into<Reply>>(
         self,
         request: &Request<Bytes>,
@@ -274,7 +294,7 @@ impl Exchange<Limited> {
 }
 
 impl<Stage> Exchange<Stage> {
-    /// The version, where a field of the request names it.
+    /// Version, if a header field of the request names it.
     fn version_in_field<B>(&self, request: &Request<B>) -> Option<ApiVersion> {
         let versions = self.conventions.0.versions.as_ref()?;
         let is_in_field = versions.are_in_field() && versions.are_named(request.uri(), request.headers());
@@ -282,12 +302,12 @@ impl<Stage> Exchange<Stage> {
     }
 }
 
-/// What a future comes to. One that panics is not polled again, and nothing of it is used.
+/// Output of a future; `None` if it panics. It is not polled again after a panic.
 async fn unless_it_panics<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        // the hook of the process has told of the panic
+        // the panic hook has already reported the panic
         polled.map_or_else(|_told| std::task::Poll::Ready(None), |poll| poll.map(Some))
     })
     .await

@@ -1,4 +1,4 @@
-//! The one exit.
+//! Finishes every response.
 
 use bytes::Bytes;
 use http::{
@@ -15,22 +15,24 @@ use crate::{
 };
 
 impl<Stage> Exchange<Stage> {
-    /// Finishes an answer, wherever it comes from.
+    /// Finishes a response from any source.
     ///
-    /// Sets the request id, the CORS headers, `Vary`, what becomes of the version, the rate limits, and `Cache-Control: no-store`
-    /// where the answer says nothing of caches. A problem gets the path as its `instance`, unless it names another, and the
-    /// `request_id`. An error that explains nothing, as it has no content or plain text, becomes the problem of its status and
-    /// keeps its fields: so frameworks answer 404, 405, 413 and 415.
+    /// - Sets the request id, CORS headers, `Vary`, version lifecycle headers and rate-limit
+    ///   fields.
+    /// - Sets `Cache-Control: no-store` if the response has no `Cache-Control`.
+    /// - Adds the path as `instance`, unless there is one, and `request_id` to a problem.
+    /// - Replaces an error without content or with plain text by the problem of its status and
+    ///   keeps its headers. Frameworks send 404, 405, 413 and 415 in this form.
+    /// - Sets `Content-Type: application/octet-stream` for content without a type ([RFC 9110
+    ///   §8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.3)), so that clients do not guess.
     ///
-    /// Content without a `Content-Type` is `application/octet-stream`, which is what a reader may take it for
-    /// ([RFC 9110 §8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.3)), so that none guesses that it is a page.
-    ///
-    /// What is finished already stays as it is: a layer around a service may finish what a handler within has finished.
+    /// A finished response stays unchanged, so a layer around a service can finish a response a
+    /// second time.
     #[must_use]
     pub fn finish(self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
         let outcome = outcome.map(
             |answer| match answer.headers().contains_key(IDEMPOTENCY_REPLAYED) {
-                // the first answer, byte for byte
+                // replays the first response byte for byte
                 true => answer,
                 false => errors::completed_content(answer, &self.target, &self.id),
             },
@@ -38,8 +40,10 @@ impl<Stage> Exchange<Stage> {
         typed(self.finish_as(outcome, |content| content))
     }
 
-    /// Finishes an answer whose content is a stream, or of a type of the framework; `content` makes that of a problem's. Whether there
-    /// is any cannot be seen here: its `Content-Type` is the handler's.
+    /// Finishes a response whose content is a stream or a type of the framework; `content` converts
+    /// the content of a problem.
+    ///
+    /// `Content-Type` is not set, because the presence of content is not known here.
     #[must_use]
     pub fn finish_as<B>(
         self,
@@ -66,18 +70,18 @@ impl<Stage> Exchange<Stage> {
         EarlyAnswer::new(self.finish(Err(problem)))
     }
 
-    /// A preflight has CORS headers of its own.
+    /// Finishes a preflight response, which has its own CORS headers.
     pub(super) fn finish_preflight(mut self, preflight: Response<Bytes>) -> EarlyAnswer {
         self.reader = None;
         EarlyAnswer::new(self.finish(Ok(preflight)))
     }
 
-    /// What a handler answers, with every problem complete: it is kept so.
+    /// Completes the problems in a reply before it is stored.
     pub(super) fn explained(&self, reply: Reply) -> Reply {
         match reply {
             Reply::Final(answer) => Reply::Final(self.explained_answer(answer)),
             Reply::Unkept(answer) => Reply::Unkept(self.explained_answer(answer)),
-            // these two are not kept, and completed when they are sent
+            // these two are not stored; they are completed when they are sent
             Reply::NothingHappened(_) | Reply::OutcomeUnknown(_) => reply,
         }
     }
@@ -98,7 +102,7 @@ impl<Stage> Exchange<Stage> {
         let rules = &self.conventions.0;
         for (name, value) in self.headers {
             match name {
-                // a script may read what the handler says, too
+                // scripts may also read the headers that the handler exposes
                 ACCESS_CONTROL_EXPOSE_HEADERS => headers.append(name, value),
                 _ => headers.insert(name, value).is_some(),
             };
@@ -121,7 +125,7 @@ impl<Stage> Exchange<Stage> {
     }
 }
 
-/// With a `Content-Type` where there is content.
+/// Sets `Content-Type` if there is content.
 fn typed(mut answer: Response<Bytes>) -> Response<Bytes> {
     if !answer.body().is_empty() && !answer.headers().contains_key(CONTENT_TYPE) {
         let unknown = HeaderValue::from_static("application/octet-stream");

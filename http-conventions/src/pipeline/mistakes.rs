@@ -1,44 +1,43 @@
-//! What can be wrong with conventions.
+//! Mistakes in conventions.
 
 use http::HeaderName;
 
 use crate::{cors::CorsMistake, errors::InvalidProblemBase, versions::VersionMistake};
 
-/// What is wrong with the conventions.
+/// A mistake in [`ConventionsBuilder`](super::ConventionsBuilder).
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConventionsMistake {
-    /// The base of problem types is none.
+    /// The base of problem types is invalid.
     #[error("{0}")]
     ProblemBase(InvalidProblemBase),
-    /// A rule for requests of other origins.
+    /// A CORS rule is invalid.
     #[error("{0}")]
     Cors(CorsMistake),
-    /// The versions.
+    /// The versions are invalid.
     #[error("{0}")]
     Version(VersionMistake),
-    /// A path always says its version, so that neither a default nor a pin can take its place.
+    /// A default or pinned version with versions in the path: a path always names its version.
     #[error("a path says its version itself: there is no default and no pin")]
     UnsaidInPath,
-    /// Accounts are pinned to versions of which there are none.
+    /// Pinned versions without versions.
     #[error("accounts are pinned to versions, and there are none")]
     PinsWithoutVersions,
-    /// The version is read from a field that means something else already.
+    /// The version field already has another meaning.
     #[error("{0} has another meaning than a version")]
     VersionField(HeaderName),
-    /// Not even a request for `/` is as small as the limits ask.
+    /// The size limits reject every request, even `GET /`.
     #[error("no request is as small as the size limits")]
     NothingFits,
-    /// The problems of `Idempotency` have another base, so that a client would meet each type under two URIs.
+    /// The base of problem types of `Idempotency` differs, so that a type would have two URIs.
     #[error("idempotency has another base of problem types")]
     OtherProblemBase,
-    /// Two types of problems have this slug, or names in a document that are the same: the host's own, or one of them and one of
-    /// the conventions.
+    /// Two problem types have the same slug or the same OpenAPI name.
     #[error("there are two problem types {0}")]
     RepeatedProblemType(&'static str),
 }
 
-/// The conventions contradict themselves, with every mistake.
+/// The conventions are invalid. Contains all mistakes.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid conventions: {}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct InvalidConventions {
@@ -50,7 +49,7 @@ impl InvalidConventions {
         Self { mistakes }
     }
 
-    /// All of them.
+    /// All mistakes.
     #[must_use]
     pub fn mistakes(&self) -> &[ConventionsMistake] {
         &self.mistakes

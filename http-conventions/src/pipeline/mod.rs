@@ -1,20 +1,21 @@
-//! Every convention in one fixed order, and every exit complete.
+//! Pipeline of all conventions in one fixed order, with complete responses at every exit.
 //!
-//! [`Conventions`] are built once, with every mistake reported at once. Each request then is an [`Exchange`], whose stages are
-//! types, so that they cannot be taken in another order:
+//! [`Conventions`] are built once; the builder reports all mistakes at once. Each request is an
+//! [`Exchange`]. Its stages are types, so that the compiler enforces their order:
 //!
-//! | stage | what happens | what it may end with |
+//! | stage | work | responses |
 //! |---|---|---|
 //! | [`begin`](Conventions::begin) | request id | |
 //! | [`admit`](Exchange::admit) | size limits, then CORS preflight, then version | 413, 414, 431; 204; 400, 404, 406, 410, 415 |
-//! | [`check`](Exchange::check) | what is the host's: its routes, authentication | 404, 405, 401, 403 |
+//! | [`check`](Exchange::check) | checks of the host: routing, authentication | 404, 405, 401, 403 |
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503 |
-//! | [`run`](Exchange::run) | idempotent replay, then preconditions, then the handler | 400, 409, 503; 304, 412, 428; the answer |
+//! | [`run`](Exchange::run) | idempotent replay, then preconditions, then the handler | 400, 409, 503; 304, 412, 428; response of the handler |
 //!
-//! A stage that ends the exchange does so with an [`EarlyAnswer`], and the last one with a response; both are *finished*: they
-//! carry the request id, the CORS headers, `Vary`, what becomes of the version, the rate limits and a `Cache-Control`, and an
-//! error is a problem that names its request. [`finish`](Exchange::finish) does that for what ends elsewhere, an answer of the
-//! framework included, and [`refuse`](Conventions::refuse) for what never came to a handler.
+//! A stage that ends the exchange returns an [`EarlyAnswer`], and the last stage a response. Both
+//! are *finished*: they have the request id, the CORS headers, `Vary`, the version lifecycle
+//! headers, the rate-limit fields and `Cache-Control`, and an error is a problem that names its
+//! request. [`finish`](Exchange::finish) finishes other responses, for example those of a
+//! framework. [`refuse`](Conventions::refuse) finishes refusals of the server.
 //!
 //! ```
 //! use std::{sync::Arc, time::SystemTime};
@@ -59,7 +60,8 @@
 //! # }
 //! ```
 //!
-//! Another order does not compile: nothing is limited before it is admitted, and nothing runs before it is limited.
+//! Another order does not compile: a request is admitted before it is limited, and limited before
+//! it runs.
 //!
 //! ```compile_fail,E0599
 //! # use {bytes::Bytes, http::Request, http_conventions::{idempotency::KeyScope, pipeline::{Admitted, Exchange}}};
@@ -68,19 +70,22 @@
 //! # }
 //! ```
 //!
-//! # What the host must do
+//! # Contract
 //!
-//! - Begin before it reads the content, and keep a clone of the exchange for a panic outside of [`run`](Exchange::run).
-//! - Authenticate between [`admit`](Exchange::admit) and [`limit`](Exchange::limit); what it limits by address comes before that.
-//! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write it in one step of its own store: between a precondition and the write another may have written.
+//! - Begin the exchange before reading the content, and keep a clone of it for a panic outside of
+//!   [`run`](Exchange::run).
+//! - Authenticate between [`admit`](Exchange::admit) and [`limit`](Exchange::limit). A limit by
+//!   address comes before authentication.
+//! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write
+//!   it in one atomic step of the store: another request can write between the two.
 //!
-//! # Why this order
+//! # Order of the stages
 //!
-//! - Size limits come first, as everything after reads what is sent.
-//! - A preflight has no credentials and names no version: it is answered before any of them is asked for, and costs its page
-//!   nothing of a limit.
-//! - A replay comes before the preconditions: a write that is sent again must get its first answer, and not the 412 that its own
-//!   effect on the entity tag would make of it.
+//! - Size limits come first, because all later stages read the request.
+//! - A preflight has no credentials and names no version, so it is answered before version,
+//!   authentication and rate limit.
+//! - A replay comes before the preconditions: a retried write must get its first response, not a
+//!   412 caused by its own change of the entity tag.
 
 mod builder;
 mod describe;
@@ -132,7 +137,7 @@ struct Rules {
 }
 
 impl Conventions {
-    /// Conventions with problem types under this [base](ProblemBase::new); what else there is, the builder is told.
+    /// Creates a builder; `problems` is the [base](ProblemBase::new) of the problem types.
     pub fn builder(
         problems: &str,
         clock: impl Clock + 'static,
@@ -141,7 +146,7 @@ impl Conventions {
         ConventionsBuilder::new(problems, clock, entropy)
     }
 
-    /// Begins the exchange of a request, by giving it its id. The content need not be read yet.
+    /// Begins an exchange and assigns the request id. The content need not be read yet.
     pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Begun> {
         let rules = &self.0;
         let id = match rules.adopts_ids {
@@ -151,8 +156,10 @@ impl Conventions {
         Exchange::begin(self.clone(), id, request)
     }
 
-    /// The answer to a request that the server refuses in the host's place: content that is too large or too slow, what is no
-    /// HTTP, a handler that panicked. What the head is refused for by [`admit`](Exchange::admit) comes first.
+    /// Finishes a refusal by the server itself: content too large or too slow, malformed HTTP, or a
+    /// panic.
+    ///
+    /// A refusal of the head by [`admit`](Exchange::admit) takes precedence.
     pub fn refuse<B>(&self, request: &Request<B>, status: StatusCode) -> EarlyAnswer {
         let problem = match status {
             StatusCode::PAYLOAD_TOO_LARGE => self.0.size_limits.too_much_content().problem(&self.0.problems),
@@ -164,25 +171,25 @@ impl Conventions {
         }
     }
 
-    /// The base of its problem types.
+    /// Base of the problem types.
     #[must_use]
     pub fn problems(&self) -> &ProblemBase {
         &self.0.problems
     }
 
-    /// The sizes of pages, for handlers to open them by; absent where there are none.
+    /// Page sizes for handlers; `None` if not set.
     #[must_use]
     pub fn page_rules(&self) -> Option<PageRules> {
         self.0.page_rules
     }
 
-    /// What time it is, by their clock.
+    /// Current time of the clock.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         self.0.clock.now()
     }
 
-    /// The caps on a request: for the host to [meter](SizeLimits::meter) its content by, while it is read.
+    /// Size limits, for the host to [meter](SizeLimits::meter) the content while it arrives.
     #[must_use]
     pub fn size_limits(&self) -> SizeLimits {
         self.0.size_limits
