@@ -1,4 +1,4 @@
-//! What a status owes.
+//! Header fields that a status requires.
 
 use bytes::Bytes;
 use http::{
@@ -59,7 +59,7 @@ fn content(response: &Response<Bytes>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Statuses that owe a field.
+/// Checks the fields that a status requires.
 fn obligations(request: &Request<Bytes>, response: &Response<Bytes>, findings: &mut Vec<Finding>) {
     let status = response.status();
     let owed = match status.as_u16() {
@@ -69,7 +69,7 @@ fn obligations(request: &Request<Bytes>, response: &Response<Bytes>, findings: &
         429 | 503 => Some((Rule::NoRetryAfter, RETRY_AFTER, "Retry-After")),
         _ => None,
     };
-    // a PUT that creates is at the place that it names
+    // a PUT creates the resource at the target of the request
     let goes_without = *request.method() == Method::PUT && status == StatusCode::CREATED;
     if let Some((rule, name, spelled)) = owed
         && !response.headers().contains_key(name)
@@ -103,7 +103,7 @@ fn redirect(request: &Request<Bytes>, response: &Response<Bytes>, findings: &mut
     }
 }
 
-/// [RFC 6585](https://www.rfc-editor.org/rfc/rfc6585) keeps these out of every cache.
+/// Checks that 428, 429 and 431 are not cached, [RFC 6585](https://www.rfc-editor.org/rfc/rfc6585).
 fn refusal(response: &Response<Bytes>, findings: &mut Vec<Finding>) {
     let is_never_kept = matches!(response.status().as_u16(), 428 | 429 | 431);
     let mut directives = field::members(response.headers(), &CACHE_CONTROL);

@@ -1,4 +1,4 @@
-//! What the content says, beside the status and the fields.
+//! Checks the content against status and fields.
 
 use bytes::Bytes;
 use host_ports::ContentType;
@@ -84,7 +84,7 @@ fn problem_faults(response: &Response<Bytes>) -> Vec<String> {
     faults
 }
 
-/// A page is what has `has_more` beside a list; other objects are none.
+/// Checks a page: an object with `data` and `has_more`.
 fn page_fault(body: &[u8]) -> Option<&'static str> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let (data, has_more) = (body.get("data")?, body.get("has_more")?);

@@ -1,4 +1,4 @@
-//! Fields that are written in a form of their own.
+//! Checks fields with a syntax of their own.
 
 use std::time::SystemTime;
 
@@ -22,7 +22,7 @@ use crate::{
     versions::{DEPRECATION, SUNSET},
 };
 
-/// Only the century of a date with two digits for the year depends on it, and no server writes those.
+/// Placeholder time: it decides the century of two-digit years alone, which servers do not write.
 const ANY_TIME: SystemTime = SystemTime::UNIX_EPOCH;
 
 pub(super) fn check(response: &Response<Bytes>, findings: &mut Vec<Finding>) {
@@ -52,7 +52,7 @@ fn retry_after(headers: &HeaderMap, findings: &mut Vec<Finding>) {
 }
 
 fn rate_limits(headers: &HeaderMap, findings: &mut Vec<Finding>) {
-    // `t` may be left out, as a quota need not have a window
+    // `t` is optional, because a quota need not have a window
     for (name, needed) in [(RATE_LIMIT_POLICY, &b"q"[..]), (RATE_LIMIT, &b"r"[..])] {
         for member in field::members(headers, &name) {
             if !is_limit(member, needed) {
@@ -61,7 +61,7 @@ fn rate_limits(headers: &HeaderMap, findings: &mut Vec<Finding>) {
             }
         }
     }
-    // numbers, the last of each three seconds or a Unix time
+    // numbers; the third of each is in seconds or a Unix time
     for name in PLAIN.into_iter().chain(PREFIXED) {
         for value in headers.get_all(&name) {
             if !is_number(value.as_bytes()) {
@@ -71,7 +71,8 @@ fn rate_limits(headers: &HeaderMap, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A string with parameters, of which this one is a number; of structured fields, [RFC 9651 §3](https://www.rfc-editor.org/rfc/rfc9651#section-3).
+/// Returns whether the member is a string whose parameters are numbers, with the required one, [RFC
+/// 9651 §3](https://www.rfc-editor.org/rfc/rfc9651#section-3).
 fn is_limit(member: &[u8], needed: &[u8]) -> bool {
     let (name, parameters) = field::split_once(member, b';');
     let is_string = name.len() > 2 && name.starts_with(b"\"") && name.ends_with(b"\"");
@@ -87,7 +88,7 @@ fn is_limit(member: &[u8], needed: &[u8]) -> bool {
 }
 
 fn is_number(text: &[u8]) -> bool {
-    // integers of structured fields have fifteen digits at most
+    // integers of structured fields have at most 15 digits
     (1..=15).contains(&text.len()) && text.iter().all(u8::is_ascii_digit)
 }
 

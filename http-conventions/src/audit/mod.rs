@@ -1,8 +1,9 @@
-//! An audit of what any server answers against the rules of this crate: it finds what linters of single responses miss.
+//! Audit of the responses of any HTTP server against the rules of this crate.
 //!
-//! [`audit`] looks at one exchange. What only shows in several is found by the other functions, which take the answers to
-//! requests that the caller sent for the purpose: a GET and its HEAD, duplicates of one keyed POST, a cursor with a changed
-//! character. Nothing is sent from here, so that a test can audit every answer of its own host, whatever the framework.
+//! [`audit`] checks one exchange. The other functions check rules that need several responses: a
+//! GET and its HEAD, duplicates of a POST with one key, a cursor with a changed character. The
+//! caller sends these requests and passes the responses. This module does no I/O, so a test can
+//! audit every response of its host in any framework.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -40,7 +41,7 @@ pub use self::{
     rule::{Finding, Rule},
 };
 
-/// Everything that is wrong with one answer, as far as it shows there; nothing where it keeps the rules.
+/// Checks one response; empty if it breaks no rule.
 #[must_use]
 pub fn audit(request: &Request<Bytes>, response: &Response<Bytes>) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! What shows only in the answers to several requests.
+//! Checks that need the responses to several requests.
 
 use bytes::Bytes;
 use http::{
@@ -12,11 +12,11 @@ use http::{
 use super::{Finding, Rule};
 use crate::{errors::ReceivedProblem, idempotency::IDEMPOTENCY_REPLAYED, routing::X_REQUEST_ID};
 
-/// Fields that a 304 has where the 200 would,
-/// [RFC 9110 §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
+/// Fields that a 304 has if the 200 has them, [RFC 9110
+/// §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
 const KEPT_BY_304: [HeaderName; 5] = [CACHE_CONTROL, CONTENT_LOCATION, ETAG, EXPIRES, VARY];
 
-/// What is another at each exchange, whatever the method.
+/// Fields that differ between exchanges, whatever the method.
 static OF_ONE_EXCHANGE: [HeaderName; 7] = [
     AGE,
     CONTENT_LENGTH,
@@ -27,8 +27,9 @@ static OF_ONE_EXCHANGE: [HeaderName; 7] = [
     X_REQUEST_ID,
 ];
 
-/// The answers to a GET and to its HEAD: the same status, and the same fields but those of one exchange and those that are
-/// known only when content is made.
+/// Compares the responses to a GET and its HEAD: status and fields must be equal.
+///
+/// Fields of one exchange and fields that are known only with the content are ignored.
 #[must_use]
 pub fn head(get: &Response<Bytes>, head: &Response<Bytes>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -39,7 +40,7 @@ pub fn head(get: &Response<Bytes>, head: &Response<Bytes>) -> Vec<Finding> {
             get.status().as_u16(),
             head.status().as_u16()
         ));
-        // what follows is of the same status
+        // responses of different statuses have different fields
         return findings;
     }
     if !head.body().is_empty() {
@@ -76,8 +77,9 @@ fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
         .collect()
 }
 
-/// The answers to a GET, and to the same with the `ETag` of its answer in `If-None-Match`. Nothing is found where the first
-/// answer is no 200 or has no `ETag`.
+/// Checks the second response to a GET that sent the `ETag` of the first in `If-None-Match`.
+///
+/// No findings if the first response is not a 200 or has no `ETag`.
 #[must_use]
 pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec<Finding> {
     if first.status() != StatusCode::OK || !first.headers().contains_key(ETAG) {
@@ -99,7 +101,7 @@ pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec
     .collect()
 }
 
-/// The answer to a write whose `If-Match` names an entity tag that never was.
+/// Checks the response to a write whose `If-Match` names an entity tag that never existed.
 #[must_use]
 pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
     let passed = answer.status().is_success();
@@ -108,10 +110,16 @@ pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
     })
 }
 
-/// The answers to duplicates of one request with one `Idempotency-Key`, sent one after the other or at once, in any order.
+/// Checks the responses to duplicates of one request with one `Idempotency-Key`, in any order.
 ///
-/// One of them is the first; every other is that one again, with `Idempotency-Replayed: true`, or a 409 that says when to come
-/// back, or that the first was carried out and is not kept: by its `original_status`. Nothing is found where none succeeded.
+/// One response is the first. Every other response must be one of these:
+///
+/// - the first response with `Idempotency-Replayed: true`,
+/// - a 409 with `Retry-After`,
+/// - a 409 whose problem has `original_status`: the request took effect, and its response is not
+///   stored.
+///
+/// No findings if no request succeeded.
 #[must_use]
 pub fn duplicates(answers: &[Response<Bytes>]) -> Vec<Finding> {
     let is_replay = |answer: &&Response<Bytes>| answer.headers().contains_key(IDEMPOTENCY_REPLAYED);
@@ -162,7 +170,7 @@ fn refused_duplicate(answer: &Response<Bytes>) -> Option<Finding> {
     }
 }
 
-/// The answer to a key that was sent before with another request.
+/// Checks the response to a key that was sent before with another request.
 #[must_use]
 pub fn key_of_another(answer: &Response<Bytes>) -> Vec<Finding> {
     let is_refused = matches!(answer.status().as_u16(), 400 | 409 | 422);
@@ -171,7 +179,7 @@ pub fn key_of_another(answer: &Response<Bytes>) -> Vec<Finding> {
     })
 }
 
-/// The answer to a cursor of which a character was changed.
+/// Checks the response to a cursor with a changed character.
 #[must_use]
 pub fn changed_cursor(answer: &Response<Bytes>) -> Vec<Finding> {
     only_if(
@@ -181,7 +189,7 @@ pub fn changed_cursor(answer: &Response<Bytes>) -> Vec<Finding> {
     )
 }
 
-/// The answer to a `limit` that is no number, or not in the range of the collection.
+/// Checks the response to a `limit` that is not a number or out of range.
 #[must_use]
 pub fn limit_out_of_range(answer: &Response<Bytes>) -> Vec<Finding> {
     only_if(
@@ -191,7 +199,7 @@ pub fn limit_out_of_range(answer: &Response<Bytes>) -> Vec<Finding> {
     )
 }
 
-/// The answer to a method that no standard has.
+/// Checks the response to an unknown method.
 #[must_use]
 pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
     let is_refused = matches!(answer.status().as_u16(), 405 | 501);
@@ -200,7 +208,7 @@ pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
     })
 }
 
-/// The answer to a request of this origin, of which nobody can have heard.
+/// Checks the response to a request from an origin that no rule can list.
 #[must_use]
 pub fn strange_origin(origin: &str, answer: &Response<Bytes>) -> Vec<Finding> {
     let headers = answer.headers();

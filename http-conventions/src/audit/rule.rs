@@ -1,74 +1,74 @@
-//! What an audit looks for.
+//! Rules and findings of an audit.
 
 use std::fmt;
 
-/// One thing that a server can get wrong.
+/// A rule that a response can break.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Rule {
-    /// An answer has no `X-Request-Id`, or several.
+    /// No `X-Request-Id`, or several.
     NoRequestId,
-    /// An id of the caller is echoed that could break the lines of a log.
+    /// Echoes a request id that could break log lines.
     HarmfulRequestId,
-    /// Content comes without `Content-Type`.
+    /// Content without `Content-Type`.
     NoContentType,
-    /// A 204 or 304 has content, or a 304 describes some.
+    /// A 204 or 304 with content, or a 304 that describes content.
     UnexpectedContent,
-    /// A 401 does not say how to authenticate.
+    /// A 401 without `WWW-Authenticate`.
     NoChallenge,
-    /// A 405 does not say what is allowed.
+    /// A 405 without `Allow`.
     NoAllow,
-    /// A 405 lists the very method that it refuses.
+    /// A 405 whose `Allow` lists the refused method.
     AllowsWhatItRefuses,
-    /// A 201, a 202 or a redirect does not say where.
+    /// A 201, 202 or redirect without `Location`.
     NoLocation,
-    /// A 301 or 302 answers a request whose method it lets clients change.
+    /// A 301 or 302 for a request whose method clients then change to GET.
     LosesMethod,
-    /// A 429 or 503 does not say when to come back.
+    /// A 429 or 503 without `Retry-After`.
     NoRetryAfter,
-    /// `Retry-After` is malformed, or says to come back at once.
+    /// `Retry-After` is malformed or zero.
     InvalidRetryAfter,
-    /// An error is no problem.
+    /// An error that is not a problem document.
     NoProblem,
-    /// A problem is malformed, or is of another status than its answer.
+    /// A malformed problem document, or one whose `status` differs from the response.
     InvalidProblem,
-    /// A success has a problem as its content.
+    /// A success with a problem document.
     ProblemInSuccess,
-    /// A field about rate limits is malformed.
+    /// A malformed rate-limit field.
     InvalidRateLimit,
-    /// A 428, 429 or 431 may be kept by caches.
+    /// A 428, 429 or 431 that caches may keep.
     StoredRefusal,
-    /// What one origin may read does not vary by the origin.
+    /// `Access-Control-Allow-Origin` names an origin, and `Vary: Origin` is absent.
     NoVaryOrigin,
-    /// Any origin may read an answer, and with credentials.
+    /// Any origin may read the response with credentials.
     CredentialsForAnyOrigin,
-    /// An `ETag` is malformed.
+    /// A malformed `ETag`.
     InvalidEntityTag,
-    /// `Deprecation` or `Sunset` is malformed.
+    /// A malformed `Deprecation` or `Sunset`.
     InvalidLifecycle,
-    /// `Sunset` comes before `Deprecation`.
+    /// `Sunset` is before `Deprecation`.
     SunsetBeforeDeprecation,
-    /// A page says that there is more and not where, or where and not that there is.
+    /// A page whose `has_more` and `next_cursor` contradict each other.
     InvalidPage,
-    /// HEAD is answered in another way than GET.
+    /// The response to HEAD differs from that to GET.
     HeadDiffers,
-    /// A read that names the current entity tag gets everything again.
+    /// A read with the current entity tag does not get 304.
     NotRevalidated,
-    /// A write that names another entity tag passes.
+    /// A write with another entity tag succeeds.
     LostUpdate,
-    /// A repeated key does not bring the first answer back.
+    /// A repeated key does not replay the first response.
     NotReplayed,
     /// Requests with one key took effect more than once.
     RanTwice,
-    /// One key passes for another request.
+    /// A key is accepted for a different request.
     KeyReused,
-    /// A changed cursor is no 400.
+    /// A changed cursor does not get 400.
     TamperedCursor,
-    /// A limit out of range is no 400.
+    /// A limit out of range does not get 400.
     LimitOutOfRange,
-    /// A method that nobody knows is neither a 405 nor a 501.
+    /// An unknown method gets neither 405 nor 501.
     UnknownMethod,
-    /// An origin that nobody listed may read the answer with credentials.
+    /// An unlisted origin may read the response with credentials.
     ReflectedOrigin,
 }
 
@@ -186,24 +186,24 @@ static TABLE: [Row; 32] = [
 ];
 
 impl Rule {
-    /// Every rule.
+    /// All rules.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|(rule, ..)| *rule)
     }
 
-    /// Its name in reports: lowercase words with hyphens. It never changes.
+    /// Name in reports: lower-case words with hyphens. Names are stable.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// The rule of this suite that it is of, `H1` to `H22`.
+    /// Rule of this suite, `H1` to `H22`.
     #[must_use]
     pub fn convention(self) -> &'static str {
         self.row().2
     }
 
-    /// Where it is written: a section of an RFC, of a draft, or of the Fetch standard.
+    /// Source: a section of an RFC, of a draft or of the Fetch standard.
     #[must_use]
     pub fn section(self) -> &'static str {
         self.row().3
@@ -221,10 +221,10 @@ impl fmt::Display for Rule {
     }
 }
 
-/// As much of an answer as a finding quotes.
+/// Longest detail in characters.
 const LONGEST_DETAIL: usize = 300;
 
-/// One thing that is wrong with an answer.
+/// A broken rule with its detail.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
     rule: Rule,
@@ -239,14 +239,15 @@ impl Finding {
         }
     }
 
-    /// What was broken.
+    /// The broken rule.
     #[must_use]
     pub const fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// What was seen, for whoever mends it. It may quote the answer, of which a terminal may be shown all that stands here: what is
-    /// not printable is escaped, and what is long cut off.
+    /// Observation, which may quote the response.
+    ///
+    /// Safe for a terminal: unprintable characters are escaped, and long texts are cut off.
     #[must_use]
     pub fn detail(&self) -> &str {
         &self.detail
@@ -260,7 +261,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What others wrote, escaped where it would steer a terminal or turn a line around.
+/// Escapes control and bidirectional characters.
 fn legible(text: &str) -> String {
     let mut legible = String::with_capacity(text.len().min(LONGEST_DETAIL));
     for character in text.chars().take(LONGEST_DETAIL) {

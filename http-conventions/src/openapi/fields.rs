@@ -1,4 +1,4 @@
-//! The header fields of answers.
+//! Header fields of responses.
 
 use http::{HeaderName, header};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use crate::{
     versions::{DEPRECATION, SUNSET},
 };
 
-/// Every field that the conventions send.
+/// All fields that the conventions send.
 pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     let mut fields = vec![
         request_id(),
@@ -34,7 +34,7 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     named(fields.into_iter().map(|(name, value)| (spelled(&name), value)))
 }
 
-/// The fields that every answer has or may have, by reference: the member `headers` of a response.
+/// Member `headers` of a response: references to the fields that every response has or may have.
 pub(crate) fn of_every_answer(conventions: &Described<'_>) -> Map<String, Value> {
     let mut names = vec![X_REQUEST_ID, header::CACHE_CONTROL];
     if conventions.versions.is_some_and(|versions| versions.are_linked()) {
@@ -45,7 +45,7 @@ pub(crate) fn of_every_answer(conventions: &Described<'_>) -> Map<String, Value>
     refer(names)
 }
 
-/// What a 304 says of the state that the client has: either field, as the host has the one or the other.
+/// Validators of a 304: `ETag` or `Last-Modified`.
 pub(super) fn of_state() -> Map<String, Value> {
     let date = text(
         false,
@@ -151,7 +151,7 @@ fn field(required: bool, description: &str, schema: &Value) -> Value {
     json!({ "description": description, "required": required, "schema": schema })
 }
 
-/// As people write it: `x-request-id` is `X-Request-Id`.
+/// Spells a field name in its usual case: `x-request-id` becomes `X-Request-Id`.
 pub(super) fn spelled(name: &HeaderName) -> String {
     let words = name.as_str().split('-').map(|word| match word {
         "etag" => "ETag".to_owned(),

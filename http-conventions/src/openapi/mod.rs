@@ -1,9 +1,8 @@
-//! The components of an OpenAPI 3.1 document, from the [`Conventions`] that keep them: what is configured appears, and nothing
-//! else.
+//! Components of an OpenAPI 3.1 document, generated from the configured [`Conventions`].
 //!
-//! A document of the host refers to them, so that it says what the pipeline does. [`Conventions::openapi_components`] is its
-//! member `components`, to which the host adds schemas of its own; [`Conventions::openapi_operation`] is what the conventions have
-//! a say in of one operation, to which the host adds the rest.
+//! [`Conventions::openapi_components`] is the member `components`, to which the host adds its own
+//! schemas. [`Conventions::openapi_operation`] is the part of one operation that follows from the
+//! conventions; the host adds the rest.
 //!
 //! ```
 //! use std::{sync::Arc, time::SystemTime};
@@ -37,15 +36,22 @@
 //!
 //! # Names
 //!
-//! A response is named after its status, as `NotFound`; a problem after its slug, as `OutOfStockProblem`; a header after
-//! itself; a page is `Page`, any problem `Problem`, and one without a type `BlankProblem`.
+//! | component | name | example |
+//! |---|---|---|
+//! | response | its status | `NotFound` |
+//! | problem type | its slug | `OutOfStockProblem` |
+//! | any problem | | `Problem` |
+//! | problem without a type | | `BlankProblem` |
+//! | page | | `Page` |
+//! | header | its field name | `X-Request-Id` |
 //!
-//! # What the host must do
+//! # Contract
 //!
-//! - Name every problem type it sends by [`with_problem_types`](crate::pipeline::ConventionsBuilder::with_problem_types): a
-//!   response says which types it may have.
-//! - Add what it alone knows: its successes, and the statuses that its handlers choose, as
-//!   `"404": {"$ref": "#/components/responses/NotFound"}`. [`headers`] is what a success of its own carries.
+//! - Register every problem type of the host with
+//!   [`with_problem_types`](crate::pipeline::ConventionsBuilder::with_problem_types): a response
+//!   lists its possible types.
+//! - Add the success responses of the host with the headers of [`headers`], and the statuses that
+//!   its handlers choose, as in `"404": {"$ref": "#/components/responses/NotFound"}`.
 //!
 //! [`Conventions`]: crate::pipeline::Conventions
 //! [`Conventions::openapi_components`]: crate::pipeline::Conventions::openapi_components
@@ -74,40 +80,40 @@ pub(crate) use self::{
     problems::{RESERVED_NAMES, own_types, problem_name},
 };
 
-/// A convention that an operation takes part in, beside those of every request.
+/// A feature that an operation uses, in addition to the conventions of every request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Takes {
-    /// It answers a page: `limit` and `after`.
+    /// Returns a page: `limit` and `after`.
     Page,
-    /// It answers a page, and walks back where the rules say so: `before` too.
+    /// Returns a page in both directions: `before` too, if the page rules allow it.
     PageBothWays,
-    /// It may be sent again with its `Idempotency-Key`.
+    /// Can be retried with an `Idempotency-Key`.
     IdempotencyKey,
-    /// It reads a state, unless the client has it: `If-None-Match`.
+    /// Reads a state conditionally: `If-None-Match`.
     ReadPreconditions,
-    /// It writes over a state that the client knows: `If-Match`.
+    /// Writes a state conditionally: `If-Match`.
     WritePreconditions,
-    /// It reads content.
+    /// Reads content.
     Content,
-    /// Its callers prove who they are.
+    /// Requires authentication.
     Credentials,
 }
 
-/// What of the conventions shows in a document.
+/// Conventions as the document describes them.
 pub(crate) struct Described<'a> {
     pub(crate) base: &'a ProblemBase,
-    /// Those of the host.
+    /// Problem types of the host.
     pub(crate) kinds: &'a [ProblemType],
     pub(crate) pages: Option<PageRules>,
     pub(crate) versions: Option<&'a Versions>,
-    /// Whether a request may leave its version unsaid.
+    /// Accounts are pinned to versions, so a request need not name one.
     pub(crate) pins_versions: bool,
     pub(crate) limiter: Option<&'a RateLimiter>,
     pub(crate) idempotency: Option<&'a Idempotency>,
 }
 
-/// The member `components` of a document.
+/// Member `components` of a document.
 pub(crate) fn components(conventions: &Described<'_>) -> Value {
     let mut schemas = problems::schemas(conventions);
     if conventions.pages.is_some() {
@@ -121,7 +127,7 @@ pub(crate) fn components(conventions: &Described<'_>) -> Value {
     })
 }
 
-/// The envelope; a host says of what its `data` is.
+/// Schema of a page; the host adds the schema of its items.
 fn page() -> Value {
     json!({
         "type": "object",
@@ -145,7 +151,7 @@ fn reference(kind: &str, name: &str) -> Value {
     json!({ "$ref": format!("#/components/{kind}/{name}") })
 }
 
-/// Components by their names.
+/// Components by name.
 fn named(all: impl IntoIterator<Item = (String, Value)>) -> Map<String, Value> {
     all.into_iter().collect()
 }

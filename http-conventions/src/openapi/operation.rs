@@ -1,4 +1,4 @@
-//! What the conventions have a say in of one operation.
+//! Parts of an operation that follow from the conventions.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Described, Takes, parameters, problems, reference, responses};
 use crate::{limits::OnStoreFailure, versions::VersionScheme};
 
-/// The members `parameters` and `responses` of an operation that takes part in these.
+/// Members `parameters` and `responses` of an operation with these features.
 pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {
     let mut names = Vec::new();
     let mut statuses = of_every_request(conventions);
@@ -33,7 +33,7 @@ pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {
     json!({ "parameters": parameters, "responses": responses })
 }
 
-/// What may end any exchange before its handler, and what a handler that fails ends it with.
+/// Statuses that can end any exchange before or in its handler.
 fn of_every_request(conventions: &Described<'_>) -> BTreeSet<StatusCode> {
     let mut statuses = BTreeSet::from([
         StatusCode::REQUEST_TIMEOUT,
@@ -87,7 +87,7 @@ fn statuses_of(part: Takes, conventions: &Described<'_>) -> Vec<StatusCode> {
     }
 }
 
-/// The statuses of the types that there are for keys, and of a store that is down.
+/// Statuses of the idempotency problem types, and of a failed store.
 fn of_keys(conventions: &Described<'_>) -> Vec<StatusCode> {
     if conventions.idempotency.is_none() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What requests carry.
+//! Parameters of requests.
 
 use serde_json::{Map, Value, json};
 
@@ -9,13 +9,13 @@ use crate::{
     versions::{VersionScheme, Versions},
 };
 
-/// The name of the parameter that says the version.
+/// Component name of the version parameter.
 pub(super) const VERSION: &str = "Version";
 
-/// A bare key, or one as a quoted string; either names the same.
+/// An unquoted key, or a key as a quoted string.
 const KEY: &str = r#"^([!#-+\-.-\[\]-~]{1,255}|"([ !#-\[\]-~]|\\["\\]){1,255}")$"#;
 
-/// Every parameter that the conventions read.
+/// All parameters that the conventions read.
 pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     let mut parameters = vec![("IfMatch", if_match()), ("IfNoneMatch", if_none_match())];
     if let Some(rules) = conventions.pages {
@@ -44,7 +44,9 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     )
 }
 
-/// The parameter by which a request says its version. A path says it itself, and `Accept` is no parameter of a document
+/// Parameter that names the version.
+///
+/// `None` for versions in the path or the media type: OpenAPI ignores `Accept` as a parameter
 /// ([OpenAPI 3.1.1](https://spec.openapis.org/oas/v3.1.1.html#fixed-fields-9)).
 pub(super) fn version(conventions: &Described<'_>) -> Option<Value> {
     let versions = conventions.versions?;

@@ -1,4 +1,4 @@
-//! The schemas of problems: any, one without a type, and each type that is registered.
+//! Schemas of problems: any problem, a problem without a type, and each registered type.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -10,15 +10,15 @@ use crate::{
     versions::VersionScheme,
 };
 
-/// The name of the one without a type.
+/// Component name of a problem without a type.
 pub(super) const BLANK: &str = "BlankProblem";
 
 const QUOTA: &str = "QuotaExceededProblem";
 
-/// Names that no type of a host may take.
+/// Component names that no problem type of a host may have.
 pub(crate) const RESERVED_NAMES: [&str; 3] = ["Problem", BLANK, QUOTA];
 
-/// A type of problem as a document knows it.
+/// A problem type in a document.
 pub(super) struct Kind {
     pub(super) name: String,
     uri: String,
@@ -27,7 +27,7 @@ pub(super) struct Kind {
     description: &'static str,
 }
 
-/// The types that these conventions themselves send.
+/// Problem types that the conventions send.
 pub(crate) fn own_types(conventions: &Described<'_>) -> Vec<ProblemType> {
     let mut kinds = vec![
         types::PRECONDITION_FAILED,
@@ -71,7 +71,7 @@ pub(crate) fn own_types(conventions: &Described<'_>) -> Vec<ProblemType> {
     kinds
 }
 
-/// Every type that an answer may have.
+/// Problem types that a response may have.
 pub(super) fn kinds(conventions: &Described<'_>) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = own_types(conventions)
         .iter()
@@ -128,7 +128,7 @@ impl Kind {
     }
 }
 
-/// `out-of-stock` is `OutOfStockProblem`.
+/// Component name of a slug: `out-of-stock` becomes `OutOfStockProblem`.
 pub(crate) fn problem_name(slug: &str) -> String {
     let words = slug.split(|character: char| !character.is_ascii_alphanumeric());
     let mut name = String::with_capacity(slug.len() + 7);
@@ -141,7 +141,7 @@ pub(crate) fn problem_name(slug: &str) -> String {
     name
 }
 
-/// The schema of each type, and of what they have in common.
+/// Schemas of all problem types, and of their common members.
 pub(super) fn schemas(conventions: &Described<'_>) -> Map<String, Value> {
     let own = own_types(conventions);
     let mut schemas = named(kinds(conventions).iter().map(|kind| {
@@ -156,7 +156,7 @@ pub(super) fn schemas(conventions: &Described<'_>) -> Map<String, Value> {
     schemas
 }
 
-/// The members of a type beside those of every problem, and whether they are always there.
+/// Extension members of a type: name, whether it is required, and schema.
 fn extensions(slug: &str, conventions: &Described<'_>) -> Vec<(&'static str, bool, Value)> {
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     match slug {

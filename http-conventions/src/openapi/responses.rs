@@ -1,4 +1,4 @@
-//! The refusals, one of each status.
+//! Error responses, one per status.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::errors::phrase;
 
-/// What any host may answer, whatever is configured.
+/// Statuses that any host may send.
 const OF_ANY_HOST: [StatusCode; 8] = [
     StatusCode::BAD_REQUEST,
     StatusCode::UNAUTHORIZED,
@@ -24,7 +24,7 @@ const OF_ANY_HOST: [StatusCode; 8] = [
     StatusCode::SERVICE_UNAVAILABLE,
 ];
 
-/// The response of every status that there is a problem for, and that of a state that the client has.
+/// Responses of all statuses with a problem, and of 304.
 pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     let kinds = problems::kinds(conventions);
     let mut by_status: BTreeMap<StatusCode, Vec<&Kind>> = BTreeMap::new();
@@ -40,7 +40,7 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     named(refusals.chain([(name(StatusCode::NOT_MODIFIED), not_modified(conventions))]))
 }
 
-/// `NotFound`.
+/// Component name of a status, such as `NotFound`.
 pub(super) fn name(status: StatusCode) -> String {
     phrase(status)
         .chars()
@@ -65,7 +65,7 @@ fn refusal(status: StatusCode, kinds: &[&Kind], conventions: &Described<'_>) -> 
     })
 }
 
-/// What the status owes.
+/// Header that the status requires.
 const fn owed(status: StatusCode) -> Option<HeaderName> {
     match status {
         StatusCode::UNAUTHORIZED => Some(header::WWW_AUTHENTICATE),

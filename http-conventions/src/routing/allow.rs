@@ -3,26 +3,26 @@
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 
-/// The methods a resource takes; none is none.
+/// Methods that a resource supports. An empty list is valid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Allow(HeaderValue);
 
 impl Allow {
-    /// These methods, in this order.
+    /// Creates a list in this order.
     #[must_use]
     pub fn of(methods: &[Method]) -> Self {
         let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-        // a method is a token, so the list is always a field value
+        // methods are tokens, so the list is a valid field value
         Self(HeaderValue::try_from(names).unwrap_or(HeaderValue::from_static("")))
     }
 
-    /// The field value.
+    /// Value of the `Allow` field.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
     }
 
-    /// The 204 that answers OPTIONS.
+    /// The 204 response to OPTIONS.
     #[must_use]
     pub fn no_content(&self) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());

@@ -1,4 +1,4 @@
-//! `Location`, 201 and 202.
+//! `Location`, and the statuses 201 and 202.
 
 use std::str::FromStr;
 
@@ -6,15 +6,15 @@ use http::{HeaderValue, Response, StatusCode, header};
 
 use crate::uri::{is_uri_byte, push_percent_encoded};
 
-/// Where something is: a path on this host, or an absolute `http` or `https` URI.
+/// A target: a path of this host, or an absolute `http` or `https` URI.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Location(HeaderValue);
 
 impl Location {
-    /// The path of these segments.
+    /// Creates a path from segments.
     ///
-    /// Each is percent-encoded, and an empty one is left out: whatever the segments hold, it is a path on this host with
-    /// nothing but a path in it.
+    /// Each segment is percent-encoded, and empty segments are omitted. Whatever the segments
+    /// contain, the result is a path on this host.
     ///
     /// ```
     /// use http_conventions::routing::Location;
@@ -35,17 +35,17 @@ impl Location {
         if path.is_empty() {
             path.push(b'/');
         }
-        // visible ASCII is always a field value
+        // visible ASCII is a valid field value
         Self(HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/")))
     }
 
-    /// The field value.
+    /// Value of the `Location` field.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
     }
 
-    /// The path or URI as text.
+    /// Path or URI as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
@@ -58,8 +58,8 @@ impl serde::Serialize for Location {
     }
 }
 
-/// Appends a segment; only what is unreserved stays as it is,
-/// [RFC 3986 §2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3).
+/// Appends a segment and percent-encodes all but unreserved characters, [RFC 3986
+/// §2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3).
 fn encode(path: &mut Vec<u8>, segment: &str) {
     let is_dots = matches!(segment, "." | "..");
     for byte in segment.bytes() {
@@ -75,7 +75,8 @@ fn encode(path: &mut Vec<u8>, segment: &str) {
 impl FromStr for Location {
     type Err = InvalidLocation;
 
-    /// Reads an absolute path such as `/v1/charges/ch_1`, or an absolute `http` or `https` URI; `//host` is neither.
+    /// Parses an absolute path such as `/v1/charges/ch_1`, or an absolute `http` or `https` URI.
+    /// `//host` is neither.
     fn from_str(text: &str) -> Result<Self, InvalidLocation> {
         let authority = ["https://", "http://"]
             .iter()
@@ -91,13 +92,13 @@ impl FromStr for Location {
     }
 }
 
-/// 201: this was created, and is there; the answer shows it.
+/// 201: the resource was created at `location`; the response shows it.
 #[must_use]
 pub fn created<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::CREATED, location, answer)
 }
 
-/// 202: it is under way, and what becomes of it can be asked there.
+/// 202: the work has started; the client polls `location`.
 #[must_use]
 pub fn accepted<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::ACCEPTED, location, answer)

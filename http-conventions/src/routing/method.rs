@@ -4,10 +4,11 @@ use http::{HeaderName, HeaderValue, Method};
 
 use crate::content::{MediaType, Offers};
 
-/// The field by which a resource says that it takes QUERY, [RFC 10008 §3](https://www.rfc-editor.org/rfc/rfc10008#section-3).
+/// Field that announces support of QUERY, [RFC 10008
+/// §3](https://www.rfc-editor.org/rfc/rfc10008#section-3).
 pub const ACCEPT_QUERY: HeaderName = HeaderName::from_static("accept-query");
 
-/// The semantics of every method that this crate knows.
+/// Semantics of all methods that this crate knows.
 pub static METHODS: [(Method, Semantics); 10] = [
     (Method::GET, Semantics::READS),
     (Method::HEAD, Semantics::READS),
@@ -17,12 +18,12 @@ pub static METHODS: [(Method, Semantics); 10] = [
     (Method::PUT, Semantics::IDEMPOTENT),
     (Method::DELETE, Semantics::IDEMPOTENT),
     (Method::POST, Semantics::NONE),
-    // idempotent when it sets absolute values, which the method does not say
+    // PATCH is idempotent only for absolute values, which the method does not tell
     (Method::PATCH, Semantics::NONE),
     (Method::CONNECT, Semantics::NONE),
 ];
 
-/// What a client may take for granted of a method, whatever the resource.
+/// Properties of a method that hold for every resource.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Semantics {
     is_safe: bool,
@@ -49,42 +50,46 @@ impl Semantics {
         ..Self::IDEMPOTENT
     };
 
-    /// Those of this method; of one that is not known nothing is taken for granted.
+    /// Semantics of a method. An unknown method is neither safe, idempotent nor cacheable.
     #[must_use]
     pub fn of(method: &Method) -> Self {
         let known = METHODS.iter().find(|(known, _)| known == method);
         known.map_or(Self::NONE, |(_, semantics)| *semantics)
     }
 
-    /// It only reads.
+    /// Returns whether the method only reads.
     #[must_use]
     pub const fn is_safe(self) -> bool {
         self.is_safe
     }
 
-    /// Several of the same request mean as much as one.
+    /// Returns whether several identical requests have the effect of one.
     #[must_use]
     pub const fn is_idempotent(self) -> bool {
         self.is_idempotent
     }
 
-    /// A cache may keep the answer without being told to. The content of a QUERY is part of the key it is kept under; a POST is
-    /// kept only with explicit freshness ([RFC 9110 §9.3.3](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.3)), and is not here.
+    /// Returns whether a cache may store the response without explicit freshness.
+    ///
+    /// For QUERY the content is part of the cache key. POST returns `false`: its response needs
+    /// explicit freshness ([RFC 9110
+    /// §9.3.3](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.3)).
     #[must_use]
     pub const fn is_cacheable(self) -> bool {
         self.is_cacheable
     }
 
-    /// A request whose answer was lost is simply sent again; every other needs an `Idempotency-Key` for that.
+    /// Returns whether a client may retry a lost request. Other methods need an `Idempotency-Key`.
     #[must_use]
     pub const fn is_retried(self) -> bool {
         self.is_idempotent
     }
 }
 
-/// The value of `Accept-Query`: a list of strings with parameters, of [RFC 9651](https://www.rfc-editor.org/rfc/rfc9651).
+/// Value of `Accept-Query`: a list of strings with parameters, [RFC
+/// 9651](https://www.rfc-editor.org/rfc/rfc9651).
 ///
-/// A parameter that a structured field cannot name is left out.
+/// A parameter whose name is not a structured-field key is omitted.
 ///
 /// ```
 /// use http_conventions::{content::Offers, routing::accept_query};
@@ -119,7 +124,8 @@ fn member(offer: &MediaType) -> String {
     text
 }
 
-/// `key`, [RFC 9651 §3.1.2](https://www.rfc-editor.org/rfc/rfc9651#section-3.1.2).
+/// Returns whether the name is a `key`, [RFC 9651
+/// §3.1.2](https://www.rfc-editor.org/rfc/rfc9651#section-3.1.2).
 fn is_key(name: &[u8]) -> bool {
     let is_key_byte =
         |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-.*".contains(byte);

@@ -2,8 +2,8 @@
 //!
 //! # Methods
 //!
-//! What a method means, [RFC 9110 §9.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2), and QUERY,
-//! [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008): a GET with content.
+//! Semantics of methods, [RFC 9110 §9.2](https://www.rfc-editor.org/rfc/rfc9110#section-9.2), and
+//! QUERY, [RFC 10008](https://www.rfc-editor.org/rfc/rfc10008): a GET with content.
 //!
 //! ```
 //! use http::Method;
@@ -17,8 +17,8 @@
 //!
 //! # Allow
 //!
-//! `Allow`, [RFC 9110 §10.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.1): the methods a resource takes, said by
-//! its 405 and by its answer to OPTIONS.
+//! `Allow`, [RFC 9110 §10.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.1): the methods
+//! of a resource, in a 405 and in the response to OPTIONS.
 //!
 //! ```
 //! use http::Method;
@@ -31,12 +31,12 @@
 //!
 //! # Location
 //!
-//! `Location`, [RFC 9110 §10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2), and the two answers that owe one:
-//! 201 with what was created, 202 with what to poll.
+//! `Location`, [RFC 9110 §10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2), and the
+//! two responses that need it: 201 with the created resource, 202 with a resource to poll.
 //!
-//! A 201 without one is no fault as such: it then names the target of its request, as that of a PUT does
-//! ([RFC 9110 §15.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.3.2)). So nothing here keeps a host from building one
-//! by hand; [`audit`](crate::audit) finds those that say nothing of where.
+//! A 201 without `Location` refers to the target of its request, for example of a PUT ([RFC 9110
+//! §15.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.3.2)). A host may therefore build a
+//! 201 by hand; [`audit`](crate::audit) reports a 201 of any other method without `Location`.
 //!
 //! ```
 //! use http::Response;
@@ -55,8 +55,8 @@
 //!
 //! Redirects, [RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4).
 //!
-//! A client may turn the POST that a 301 or 302 answers into a GET, and its content is lost then. [`redirect`] picks the status
-//! that keeps the method: 308 or 307, and 301 or 302 only where there is nothing to keep.
+//! A client may change a POST to a GET after a 301 or 302 and drop its content. [`redirect`]
+//! therefore uses 308 or 307, and 301 or 302 only for GET and HEAD.
 //!
 //! ```
 //! use http::Method;
@@ -71,9 +71,8 @@
 //!
 //! # Route templates
 //!
-//! The shape of paths: lowercase, hyphenated, plural nouns, at most two levels deep.
-//!
-//! A linter over route templates, for a test of the host:
+//! Linter for route templates, for a test of the host: lower case, hyphens, plural nouns, at most
+//! two levels.
 //!
 //! ```
 //! use http_conventions::routing::{PathFinding, PathRules};
@@ -84,15 +83,17 @@
 //! assert_eq!(rules.check("/v1/charge_items"), [PathFinding::NotHyphenated("charge_items".to_owned())]);
 //! ```
 //!
-//! Whether a word is a plural is guessed by its ending. What the guess gets wrong, and what is one of its kind (`health`, an
-//! `openapi.json`), is named as an exception.
+//! The linter recognizes a plural by its ending. Register wrong guesses and singletons (`health`,
+//! `openapi.json`) as exceptions.
 //!
 //! # Request ids
 //!
-//! `X-Request-Id`: one stable name for a request, in the response, in its problem body and in the logs of both sides.
+//! `X-Request-Id`: one id of a request in the response, in its problem and in the logs of both
+//! sides.
 //!
-//! An inbound id is adopted only when it is one field line that matches `[A-Za-z0-9._~-]{8,128}`; anything else would let
-//! a caller write what it likes into the host's logs, and is replaced by a new id.
+//! An id of the caller is adopted only if it is one field line that matches
+//! `[A-Za-z0-9._~-]{8,128}`. Any other id is replaced by a new one, because it could inject text
+//! into the logs of the host.
 //!
 //! ```
 //! use http::HeaderMap;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Plurals that do not end in `s`, and words that have no other form.
+/// Plurals that do not end in `s`, and uncountable words.
 const IRREGULAR: [&str; 12] = [
     "children",
     "criteria",
@@ -17,58 +17,59 @@ const IRREGULAR: [&str; 12] = [
     "metadata",
     "people",
 ];
-/// Singulars that end in `s`, by their endings.
+/// Endings of singular words that end in `s`.
 const SINGULAR_ENDINGS: [&str; 3] = ["ss", "us", "is"];
 const LEVELS: usize = 2;
 
-/// What a path is held to.
+/// Linter for route templates.
 #[derive(Clone, Debug, Default)]
 pub struct PathRules {
     exceptions: BTreeSet<Box<str>>,
 }
 
-/// What is wrong with a route template.
+/// A mistake in a route template.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFinding {
-    /// It does not begin with `/`.
+    /// The template does not start with `/`.
     #[error("the path does not begin with a slash")]
     NotAbsolute,
-    /// Nothing stands between two slashes, or after the last.
+    /// A segment is empty.
     #[error("a segment is empty")]
     EmptySegment,
-    /// A segment is no word of lowercase letters, digits and hyphens.
+    /// A segment contains an upper-case letter.
     #[error("{0:?} is not lowercase")]
     NotLowercase(String),
-    /// Its words are not joined by single hyphens.
+    /// The words of a segment are not joined by single hyphens.
     #[error("{0:?} is not hyphenated")]
     NotHyphenated(String),
-    /// A segment has characters that a word does not have: a dot, a percent sign, braces around a part of it.
+    /// A segment contains another character than letters, digits, `-` and `_`, such as a dot or a
+    /// brace.
     #[error("{0:?} is neither a word nor a parameter")]
     NotAWord(String),
-    /// A collection is not named in the plural.
+    /// A collection is not a plural.
     #[error("{0:?} is not a plural")]
     NotPlural(String),
-    /// A parameter stands where there is no collection that it is one of.
+    /// A parameter does not follow a collection.
     #[error("the parameter {0:?} does not follow a collection")]
     NoCollection(String),
-    /// More collections are nested than two.
+    /// More than two collections are nested.
     #[error("{0} levels are more than two")]
     TooDeep(usize),
 }
 
 impl PathRules {
-    /// This segment is as it is, in any template.
+    /// Accepts a segment that breaks the rules, in any template.
     #[must_use]
     pub fn with_exception(mut self, segment: &str) -> Self {
         self.exceptions.insert(segment.into());
         self
     }
 
-    /// Everything that is wrong with a template such as `/v1/charges/{id}/refunds`, in the order of its segments; nothing where
-    /// it keeps the rules.
+    /// Checks a template such as `/v1/charges/{id}/refunds`. Findings are in the order of the
+    /// segments.
     ///
-    /// A version `v<N>` at the beginning counts as no level.
+    /// A leading version `v<N>` is not a level.
     #[must_use]
     pub fn check(&self, template: &str) -> Vec<PathFinding> {
         let Some(path) = template.strip_prefix('/') else {
@@ -120,7 +121,7 @@ impl PathRules {
     }
 }
 
-/// The name between braces that are the whole segment.
+/// Name of a parameter that is a whole segment in braces.
 fn parameter(segment: &str) -> Option<&str> {
     let name = segment.strip_prefix('{')?.strip_suffix('}')?;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -133,7 +134,7 @@ fn is_version(segment: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The last word of a compound is the one that counts.
+/// Returns whether the last word of the segment is a plural.
 fn is_plural(segment: &str) -> bool {
     let word = segment.rsplit('-').next().unwrap_or(segment);
     IRREGULAR.contains(&word)

@@ -5,17 +5,17 @@ use http::{Method, Response, StatusCode, header::LOCATION};
 
 use crate::routing::Location;
 
-/// For how long a redirect holds.
+/// Duration of a redirect.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the RFC has no third")]
 pub enum Lasting {
-    /// For good: 301 or 308. Caches keep it until they are told otherwise, so it cannot be taken back.
+    /// Permanent: 301 or 308. Caches may keep it without limit, so it cannot be undone.
     Permanent,
-    /// For now: 302 or 307.
+    /// Temporary: 302 or 307.
     Temporary,
 }
 
-/// The same request, its method and content included, is to be sent there.
+/// Redirects a request to `location` with its method and content.
 #[must_use]
 pub fn redirect(method: &Method, lasting: Lasting, location: &Location) -> Response<Bytes> {
     let loses_nothing = matches!(*method, Method::GET | Method::HEAD);
@@ -28,7 +28,7 @@ pub fn redirect(method: &Method, lasting: Lasting, location: &Location) -> Respo
     located(status, location)
 }
 
-/// 303: the answer to this request is found there, by GET.
+/// 303: the response to this request is at `location`, by GET.
 #[must_use]
 pub fn see_other(location: &Location) -> Response<Bytes> {
     located(StatusCode::SEE_OTHER, location)

@@ -6,17 +6,17 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{ports::Entropy, single_value};
 
-/// The field that carries the id, in both directions.
+/// Header of the request id, in requests and responses.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=128;
 
-/// The id of one request.
+/// Id of a request.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// A new id: 128 random bits in hexadecimal.
+    /// Generates an id: 128 random bits in hexadecimal.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut random = [0; 16];
@@ -28,11 +28,11 @@ impl RequestId {
         Self(HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unnamed-request")))
     }
 
-    /// The id the caller sent, when it is acceptable, else a new one.
+    /// Adopts the id of the caller if it is valid, or else generates one.
     ///
     /// # Security
     ///
-    /// Whoever can send requests can choose this id: it names a request, it proves nothing.
+    /// A caller can choose this id. It names a request and proves nothing.
     #[must_use]
     pub fn adopt(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
         match single_value(headers, &X_REQUEST_ID) {
@@ -41,18 +41,18 @@ impl RequestId {
         }
     }
 
-    /// The id as text.
+    /// Id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 
-    /// The field value.
+    /// Value of the `X-Request-Id` field.
     pub(crate) fn into_header_value(self) -> HeaderValue {
         self.0
     }
 
-    /// Sets `X-Request-Id`, replacing what was there.
+    /// Sets `X-Request-Id` and replaces an existing value.
     pub fn apply(&self, headers: &mut HeaderMap) {
         headers.insert(X_REQUEST_ID, self.0.clone());
     }

@@ -1,4 +1,4 @@
-//! `Deprecation` and `Sunset`.
+//! `Deprecation` and `Sunset` of a resource or version.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,12 +10,12 @@ use crate::{
     routing::Location,
 };
 
-/// Since when, or from when on, something should not be built upon any more.
+/// Field with the date of deprecation, which may be in the future.
 pub const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
-/// From when on it may not answer any more.
+/// Field with the date from which on the resource may be unavailable.
 pub const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
-/// What is said of the end of something; by default nothing.
+/// Lifecycle of a resource or version. The default is active without an end.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Lifecycle {
     deprecated_at: Option<SystemTime>,
@@ -24,20 +24,20 @@ pub struct Lifecycle {
     successor: Option<Location>,
 }
 
-/// How far it has come.
+/// Stage of a [`Lifecycle`].
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[expect(clippy::exhaustive_enums, reason = "the RFCs have no further stage")]
 pub enum Stage {
-    /// To be built upon.
+    /// In regular use.
     Active,
-    /// It answers as ever, and is not to be built upon any more.
+    /// Works as before; new clients should not use it.
     Deprecated,
-    /// It is over.
+    /// Removed.
     Sunset,
 }
 
 impl Lifecycle {
-    /// Deprecated at this time, which may lie ahead.
+    /// Sets the date of deprecation, which may be in the future.
     #[must_use]
     pub fn deprecated(at: SystemTime) -> Self {
         Self {
@@ -46,12 +46,12 @@ impl Lifecycle {
         }
     }
 
-    /// Over at this time, not before it is deprecated.
+    /// Sets the date of removal.
     ///
     /// # Errors
     ///
-    /// When it would be over first, which
-    /// [RFC 9745 §4](https://www.rfc-editor.org/rfc/rfc9745#section-4) rules out.
+    /// [`SunsetTooEarly`] if it is before the deprecation, which [RFC 9745
+    /// §4](https://www.rfc-editor.org/rfc/rfc9745#section-4) forbids.
     pub fn with_sunset(mut self, at: SystemTime) -> Result<Self, SunsetTooEarly> {
         let at = http_date::whole_seconds(at);
         if self.deprecated_at.is_some_and(|deprecated_at| at < deprecated_at) {
@@ -61,21 +61,21 @@ impl Lifecycle {
         Ok(self)
     }
 
-    /// What there is to read about it: the links `deprecation`, and `sunset` where it has one.
+    /// Sets the documentation: the link `deprecation`, and the link `sunset` if there is a sunset.
     #[must_use]
     pub fn with_information(mut self, information: Location) -> Self {
         self.information = Some(information);
         self
     }
 
-    /// What takes its place: the link `successor-version`.
+    /// Sets the successor: the link `successor-version`.
     #[must_use]
     pub fn with_successor(mut self, successor: Location) -> Self {
         self.successor = Some(successor);
         self
     }
 
-    /// How far it has come; each stage begins at its very second.
+    /// Stage at a time. Each stage includes the second of its date.
     #[must_use]
     pub fn stage(&self, now: SystemTime) -> Stage {
         let has_come = |at: Option<SystemTime>| at.is_some_and(|at| at <= now);
@@ -88,7 +88,7 @@ impl Lifecycle {
         }
     }
 
-    /// Sets `Deprecation` and `Sunset` and adds the links, as far as they are known; a time before 1970 is not said.
+    /// Sets `Deprecation` and `Sunset` and adds the links. Dates before 1970 are omitted.
     pub fn apply(&self, headers: &mut HeaderMap) {
         if let Some(date) = self.deprecated_at.and_then(structured_date) {
             headers.insert(DEPRECATION, date);
@@ -134,13 +134,13 @@ impl Lifecycle {
     }
 }
 
-/// A date of [RFC 9651 §3.3.7](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.7).
+/// Date of [RFC 9651 §3.3.7](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.7).
 fn structured_date(at: SystemTime) -> Option<HeaderValue> {
     let since: Duration = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     HeaderValue::try_from(format!("@{}", since.as_secs())).ok()
 }
 
-/// The sunset would come before the deprecation.
+/// The sunset is before the deprecation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("sunset before deprecation")]
 pub struct SunsetTooEarly;

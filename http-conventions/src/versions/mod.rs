@@ -1,12 +1,14 @@
 //! Versions: the version of a request, deprecation and sunset, compatible changes of a schema.
 //!
-//! # The version of a request
+//! # Version of a request
 //!
-//! Versions of an API: which one a request asks for, whether there is one, and what becomes of it.
+//! [`Versions`] resolves the version that a request names, and applies its [`Lifecycle`] to the
+//! response.
 //!
-//! The version is in the path (`/v2/charges`) by default; a field, a parameter of the query or one of the media type are
-//! alternatives. A version is a number or a date. Of dates the latest on or before the one that is asked for answers, so that
-//! an account pinned to the day it began gets what was current then.
+//! The version is in the path (`/v2/charges`), in a header field, in a query parameter or in a
+//! parameter of the media type. It is a number or a date. A request for a date gets the latest
+//! version on or before it, so that an account pinned to its first day keeps the version of that
+//! day.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -30,8 +32,9 @@
 //!
 //! # Deprecation and sunset
 //!
-//! What becomes of a resource or a version: `Deprecation` ([RFC 9745](https://www.rfc-editor.org/rfc/rfc9745)) and `Sunset`
-//! ([RFC 8594](https://www.rfc-editor.org/rfc/rfc8594)).
+//! Lifecycle of a resource or version: `Deprecation` ([RFC
+//! 9745](https://www.rfc-editor.org/rfc/rfc9745)) and `Sunset` ([RFC
+//! 8594](https://www.rfc-editor.org/rfc/rfc8594)).
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! The walk over both schemas.
+//! Traversal of both schemas.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,18 @@ use serde_json::{Map, Value};
 
 use super::{Change, ChangeKind, InvalidSchema, Role, operations, rules};
 
-/// Every change from one schema, or OpenAPI document, to another.
+/// Lists all changes from one JSON Schema or OpenAPI document to another.
 ///
-/// References within the document (`#/…`) are followed, each pair of schemas once. Of a document every schema under `components`
-/// is compared in this role, and every operation in its own: parameters and bodies as input, successful answers as output. A path
-/// whose operation answers with another schema than before changed its resource.
+/// - References within the document (`#/…`) are followed, and each pair of schemas is compared
+///   once.
+/// - Schemas under `components` are compared in the given role.
+/// - Operations are compared in their own roles: parameters and request bodies as input, successful
+///   responses as output.
+/// - A response that refers to another schema than before counts as a replaced resource.
 ///
 /// # Errors
 ///
-/// When one of the two is not JSON.
+/// [`InvalidSchema`] if one of the two is not JSON.
 pub fn changes(old: &[u8], new: &[u8], role: Role) -> Result<Vec<Change>, InvalidSchema> {
     let parse = |text| serde_json::from_slice::<Value>(text).map_err(|_| InvalidSchema);
     let (old, new) = (parse(old)?, parse(new)?);
@@ -38,18 +41,18 @@ pub fn changes(old: &[u8], new: &[u8], role: Role) -> Result<Vec<Change>, Invali
 pub(super) struct Walk<'a> {
     old: &'a Value,
     new: &'a Value,
-    /// That of what is compared now.
+    /// Role of the current comparison.
     role: Role,
-    /// That of the schemas under `components`.
+    /// Role of the schemas under `components`.
     given: Role,
-    /// Pairs of schemas that are compared already, or are waiting for it.
+    /// Pairs of schemas that are compared or queued.
     seen: HashSet<(Role, *const Value, *const Value)>,
-    /// A list in place of recursion, as references may lead as deep as they like.
+    /// A queue instead of recursion, because references may nest to any depth.
     open: Vec<Open<'a>>,
     found: Vec<Change>,
 }
 
-/// Two schemas that are to be compared.
+/// A queued pair of schemas.
 struct Open<'a> {
     pointer: String,
     role: Role,
@@ -73,29 +76,29 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where references in the two documents lead.
+    /// Follows references in both documents.
     pub(super) fn followed(&self, old: &'a Value, new: &'a Value) -> (&'a Value, &'a Value) {
         (follow(self.old, old), follow(self.new, new))
     }
 
-    /// The two documents.
+    /// Both documents.
     pub(super) const fn documents(&self) -> (&'a Value, &'a Value) {
         (self.old, self.new)
     }
 
-    /// Compares in this role.
+    /// Runs a comparison in this role.
     pub(super) fn in_role(&mut self, role: Role, compare: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.role, role);
         compare(self);
         self.role = before;
     }
 
-    /// Whether what is compared now is an answer.
+    /// Returns whether the current comparison is of a response.
     pub(super) fn answers(&self) -> bool {
         self.role == Role::Output
     }
 
-    /// Whether the schemas under `components` are compared as strictly as these are to be.
+    /// Returns whether the comparison of `components` covers this role.
     pub(super) fn components_suffice(&self) -> bool {
         self.given == Role::Both || self.given == self.role
     }
@@ -117,7 +120,7 @@ impl<'a> Walk<'a> {
     fn run(&mut self) {
         let none = Map::new();
         while !self.open.is_empty() {
-            // in the order they were found
+            // in the order of discovery
             for open in std::mem::take(&mut self.open) {
                 let Open {
                     pointer,
@@ -149,7 +152,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Compares what has the same name in both, and notes what only one has.
+    /// Compares members of the same name and records members that only one side has.
     pub(super) fn members(
         &mut self,
         pointer: &str,
@@ -170,7 +173,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The schema that a chain of references leads to; one that leads nowhere, or in a circle, is what it is.
+/// Follows a chain of references; returns the schema itself if the chain is broken or circular.
 pub(super) fn follow<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let mut at = schema;
     for _ in 0..64 {

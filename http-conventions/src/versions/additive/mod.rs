@@ -1,8 +1,9 @@
-//! Whether a schema changed in additions only: within a version fields are added, never removed, renamed, retyped or bound more
-//! tightly. A check for the tests of a host, on its resources and its events alike.
+//! Detects incompatible changes of a JSON Schema or an OpenAPI document, in a test of the host.
 //!
-//! Compares two JSON Schemas, or two OpenAPI documents with their schemas, parameters, bodies and answers, and names each change
-//! with its place and whether it breaks those who rely on the old one.
+//! Within a version, fields may be added, but not removed, renamed, retyped or restricted.
+//! [`changes`] compares two JSON Schemas, or two OpenAPI documents with their schemas, parameters,
+//! bodies and responses. It lists each change with its location and whether it breaks existing
+//! peers.
 //!
 //! ```
 //! use http_conventions::versions::additive::{changes, Role};
@@ -24,43 +25,44 @@ mod rules;
 
 pub use self::compare::changes;
 
-/// Who sends what the schema describes.
+/// Sender of the data that the schema describes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "there are two ends")]
 pub enum Role {
-    /// Clients do: a request. To demand more than before breaks.
+    /// Clients send it, in a request. A stricter schema breaks them.
     Input,
-    /// The server does: a resource in an answer, an event. To promise less than before breaks.
+    /// The server sends it, in a response or an event. A looser schema breaks clients.
     Output,
-    /// Both: a resource that is read and written back. Either breaks.
+    /// Both send it: a resource that is read and written back. Either change breaks a peer.
     Both,
 }
 
-/// What happened to a part of a schema.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// It is new.
+    /// A part was added.
     Added,
-    /// It is gone.
+    /// A part was removed.
     Removed,
-    /// It means something else: another type, format, constant or resource.
+    /// A part has another meaning: another type, format, constant or resource.
     Replaced,
-    /// Less is allowed than before, or more is demanded.
+    /// Less is allowed than before, or more is required.
     Tightened,
-    /// More is allowed than before, or less is promised.
+    /// More is allowed than before, or less is required.
     Loosened,
 }
 
-/// One change.
+/// A change between two schemas.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
-    /// Where, as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) by the way it was come to.
+    /// Location as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) along the
+    /// traversed path.
     pub pointer: String,
-    /// What.
+    /// Kind of the change.
     pub kind: ChangeKind,
-    /// Whether it needs a new version.
+    /// `true` if the change needs a new version.
     pub is_breaking: bool,
 }
 
@@ -78,7 +80,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// One of the two is not JSON.
+/// One of the documents is not JSON.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid schema")]
 pub struct InvalidSchema;

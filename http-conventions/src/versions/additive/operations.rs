@@ -1,4 +1,4 @@
-//! What an operation takes and answers: parameters, bodies, statuses.
+//! Compares operations: parameters, bodies and statuses.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use super::{
 const METHODS: [&str; 9] = [
     "delete", "get", "head", "options", "patch", "post", "put", "query", "trace",
 ];
-/// How the value of a parameter is written.
+/// Keywords for the serialization of a parameter.
 const WRITING: [&str; 3] = ["allowReserved", "explode", "style"];
 
-/// Parameters by their place and name; names of fields are the same in any case.
+/// Parameters by location and name; header names are compared without case.
 type Parameters<'a> = BTreeMap<(&'a str, String), &'a Value>;
 
-/// Notes what changed between the operations of one path.
+/// Records the changes of the operations of one path.
 pub(super) fn compare<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
     for method in METHODS {
         let place = join(pointer, method);
@@ -46,7 +46,7 @@ pub(super) fn compare<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, ne
     }
 }
 
-/// Those of the path, and in their place those of the operation.
+/// Parameters of the path, overridden by those of the operation.
 fn parameters_of<'a>(document: &'a Value, of: [&'a Value; 2]) -> Parameters<'a> {
     let lists = of.into_iter().filter_map(|of| of.get("parameters")?.as_array());
     let named = lists.flatten().filter_map(|parameter| {
@@ -99,12 +99,12 @@ fn body<'a>(walk: &mut Walk<'a>, pointer: &str, old: Option<&'a Value>, new: Opt
     }
 }
 
-/// Whether it has to be sent.
+/// Returns whether the part is required.
 fn is_required(part: &Value) -> bool {
     part.get("required") == Some(&Value::Bool(true))
 }
 
-/// What one part more is to those who send none.
+/// Kind of an added part, for clients that do not send it.
 fn gained(part: &Value) -> ChangeKind {
     match is_required(part) {
         true => ChangeKind::Tightened,
@@ -121,7 +121,7 @@ fn demand(walk: &mut Walk<'_>, pointer: &str, old: &Value, new: &Value) {
     walk.note(join(pointer, "required"), kind);
 }
 
-/// The successful answers. A status that none had before is none that a client has to know, as each is of a class.
+/// Compares successful responses. A new status is compatible, because clients know its class.
 fn answers<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
     let successes = |operation: &'a Value| -> BTreeMap<&'a str, &'a Value> {
         let answers = object(operation.get("responses")).into_iter().flatten();
@@ -146,7 +146,7 @@ fn answers<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Valu
     }
 }
 
-/// The media types of a body or an answer, each with its schema.
+/// Compares the media types of a body or a response, each with its schema.
 fn contents<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
     let content = |of: &'a Value| -> Option<&'a Map<String, Value>> { object(of.get("content")) };
     let place = join(pointer, "content");
@@ -155,8 +155,9 @@ fn contents<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Val
     });
 }
 
-/// The schema of a parameter or of content. One that is named is compared under its name; an answer under another name is another
-/// resource.
+/// Compares the schema of a parameter or of content.
+///
+/// Named schemas are compared under `components`. A response with another name is another resource.
 fn schema<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Value, new: &'a Value) {
     let (before, after) = (name(old), name(new));
     if walk.answers() && before.is_some() && before != after {

@@ -1,4 +1,4 @@
-//! What each keyword means for a change.
+//! Compares the keywords of a schema.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::{
 
 type Schema = Map<String, Value>;
 
-/// Keywords that set a bound: a greater value allows less.
+/// Bounds whose larger value allows less.
 const LOWER_BOUNDS: [&str; 5] = [
     "exclusiveMinimum",
     "minItems",
@@ -17,7 +17,7 @@ const LOWER_BOUNDS: [&str; 5] = [
     "minProperties",
     "minimum",
 ];
-/// Keywords that set a bound: a smaller value allows less.
+/// Bounds whose smaller value allows less.
 const UPPER_BOUNDS: [&str; 5] = [
     "exclusiveMaximum",
     "maxItems",
@@ -25,7 +25,7 @@ const UPPER_BOUNDS: [&str; 5] = [
     "maxProperties",
     "maximum",
 ];
-/// Keywords whose values have no order: another is another meaning.
+/// Keywords without an order: any other value is another meaning.
 const MEANINGS: [&str; 7] = [
     "$ref",
     "const",
@@ -35,12 +35,12 @@ const MEANINGS: [&str; 7] = [
     "not",
     "pattern",
 ];
-/// Keywords that hold one schema.
+/// Keywords with one subschema.
 const SCHEMAS: [&str; 2] = ["additionalProperties", "items"];
-/// Keywords that hold alternatives: one more allows more.
+/// Keywords with alternatives: an additional one allows more.
 const ALTERNATIVES: [&str; 2] = ["anyOf", "oneOf"];
 
-/// Notes what changed between two schemas, and leaves the schemas in them to be walked to.
+/// Records the changes between two schemas and queues their subschemas.
 pub(super) fn compare<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Schema, new: &'a Schema) {
     types(walk, pointer, old, new);
     sets(walk, pointer, old, new);
@@ -83,7 +83,7 @@ pub(super) fn compare<'a>(walk: &mut Walk<'a>, pointer: &str, old: &'a Schema, n
     );
 }
 
-/// The types, `null` among them by either name it has; none is any.
+/// Compares the types, with `null` in both notations; an absent type allows any.
 fn types(walk: &mut Walk<'_>, pointer: &str, old: &Schema, new: &Schema) {
     let names = |schema: &Schema| -> Option<Vec<String>> {
         let mut names: Vec<String> = match schema.get("type")? {
@@ -115,14 +115,15 @@ fn types(walk: &mut Walk<'_>, pointer: &str, old: &Schema, new: &Schema) {
     walk.note(join(pointer, "type"), kind);
 }
 
-/// Every integer is a number.
+/// Returns whether the names include a type; `number` includes `integer`.
 fn allows(names: &[String], name: &str) -> bool {
     names
         .iter()
         .any(|there| there == name || (there == "number" && name == "integer"))
 }
 
-/// `required` demands of who sends and promises to who receives; `enum` is the other way round.
+/// Compares `required` and `enum`: an added `required` value is stricter, an added `enum` value
+/// looser.
 fn sets(walk: &mut Walk<'_>, pointer: &str, old: &Schema, new: &Schema) {
     let cases = [
         ("required", ChangeKind::Tightened, ChangeKind::Loosened),
@@ -172,7 +173,7 @@ fn bound(
     walk.note(join(pointer, keyword), kind);
 }
 
-/// One schema; absent it allows everything, as `true` does, and `false` allows nothing.
+/// Compares one subschema: absent or `true` allows everything, `false` nothing.
 pub(super) fn subschema<'a>(
     walk: &mut Walk<'a>,
     pointer: &str,
@@ -193,7 +194,7 @@ pub(super) fn subschema<'a>(
     }
 }
 
-/// A list of schemas, compared one by one; `gained` is what one more is.
+/// Compares lists of schemas by position; `gained` is the kind of an additional item.
 fn list<'a>(
     walk: &mut Walk<'a>,
     pointer: &str,
@@ -203,7 +204,7 @@ fn list<'a>(
 ) {
     let (before, after) = (values(old.get(keyword)), values(new.get(keyword)));
     let place = join(pointer, keyword);
-    // where there was no list, everything was allowed, and one alternative allows less
+    // an absent list allows everything, so a first alternative is stricter
     let is_first = before.is_empty() && keyword != "allOf";
     let is_last = after.is_empty() && keyword != "allOf";
     if after.len() > before.len() {

@@ -1,8 +1,8 @@
-//! One version.
+//! A version of an API.
 
 use std::{fmt, str::FromStr};
 
-/// A number such as `2`, or a date such as `2026-11-21`.
+/// Version of an API: a number such as `2`, or a date such as `2026-11-21`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ApiVersion(Form);
 
@@ -14,7 +14,7 @@ enum Form {
 }
 
 impl ApiVersion {
-    /// Whether it is a date.
+    /// Returns whether the version is a date.
     #[must_use]
     pub const fn is_date(self) -> bool {
         matches!(self.0, Form::Date(..))
@@ -24,7 +24,7 @@ impl ApiVersion {
 impl FromStr for ApiVersion {
     type Err = InvalidApiVersion;
 
-    /// Reads decimal digits without zeros before them, or `YYYY-MM-DD` of the calendar.
+    /// Parses decimal digits without leading zeros, or a calendar date `YYYY-MM-DD`.
     fn from_str(text: &str) -> Result<Self, InvalidApiVersion> {
         let form = match text.contains('-') {
             true => date(text),

@@ -1,4 +1,4 @@
-//! Requests that no version answers.
+//! Errors of requests whose version cannot be served.
 
 use http::{
     HeaderName, HeaderValue,
@@ -12,35 +12,35 @@ use crate::{
     versions::Lifecycle,
 };
 
-/// No version answers this request.
+/// The version of a request cannot be served.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VersionError {
-    /// The path names none: there is nothing there.
+    /// The path names no version or an unknown one.
     #[error("no version in the path")]
     NotFound,
-    /// It names none, or one that is not there.
+    /// The request names no version or an unknown one.
     #[error("unsupported version")]
     Unsupported {
-        /// Those that are.
+        /// Versions of the API.
         supported: Vec<ApiVersion>,
     },
-    /// What it accepts is of no version that is there.
+    /// `Accept` names an unknown version.
     #[error("unsupported version of a media type that is accepted")]
     NotAcceptable {
-        /// Those that are.
+        /// Versions of the API.
         supported: Vec<ApiVersion>,
     },
-    /// What it sends is of no version that is there.
+    /// `Content-Type` names an unknown version.
     #[error("unsupported version of the media type that is sent")]
     UnsupportedContent {
-        /// Those that are.
+        /// Versions of the API.
         supported: Vec<ApiVersion>,
     },
-    /// It is over.
+    /// The version was removed.
     #[error("the version is over")]
     Gone {
-        /// The `Link` to what takes its place.
+        /// `Link` to the successor.
         successor: Option<HeaderValue>,
     },
 }
@@ -67,8 +67,15 @@ impl VersionError {
         }
     }
 
-    /// The problem to answer with: 404 for a path, 406 or 415 for a media type, 410 with a link to its successor for a version
-    /// that is over, else 400. The extension `supported` lists the versions that there are.
+    /// Creates the problem.
+    ///
+    /// | error | status |
+    /// |---|---|
+    /// | [`NotFound`](Self::NotFound) | 404 |
+    /// | [`Unsupported`](Self::Unsupported) | 400 with the extension `supported` |
+    /// | [`NotAcceptable`](Self::NotAcceptable) | 406 with the extension `supported` |
+    /// | [`UnsupportedContent`](Self::UnsupportedContent) | 415 with the extension `supported` |
+    /// | [`Gone`](Self::Gone) | 410 with a `Link` to the successor |
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         let listed = |problem: Problem, supported: Vec<ApiVersion>| {

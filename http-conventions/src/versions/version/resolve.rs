@@ -1,4 +1,4 @@
-//! From a request to a version.
+//! Resolves the version of a request.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use crate::{
     versions::{Lifecycle, Stage},
 };
 
-/// The version that answers a request.
+/// Version that serves a request.
 #[derive(Clone, Debug)]
 pub struct Resolved<'a> {
     version: ApiVersion,
@@ -24,36 +24,37 @@ pub struct Resolved<'a> {
     vary: Vary,
 }
 
-/// What a request says about its version.
+/// Version that a request names.
 enum Asked {
     Nothing,
     Version(ApiVersion),
-    /// Something that is no version, or several.
+    /// Not a version, or several.
     Malformed,
-    /// In a field that decides the status of a refusal; absent is something that is no version.
+    /// Named in this field, which decides the status of a refusal; `None` is not a version.
     In(HeaderName, Option<ApiVersion>),
 }
 
 impl Resolved<'_> {
-    /// The version, as it is listed.
+    /// Version as listed.
     #[must_use]
     pub const fn version(&self) -> ApiVersion {
         self.version
     }
 
-    /// What becomes of it.
+    /// Lifecycle of the version.
     #[must_use]
     pub const fn lifecycle(&self) -> &Lifecycle {
         self.lifecycle
     }
 
-    /// The path without the version, beginning with a slash.
+    /// Path without the version, with a leading slash.
     #[must_use]
     pub const fn path(&self) -> &str {
         self.path
     }
 
-    /// Sets what an answer says of its version: `Deprecation`, `Sunset`, their links, and the field that chose it in `Vary`.
+    /// Sets the headers of the version: `Deprecation`, `Sunset`, their links, and its request field
+    /// in `Vary`.
     pub fn apply(&self, headers: &mut HeaderMap) {
         self.lifecycle.apply(headers);
         self.vary.apply(headers);
@@ -61,11 +62,13 @@ impl Resolved<'_> {
 }
 
 impl Versions {
-    /// The version that a request means: what it says, else what its account is pinned to, else the default.
+    /// Resolves the version of a request: the version that it names, or else the pin of its
+    /// account, or else the default.
     ///
     /// # Errors
     ///
-    /// When it names none and must, names one that is not there, or one that is over at this time.
+    /// [`VersionError`] if the request names no version and there is no default, if the version is
+    /// unknown, or if it has reached its sunset.
     pub fn resolve<'a>(
         &'a self,
         uri: &'a Uri,
@@ -103,12 +106,12 @@ impl Versions {
         }
     }
 
-    /// Whether the request says which version it means, rightly or not.
+    /// Returns whether the request names a version, valid or not.
     pub(crate) fn are_named(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         !matches!(self.asked(uri, headers).0, Asked::Nothing)
     }
 
-    /// Whether it is a field that says the version, and not the target.
+    /// Returns whether a header field names the version.
     pub(crate) fn are_in_field(&self) -> bool {
         matches!(
             self.scheme,
@@ -116,7 +119,7 @@ impl Versions {
         )
     }
 
-    /// The path without the version, where the path says it.
+    /// Path without the version, if the path names it.
     pub(crate) fn path<'a>(&self, uri: &'a Uri) -> &'a str {
         match self.scheme {
             VersionScheme::Path => in_path(uri.path()).1,
@@ -124,7 +127,7 @@ impl Versions {
         }
     }
 
-    /// The fields that choose the version of an answer.
+    /// Request fields that select the version.
     pub(crate) fn vary(&self) -> Vary {
         let mut vary = Vary::default();
         match &self.scheme {
@@ -197,7 +200,7 @@ fn in_media_type(headers: &HeaderMap, name: &str) -> Asked {
     Asked::Nothing
 }
 
-/// The weight of a media range that has the parameter, and the version it is, if it is one.
+/// Weight and version of a media range that has the parameter.
 fn versioned(member: &[u8], name: &str) -> Option<(Weight, Option<ApiVersion>)> {
     let (_, parameters) = field::split_once(member, b';');
     let (mut weight, mut version) = (Weight::FULL, None);

@@ -1,25 +1,26 @@
-//! The versions that there are, checked once.
+//! Versions of an API, validated once.
 
 use http::HeaderName;
 
 use super::ApiVersion;
 use crate::versions::Lifecycle;
 
-/// Where a request says which version it means.
+/// Location of the version in a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum VersionScheme {
-    /// `/v<N>` at the beginning of the path.
+    /// `/v<N>` at the start of the path.
     Path,
-    /// A field such as `Api-Version: 2`.
+    /// A header field, such as `Api-Version: 2`.
     Header(HeaderName),
-    /// A parameter of the query such as `api-version=2`.
+    /// A query parameter, such as `api-version=2`.
     Query(String),
-    /// A parameter of the media type such as `application/json;version=2`: of `Accept`, or else of `Content-Type`.
+    /// A parameter of the media type, such as `application/json;version=2`: of `Accept`, or else of
+    /// `Content-Type`.
     MediaType(String),
 }
 
-/// The versions of an API, each with what becomes of it.
+/// Versions of an API, each with its lifecycle.
 #[derive(Clone, Debug)]
 pub struct Versions {
     pub(super) scheme: VersionScheme,
@@ -29,12 +30,13 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// These versions, in any order. A request that names none is refused, unless there is a
-    /// [default](Self::with_default).
+    /// Creates a list from versions in any order.
+    ///
+    /// A request without a version is refused unless there is a [default](Self::with_default).
     ///
     /// # Errors
     ///
-    /// Every mistake in them.
+    /// [`InvalidVersions`] with all mistakes.
     pub fn new(
         scheme: VersionScheme,
         versions: impl IntoIterator<Item = (ApiVersion, Lifecycle)>,
@@ -52,11 +54,12 @@ impl Versions {
         }
     }
 
-    /// A request that names none, and whose account is pinned to none, means this one. Never so in the path.
+    /// Sets the version of a request that names none and whose account has no pin. No effect with
+    /// [`VersionScheme::Path`].
     ///
     /// # Errors
     ///
-    /// When it is none of them.
+    /// [`InvalidVersions`] if the version is not listed.
     pub fn with_default(mut self, version: ApiVersion) -> Result<Self, InvalidVersions> {
         let is_there = self.all.iter().any(|(there, _)| *there == version);
         self.default = Some(version);
@@ -68,22 +71,22 @@ impl Versions {
         }
     }
 
-    /// Where requests say which version they mean.
+    /// Location of the version in a request.
     pub(crate) const fn scheme(&self) -> &VersionScheme {
         &self.scheme
     }
 
-    /// Whether answers say since when one of them is not to be built upon.
+    /// Returns whether any version has a `Deprecation` date.
     pub(crate) fn are_deprecated(&self) -> bool {
         self.lifecycles().any(Lifecycle::is_deprecated)
     }
 
-    /// Whether one of them ends.
+    /// Returns whether any version has a `Sunset` date.
     pub(crate) fn end(&self) -> bool {
         self.lifecycles().any(Lifecycle::ends)
     }
 
-    /// Whether answers link to what there is to read about one of them, or to what takes its place.
+    /// Returns whether any version has documentation or successor links.
     pub(crate) fn are_linked(&self) -> bool {
         self.lifecycles().any(Lifecycle::is_linked)
     }
@@ -92,13 +95,13 @@ impl Versions {
         self.all.iter().map(|(_, lifecycle)| lifecycle)
     }
 
-    /// What becomes of one of these versions.
+    /// Lifecycle of a listed version.
     pub(crate) fn lifecycle(&self, version: ApiVersion) -> Option<&Lifecycle> {
         let mut all = self.all.iter();
         all.find_map(|(listed, lifecycle)| (*listed == version).then_some(lifecycle))
     }
 
-    /// The version that answers what is asked for: the same number, or the latest date that is not later.
+    /// Finds a version: the same number, or the latest date that is not later.
     pub(super) fn find(&self, asked: ApiVersion) -> Option<&(ApiVersion, Lifecycle)> {
         let mut candidates = self.all.iter().rev();
         match asked.is_date() {
@@ -122,25 +125,25 @@ fn mistakes(sorted: &[(ApiVersion, Lifecycle)]) -> Vec<VersionMistake> {
     mistakes
 }
 
-/// What is wrong with the versions.
+/// A mistake in [`Versions`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VersionMistake {
-    /// There is none.
+    /// The list is empty.
     #[error("there is no version")]
     NoVersion,
-    /// One is there twice.
+    /// A version is listed twice.
     #[error("version {0} is there twice")]
     Repeated(ApiVersion),
-    /// Some are numbers and some dates, which have no common order.
+    /// The list mixes numbers and dates, which have no common order.
     #[error("versions are numbers or dates, not both")]
     NumbersAndDates,
-    /// The default is none of them.
+    /// The default is not listed.
     #[error("the default {0} is no version")]
     UnknownDefault(ApiVersion),
 }
 
-/// The versions contradict themselves, with every mistake.
+/// The versions are invalid. Contains all mistakes.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid versions: {}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct InvalidVersions {
@@ -148,7 +151,7 @@ pub struct InvalidVersions {
 }
 
 impl InvalidVersions {
-    /// All of them.
+    /// All mistakes.
     #[must_use]
     pub fn mistakes(&self) -> &[VersionMistake] {
         &self.mistakes
