@@ -35,8 +35,8 @@ use http::{Request, Response};
 
 pub use self::{
     pairs::{
-        changed_cursor, conditional_read, duplicates, head, key_of_another, limit_out_of_range, stale_write,
-        strange_origin, unknown_method,
+        changed_cursor, conditional_read, duplicates, head, limit_out_of_range, reused_key, stale_write,
+        unknown_method, unlisted_origin,
     },
     rule::{Finding, Rule},
 };

@@ -172,7 +172,7 @@ fn refused_duplicate(answer: &Response<Bytes>) -> Option<Finding> {
 
 /// Checks the response to a key that was sent before with another request.
 #[must_use]
-pub fn key_of_another(answer: &Response<Bytes>) -> Vec<Finding> {
+pub fn reused_key(answer: &Response<Bytes>) -> Vec<Finding> {
     let is_refused = matches!(answer.status().as_u16(), 400 | 409 | 422);
     only_if(!is_refused, Rule::KeyReused, || {
         format!("a {} for a key of another request", answer.status().as_u16())
@@ -210,7 +210,7 @@ pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
 
 /// Checks the response to a request from an origin that no rule can list.
 #[must_use]
-pub fn strange_origin(origin: &str, answer: &Response<Bytes>) -> Vec<Finding> {
+pub fn unlisted_origin(origin: &str, answer: &Response<Bytes>) -> Vec<Finding> {
     let headers = answer.headers();
     let is_allowed = headers
         .get(ACCESS_CONTROL_ALLOW_ORIGIN)

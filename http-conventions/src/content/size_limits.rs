@@ -127,7 +127,7 @@ impl ContentMeter {
     /// # Errors
     ///
     /// [`TooLarge`] if the total exceeds the limit. Discard all received bytes.
-    pub fn arrived(&mut self, bytes: usize) -> Result<(), TooLarge> {
+    pub fn add_encoded(&mut self, bytes: usize) -> Result<(), TooLarge> {
         self.encoded = self.encoded.saturating_add(length(bytes));
         within(self.encoded, self.limits.encoded, TooLarge::Content)
     }
@@ -137,7 +137,7 @@ impl ContentMeter {
     /// # Errors
     ///
     /// [`TooLarge`] if the total exceeds the limit. Discard all bytes and stop decompressing.
-    pub fn unpacked(&mut self, bytes: usize) -> Result<(), TooLarge> {
+    pub fn add_decoded(&mut self, bytes: usize) -> Result<(), TooLarge> {
         self.decoded = self.decoded.saturating_add(length(bytes));
         within(self.decoded, self.limits.decoded, TooLarge::Unpacked)
     }
@@ -145,7 +145,7 @@ impl ContentMeter {
     /// Decompressed bytes left until the limit. A decompressor should produce at most one byte
     /// more.
     #[must_use]
-    pub const fn unpacked_left(&self) -> u64 {
+    pub const fn decoded_left(&self) -> u64 {
         self.limits.decoded.saturating_sub(self.decoded)
     }
 }

@@ -247,7 +247,7 @@ impl ConventionsBuilder {
         };
         let is_unsaid = self.default_version.is_some() || self.pins_versions;
         match scheme {
-            VersionScheme::Path if is_unsaid => mistakes.push(ConventionsMistake::UnsaidInPath),
+            VersionScheme::Path if is_unsaid => mistakes.push(ConventionsMistake::DefaultInPath),
             VersionScheme::Header(name) if TAKEN.contains(name) => {
                 mistakes.push(ConventionsMistake::VersionField(name.clone()));
             }

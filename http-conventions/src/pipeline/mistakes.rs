@@ -19,7 +19,7 @@ pub enum ConventionsMistake {
     Version(VersionMistake),
     /// A default or pinned version with versions in the path: a path always names its version.
     #[error("a path says its version itself: there is no default and no pin")]
-    UnsaidInPath,
+    DefaultInPath,
     /// Pinned versions without versions.
     #[error("accounts are pinned to versions, and there are none")]
     PinsWithoutVersions,

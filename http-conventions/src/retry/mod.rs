@@ -4,30 +4,30 @@
 //! use std::time::{Duration, SystemTime};
 //!
 //! use http::{HeaderMap, Method, StatusCode, header};
-//! use http_conventions::{ports::OsEntropy, retry::{TryOutcome, RetryPolicy, Tried, RetryDecision}};
+//! use http_conventions::{ports::OsEntropy, retry::{AttemptOutcome, RetryPolicy, Attempt, RetryDecision}};
 //!
 //! let policy = RetryPolicy::default();
 //! let mut answer = HeaderMap::new();
 //! answer.insert(header::RETRY_AFTER, "2".parse()?);
-//! let outcome = TryOutcome::Answered { status: StatusCode::SERVICE_UNAVAILABLE, headers: &answer, problem: None };
+//! let outcome = AttemptOutcome::Response { status: StatusCode::SERVICE_UNAVAILABLE, headers: &answer, problem: None };
 //!
 //! let request = HeaderMap::new();
-//! let read = Tried::new(&Method::GET, &request, 1);
+//! let read = Attempt::new(&Method::GET, &request, 1);
 //! let RetryDecision::Retry(wait) = policy.decide(read, outcome, SystemTime::UNIX_EPOCH, &OsEntropy) else { panic!() };
 //! assert!(wait >= Duration::from_secs(2));
 //!
 //! // the first attempt may have taken effect, and a POST is not idempotent
-//! let write = Tried::new(&Method::POST, &request, 1);
+//! let write = Attempt::new(&Method::POST, &request, 1);
 //! assert!(!matches!(policy.decide(write, outcome, SystemTime::UNIX_EPOCH, &OsEntropy), RetryDecision::Retry(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod asked_wait;
 mod budget;
 mod policy;
+mod wait;
 
 pub use self::{
-    asked_wait::asked_wait,
     budget::RetryBudget,
-    policy::{GiveUp, RetryDecision, RetryPolicy, Tried, TryOutcome},
+    policy::{Attempt, AttemptOutcome, GiveUp, RetryDecision, RetryPolicy},
+    wait::parse_wait,
 };

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, Method, StatusCode};
 
-use super::asked_wait;
+use super::parse_wait;
 use crate::{
     errors::{ReceivedProblem, types},
     idempotency::IDEMPOTENCY_KEY,
@@ -18,7 +18,7 @@ use crate::{
 /// that failed together do not retry together. A wait that the server asks for is added to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetryPolicy {
-    tries: u32,
+    attempts: u32,
     first_ceiling: Duration,
     last_ceiling: Duration,
     longest_wait: Duration,
@@ -28,7 +28,7 @@ impl Default for RetryPolicy {
     /// 4 attempts, ceilings from 500 ms to 20 s; gives up if the server asks for more than 60 s.
     fn default() -> Self {
         Self {
-            tries: 4,
+            attempts: 4,
             first_ceiling: Duration::from_millis(500),
             last_ceiling: Duration::from_secs(20),
             longest_wait: Duration::from_secs(60),
@@ -38,7 +38,7 @@ impl Default for RetryPolicy {
 
 /// A request and the number of its attempts so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Tried<'a> {
+pub struct Attempt<'a> {
     method: &'a Method,
     headers: &'a HeaderMap,
     times: u32,
@@ -47,13 +47,13 @@ pub struct Tried<'a> {
 /// Outcome of the last attempt.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a try has no further end")]
-pub enum TryOutcome<'a> {
+pub enum AttemptOutcome<'a> {
     /// The request was not sent: DNS, connection or TLS handshake failed.
     NotSent,
     /// The request may have arrived, and there is no response: a timeout or a broken connection.
     Lost,
     /// The server responded.
-    Answered {
+    Response {
         /// Status of the response.
         status: StatusCode,
         /// Headers of the response.
@@ -89,7 +89,7 @@ pub enum GiveUp {
     TooLong(Duration),
 }
 
-impl<'a> Tried<'a> {
+impl<'a> Attempt<'a> {
     /// A request of this method and headers that was sent `times` times.
     #[must_use]
     pub const fn new(method: &'a Method, headers: &'a HeaderMap, times: u32) -> Self {
@@ -112,8 +112,8 @@ impl<'a> Tried<'a> {
 impl RetryPolicy {
     /// Sets the maximum number of attempts, the first included.
     #[must_use]
-    pub const fn with_tries(mut self, tries: u32) -> Self {
-        self.tries = tries;
+    pub const fn with_attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
         self
     }
 
@@ -144,32 +144,32 @@ impl RetryPolicy {
     #[must_use]
     pub fn decide(
         &self,
-        tried: Tried<'_>,
-        outcome: TryOutcome<'_>,
+        attempt: Attempt<'_>,
+        outcome: AttemptOutcome<'_>,
         now: SystemTime,
         entropy: &dyn Entropy,
     ) -> RetryDecision {
         let (may_pass, asked) = match outcome {
-            TryOutcome::NotSent | TryOutcome::Lost => (true, None),
-            TryOutcome::Answered {
+            AttemptOutcome::NotSent | AttemptOutcome::Lost => (true, None),
+            AttemptOutcome::Response {
                 status,
                 headers,
                 problem,
-            } => (may_pass(status, problem, tried), asked_wait(headers, now)),
+            } => (may_pass(status, problem, attempt), parse_wait(headers, now)),
         };
-        let never_left = matches!(outcome, TryOutcome::NotSent);
+        let never_left = matches!(outcome, AttemptOutcome::NotSent);
         if !may_pass {
             return RetryDecision::GiveUp(GiveUp::Final);
         }
-        if !never_left && !tried.is_repeatable() {
+        if !never_left && !attempt.is_repeatable() {
             return RetryDecision::GiveUp(GiveUp::NotRepeatable);
         }
-        if tried.times >= self.tries {
+        if attempt.times >= self.attempts {
             return RetryDecision::GiveUp(GiveUp::Exhausted);
         }
         match asked.unwrap_or(Duration::ZERO) {
             asked if asked > self.longest_wait => RetryDecision::GiveUp(GiveUp::TooLong(asked)),
-            asked => RetryDecision::Retry(asked.saturating_add(self.jitter(tried.times, entropy))),
+            asked => RetryDecision::Retry(asked.saturating_add(self.jitter(attempt.times, entropy))),
         }
     }
 
@@ -186,10 +186,10 @@ impl RetryPolicy {
     }
 }
 
-fn may_pass(status: StatusCode, problem: Option<&ReceivedProblem>, tried: Tried<'_>) -> bool {
+fn may_pass(status: StatusCode, problem: Option<&ReceivedProblem>, attempt: Attempt<'_>) -> bool {
     match status.as_u16() {
         408 | 425 | 429 | 500 | 502 | 503 | 504 => true,
-        409 => tried.is_keyed() && problem.is_some_and(is_in_flight),
+        409 => attempt.is_keyed() && problem.is_some_and(is_in_flight),
         _ => false,
     }
 }

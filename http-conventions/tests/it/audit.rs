@@ -183,7 +183,7 @@ fn faults_of_several() -> Vec<(Rule, Vec<Finding>)> {
             Rule::RanTwice,
             audit::duplicates(&[made("{\"id\":1}"), made("{\"id\":2}")]),
         ),
-        (Rule::KeyReused, audit::key_of_another(&made("{\"id\":2}"))),
+        (Rule::KeyReused, audit::reused_key(&made("{\"id\":2}"))),
         (Rule::TamperedCursor, audit::changed_cursor(&problem(500, &[]))),
         (
             Rule::LimitOutOfRange,
@@ -195,7 +195,7 @@ fn faults_of_several() -> Vec<(Rule, Vec<Finding>)> {
         ),
         (
             Rule::ReflectedOrigin,
-            audit::strange_origin(STRANGE, &answer(200, "{}", &credentials)),
+            audit::unlisted_origin(STRANGE, &answer(200, "{}", &credentials)),
         ),
     ]
 }

@@ -63,10 +63,10 @@ fn an_answer_that_keeps_the_rules_has_no_finding() {
     );
     assert_eq!(audit::duplicates(&[answer(201, "{}", &[]), ran]), []);
     assert_eq!(audit::duplicates(&[problem(422, &[]), problem(422, &[])]), []);
-    assert_eq!(audit::key_of_another(&waits), []);
+    assert_eq!(audit::reused_key(&waits), []);
     assert_eq!(audit::stale_write(&problem(412, &[])), []);
     assert_eq!(audit::unknown_method(&problem(501, &[])), []);
-    assert_eq!(audit::strange_origin(STRANGE, &answer(200, "{}", &[])), []);
+    assert_eq!(audit::unlisted_origin(STRANGE, &answer(200, "{}", &[])), []);
 }
 
 /// H15, H22: a host that keeps the conventions by the pipeline has no finding, on any of its exits, a 429 that is sent again included.
@@ -123,7 +123,7 @@ async fn the_pipeline_has_no_finding() {
     let strange = desk
         .send(&request("GET", "/v1/charges", &[("origin", STRANGE)]))
         .await;
-    assert_eq!(audit::strange_origin(STRANGE, &strange), []);
+    assert_eq!(audit::unlisted_origin(STRANGE, &strange), []);
 }
 
 proptest::proptest! {

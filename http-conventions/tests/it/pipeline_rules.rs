@@ -52,7 +52,7 @@ fn every_mistake_of_the_conventions_is_reported_at_once() {
             ConventionsMistake::NothingFits,
             ConventionsMistake::Cors(CorsMistake::CredentialsForAnyOrigin),
             ConventionsMistake::Cors(CorsMistake::NoMethod),
-            ConventionsMistake::UnsaidInPath,
+            ConventionsMistake::DefaultInPath,
             ConventionsMistake::Version(VersionMistake::UnknownDefault(version("2"))),
             ConventionsMistake::Version(VersionMistake::Repeated(version("1"))),
         ]
@@ -87,7 +87,7 @@ fn conventions_are_checked_against_one_another() {
                 .with_versions(VersionScheme::Path, one())
                 .with_pinned_versions()
         ),
-        [ConventionsMistake::UnsaidInPath]
+        [ConventionsMistake::DefaultInPath]
     );
     let taken = HeaderName::from_static("idempotency-key");
     assert_eq!(

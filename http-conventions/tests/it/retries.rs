@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_conventions::{
     errors::ReceivedProblem,
     ports::{Entropy, EntropyFn, entropy_fn},
-    retry::{GiveUp, RetryBudget, RetryDecision, RetryPolicy, Tried, TryOutcome, asked_wait},
+    retry::{Attempt, AttemptOutcome, GiveUp, RetryBudget, RetryDecision, RetryPolicy, parse_wait},
 };
 use proptest::prelude::*;
 
@@ -25,13 +25,13 @@ fn fields(fields: &[(&'static str, &'static str)]) -> HeaderMap {
     headers
 }
 
-fn decide(method: &Method, request: &HeaderMap, outcome: TryOutcome<'_>, times: u32) -> RetryDecision {
-    RetryPolicy::default().decide(Tried::new(method, request, times), outcome, now(), &LEAST)
+fn decide(method: &Method, request: &HeaderMap, outcome: AttemptOutcome<'_>, times: u32) -> RetryDecision {
+    RetryPolicy::default().decide(Attempt::new(method, request, times), outcome, now(), &LEAST)
 }
 
-fn answered(status: u16, headers: &HeaderMap) -> TryOutcome<'_> {
+fn answered(status: u16, headers: &HeaderMap) -> AttemptOutcome<'_> {
     let status = StatusCode::from_u16(status).unwrap();
-    TryOutcome::Answered {
+    AttemptOutcome::Response {
         status,
         headers,
         problem: None,
@@ -89,23 +89,23 @@ fn only_what_may_pass_is_tried_again() {
 fn a_try_without_an_answer_depends_on_whether_it_left() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
     assert_eq!(
-        decide(&Method::POST, &none, TryOutcome::NotSent, 1),
+        decide(&Method::POST, &none, AttemptOutcome::NotSent, 1),
         RetryDecision::Retry(Duration::ZERO)
     );
     assert_eq!(
-        decide(&Method::POST, &none, TryOutcome::Lost, 1),
+        decide(&Method::POST, &none, AttemptOutcome::Lost, 1),
         RetryDecision::GiveUp(GiveUp::NotRepeatable)
     );
     assert_eq!(
-        decide(&Method::POST, &keyed, TryOutcome::Lost, 1),
+        decide(&Method::POST, &keyed, AttemptOutcome::Lost, 1),
         RetryDecision::Retry(Duration::ZERO)
     );
     assert_eq!(
-        decide(&Method::GET, &none, TryOutcome::Lost, 4),
+        decide(&Method::GET, &none, AttemptOutcome::Lost, 4),
         RetryDecision::GiveUp(GiveUp::Exhausted)
     );
     assert_eq!(
-        decide(&Method::GET, &none, TryOutcome::NotSent, u32::MAX),
+        decide(&Method::GET, &none, AttemptOutcome::NotSent, u32::MAX),
         RetryDecision::GiveUp(GiveUp::Exhausted)
     );
 }
@@ -116,7 +116,7 @@ fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
     let decision = |type_uri: &str, request| {
         let problem = ReceivedProblem::parse(format!(r#"{{"type":"{type_uri}"}}"#).as_bytes()).unwrap();
-        let outcome = TryOutcome::Answered {
+        let outcome = AttemptOutcome::Response {
             status: StatusCode::CONFLICT,
             headers: &none,
             problem: Some(&problem),
@@ -147,12 +147,12 @@ fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
 #[test]
 fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
     let policy = RetryPolicy::default()
-        .with_tries(u32::MAX)
+        .with_attempts(u32::MAX)
         .with_ceilings(Duration::from_millis(100), Duration::from_secs(1));
     let none = HeaderMap::new();
     let wait = |times, entropy: &dyn Entropy| match policy.decide(
-        Tried::new(&Method::GET, &none, times),
-        TryOutcome::Lost,
+        Attempt::new(&Method::GET, &none, times),
+        AttemptOutcome::Lost,
         now(),
         entropy,
     ) {
@@ -184,7 +184,7 @@ fn the_wait_that_the_server_asks_for_is_kept() {
     let policy = RetryPolicy::default().with_longest_wait(Duration::from_secs(90));
     let decision = |answer: &HeaderMap, entropy: &dyn Entropy| {
         policy.decide(
-            Tried::new(&Method::GET, &none, 1),
+            Attempt::new(&Method::GET, &none, 1),
             answered(503, answer),
             now(),
             entropy,
@@ -261,7 +261,7 @@ fn every_dialect_of_a_wait_is_read() {
         (&[("ratelimit-reset", "99999999999999999999")], Some(347_483_648)),
         (&[], None),
     ] {
-        let wait = asked_wait(&fields(answer), now());
+        let wait = parse_wait(&fields(answer), now());
         assert_eq!(wait, expected.map(Duration::from_secs), "{answer:?}");
     }
 }
@@ -281,7 +281,7 @@ fn a_wait_is_measured_by_the_clock_of_the_answer() {
         ] {
             let answer = fields(&[DATE, (name, value)]);
             assert_eq!(
-                asked_wait(&answer, at(skew)),
+                parse_wait(&answer, at(skew)),
                 Some(Duration::from_secs(wait)),
                 "{value}, {skew}"
             );
@@ -291,7 +291,7 @@ fn a_wait_is_measured_by_the_clock_of_the_answer() {
     for date in [&[][..], &[("date", "yesterday")]] {
         let mut answer = fields(date);
         answer.extend(fields(&[("retry-after", "Fri, 15 Jan 2027 08:01:00 GMT")]));
-        assert_eq!(asked_wait(&answer, at(45)), Some(Duration::from_secs(15)));
+        assert_eq!(parse_wait(&answer, at(45)), Some(Duration::from_secs(15)));
     }
 }
 
@@ -324,7 +324,7 @@ proptest! {
         let answer = HeaderMap::from_iter([(http::header::RETRY_AFTER, HeaderValue::from(asked))]);
         let draw = entropy_fn(move |buffer: &mut [u8]| buffer.copy_from_slice(&random));
         let request = HeaderMap::new();
-        let decision = RetryPolicy::default().decide(Tried::new(&Method::GET, &request, times), answered(503, &answer), now(), &draw);
+        let decision = RetryPolicy::default().decide(Attempt::new(&Method::GET, &request, times), answered(503, &answer), now(), &draw);
         let RetryDecision::Retry(wait) = decision else { panic!("{decision:?}") };
         prop_assert!(wait >= Duration::from_secs(asked) && wait <= Duration::from_secs(asked + 20));
     }

@@ -70,18 +70,18 @@ fn a_head_is_refused_from_the_first_byte_too_many() {
 fn content_is_counted_packed_and_unpacked() {
     let mut meter = SizeLimits::default().with_content(10, 100).meter();
     assert_eq!(
-        (meter.arrived(6), meter.arrived(4), meter.arrived(0)),
+        (meter.add_encoded(6), meter.add_encoded(4), meter.add_encoded(0)),
         (Ok(()), Ok(()), Ok(()))
     );
-    assert_eq!((meter.unpacked(99), meter.unpacked_left()), (Ok(()), 1));
-    assert_eq!((meter.unpacked(1), meter.unpacked_left()), (Ok(()), 0));
-    assert_eq!(meter.unpacked(1), Err(TooLarge::Unpacked(100)));
+    assert_eq!((meter.add_decoded(99), meter.decoded_left()), (Ok(()), 1));
+    assert_eq!((meter.add_decoded(1), meter.decoded_left()), (Ok(()), 0));
+    assert_eq!(meter.add_decoded(1), Err(TooLarge::Unpacked(100)));
     assert_eq!(
-        (meter.unpacked(usize::MAX), meter.unpacked_left()),
+        (meter.add_decoded(usize::MAX), meter.decoded_left()),
         (Err(TooLarge::Unpacked(100)), 0)
     );
-    assert_eq!(meter.arrived(1), Err(TooLarge::Content(10)));
-    assert_eq!(meter.arrived(usize::MAX), Err(TooLarge::Content(10)));
+    assert_eq!(meter.add_encoded(1), Err(TooLarge::Content(10)));
+    assert_eq!(meter.add_encoded(usize::MAX), Err(TooLarge::Content(10)));
 }
 
 /// H19: each has its status and its type, and says the cap.

@@ -94,7 +94,7 @@ impl Site<'_> {
         self.held_to(Method::GET, path, &[("x-request-id", HARMFUL_ID)], |_| Vec::new())
             .await?;
         let strange = [(ORIGIN.as_str(), STRANGE_ORIGIN)];
-        let origin = |answer: &Response<Bytes>| audit::strange_origin(STRANGE_ORIGIN, answer);
+        let origin = |answer: &Response<Bytes>| audit::unlisted_origin(STRANGE_ORIGIN, answer);
         self.held_to(Method::GET, path, &strange, origin).await?;
         if let Ok(method) = Method::from_bytes(b"AUDIT") {
             self.held_to(method, path, &[], audit::unknown_method).await?;
@@ -145,7 +145,7 @@ impl Site<'_> {
         );
         if first.status().is_success() {
             let other = self.post(write, &key, &another(&write.body));
-            self.judged(other, audit::key_of_another).await?;
+            self.judged(other, audit::reused_key).await?;
         }
         self.race(write).await?;
         let created = first

@@ -34,7 +34,7 @@ const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 /// use std::time::{Duration, SystemTime};
 ///
 /// use http::{HeaderMap, HeaderName, HeaderValue};
-/// use http_conventions::retry::asked_wait;
+/// use http_conventions::retry::parse_wait;
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 /// let field = |name, value| HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
@@ -44,11 +44,11 @@ const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 ///     field("ratelimit-reset", "30"),
 ///     field("x-ratelimit-reset", "1800000030"),
 /// ] {
-///     assert_eq!(asked_wait(&same, now), Some(Duration::from_secs(30)));
+///     assert_eq!(parse_wait(&same, now), Some(Duration::from_secs(30)));
 /// }
 /// ```
 #[must_use]
-pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub fn parse_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let [_, _, plain_reset] = PLAIN;
     let [_, _, prefixed_reset] = PREFIXED;
     let mut resets = [plain_reset, prefixed_reset].into_iter();
