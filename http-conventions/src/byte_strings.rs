@@ -39,7 +39,7 @@ macro_rules! byte_string {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let bytes: bytes::Bytes = $crate::byte_strings::base64url::deserialize(deserializer)?;
                 let exact = <[u8; $length]>::try_from(bytes.as_ref());
-                exact.map(Self).map_err(|_| serde::de::Error::custom("a byte string of another length"))
+                exact.map(Self).map_err(|_| serde::de::Error::custom("byte string of the wrong length"))
             }
         }
     };

@@ -83,7 +83,7 @@ fn obligations(request: &Request<Bytes>, response: &Response<Bytes>, findings: &
     let method = request.method().as_str().as_bytes();
     let is_allowed = || field::members(response.headers(), &ALLOW).any(|allowed| allowed == method);
     if status == StatusCode::METHOD_NOT_ALLOWED && is_allowed() {
-        let detail = format!("{} is refused and listed in Allow", request.method());
+        let detail = format!("{} is refused, and Allow lists it", request.method());
         findings.push(Finding::new(Rule::AllowsWhatItRefuses, detail));
     }
 }

@@ -48,21 +48,21 @@ fn essence(response: &Response<Bytes>) -> &[u8] {
 
 fn problem_faults(response: &Response<Bytes>) -> Vec<String> {
     let Ok(Value::Object(problem)) = serde_json::from_slice(response.body()) else {
-        return vec!["the content is no JSON object".to_owned()];
+        return vec!["the content is not a JSON object".to_owned()];
     };
     let mut faults = Vec::new();
     match problem.get("status").map(Value::as_u64) {
         None => {}
         Some(Some(status)) if status == u64::from(response.status().as_u16()) => {}
         Some(_) => faults.push(format!(
-            "the status of a {} says {}",
+            "a {} with the member status {}",
             response.status().as_u16(),
             problem.get("status").unwrap_or(&Value::Null)
         )),
     }
     for name in ["title", "detail"] {
         if problem.get(name).is_some_and(|value| !value.is_string()) {
-            faults.push(format!("{name} is no string"));
+            faults.push(format!("{name} is not a string"));
         }
     }
     for name in ["type", "instance"] {
@@ -71,7 +71,7 @@ fn problem_faults(response: &Response<Bytes>) -> Vec<String> {
             .get(name)
             .is_some_and(|value| !value.as_str().is_some_and(is_uri))
         {
-            faults.push(format!("{name} is no URI reference"));
+            faults.push(format!("{name} is not a URI reference"));
         }
     }
     if problem
@@ -79,7 +79,7 @@ fn problem_faults(response: &Response<Bytes>) -> Vec<String> {
         .and_then(Value::as_str)
         .is_some_and(|text| !text.contains(':'))
     {
-        faults.push("type is not absolute, and means another thing at each path".to_owned());
+        faults.push("type is not an absolute URI".to_owned());
     }
     faults
 }
@@ -90,14 +90,14 @@ fn page_fault(body: &[u8]) -> Option<&'static str> {
     let (data, has_more) = (body.get("data")?, body.get("has_more")?);
     let cursor = body.get("next_cursor");
     if !data.is_array() {
-        return Some("data is no array");
+        return Some("data is not an array");
     }
     match (has_more.as_bool(), cursor) {
         (None, _) => Some("has_more is neither true nor false"),
-        (_, None) => Some("there is no next_cursor, not even null"),
+        (_, None) => Some("next_cursor is missing"),
         (Some(true), Some(Value::String(cursor))) if !cursor.is_empty() => None,
-        (Some(true), Some(_)) => Some("there is more, and next_cursor does not lead there"),
+        (Some(true), Some(_)) => Some("has_more is true, and next_cursor is not a cursor"),
         (Some(false), Some(Value::Null)) => None,
-        (Some(false), Some(_)) => Some("there is no more, and next_cursor leads on"),
+        (Some(false), Some(_)) => Some("has_more is false, and next_cursor is not null"),
     }
 }

@@ -133,7 +133,7 @@ fn lifecycle(headers: &HeaderMap, findings: &mut Vec<Finding>) {
     if let (Some(Some(deprecated)), Some(Some(sunset))) = (deprecated, sunset)
         && sunset < deprecated
     {
-        let detail = format!("over at {sunset}, deprecated at {deprecated}");
+        let detail = format!("sunset at {sunset}, deprecated at {deprecated}");
         findings.push(Finding::new(Rule::SunsetBeforeDeprecation, detail));
     }
 }

@@ -95,7 +95,7 @@ pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec
     lost.map(|name| {
         Finding::new(
             Rule::NotRevalidated,
-            format!("the 304 has another {name} than the 200"),
+            format!("{name} of the 304 differs from the 200"),
         )
     })
     .collect()
@@ -106,7 +106,10 @@ pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec
 pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
     let passed = answer.status().is_success();
     only_if(passed, Rule::LostUpdate, || {
-        format!("a {} for an entity tag that never was", answer.status().as_u16())
+        format!(
+            "a {} for an entity tag that never existed",
+            answer.status().as_u16()
+        )
     })
 }
 
@@ -139,7 +142,7 @@ pub fn duplicates(answers: &[Response<Bytes>]) -> Vec<Finding> {
         if !first.is_some_and(is_same) {
             findings.push(Finding::new(
                 Rule::NotReplayed,
-                "a replay is another answer than the first",
+                "a replay differs from the first response",
             ));
         }
     }
@@ -161,7 +164,7 @@ fn refused_duplicate(answer: &Response<Bytes>) -> Option<Finding> {
         StatusCode::CONFLICT if says_it_ran(answer) => None,
         StatusCode::CONFLICT => Some(Finding::new(
             Rule::NotReplayed,
-            "a duplicate in flight is not told when to come back",
+            "a 409 without Retry-After for a duplicate in flight",
         )),
         status => Some(Finding::new(
             Rule::NotReplayed,
@@ -204,7 +207,7 @@ pub fn limit_out_of_range(answer: &Response<Bytes>) -> Vec<Finding> {
 pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
     let is_refused = matches!(answer.status().as_u16(), 405 | 501);
     only_if(!is_refused, Rule::UnknownMethod, || {
-        format!("a {} for a method that nobody knows", answer.status().as_u16())
+        format!("a {} for an unknown method", answer.status().as_u16())
     })
 }
 

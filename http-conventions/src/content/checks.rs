@@ -71,7 +71,7 @@ pub fn coding<'o>(
 
 /// The host does not support the media type or the content coding of the request.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("unsupported content: {name} would be {value:?}")]
+#[error("unsupported content; supported by {name}: {value:?}")]
 pub struct UnsupportedContent {
     name: HeaderName,
     value: HeaderValue,

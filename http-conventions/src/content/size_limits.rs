@@ -178,7 +178,7 @@ pub enum TooLarge {
     #[error("content of more than {0} bytes")]
     Content(u64),
     /// Content after decompression.
-    #[error("content of more than {0} bytes when unpacked")]
+    #[error("content of more than {0} bytes after decompression")]
     Unpacked(u64),
 }
 

@@ -259,7 +259,7 @@ impl fmt::Display for CorsMistake {
             Self::PrivateNetworkForAnyOrigin => f.write_str("the private network is for listed origins only"),
             Self::NoMethod => f.write_str("no method is allowed"),
             Self::ForbiddenMethod(method) => write!(f, "browsers do not send {method}"),
-            Self::WildcardHeader => f.write_str("headers are named, not left to a wildcard"),
+            Self::WildcardHeader => f.write_str("a wildcard cannot stand for headers: list their names"),
         }
     }
 }

@@ -68,5 +68,5 @@ impl TryFrom<StatusCode> for ErrorStatus {
 
 /// The status is not an error, or it requires a response header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not an error status without obligations")]
+#[error("status is not an error, or requires a response header")]
 pub struct InvalidErrorStatus;

@@ -17,7 +17,7 @@ pub const INVALID_PAGE_REQUEST: ProblemType = ProblemType::new(
     "invalid-page-request",
     ErrorStatus::BAD_REQUEST,
     "Invalid page request",
-    "A page parameter is malformed, out of range or repeated. Correct it and ask again.",
+    "A page parameter is malformed, out of range or repeated. Correct it and retry.",
 );
 
 /// 400: the service did not issue the cursor, or the cursor was changed.
@@ -25,7 +25,7 @@ pub const INVALID_CURSOR: ProblemType = ProblemType::new(
     "invalid-cursor",
     ErrorStatus::BAD_REQUEST,
     "Invalid cursor",
-    "The cursor is not one that this service gave out. Start again from the first page.",
+    "This service did not issue the cursor. Start again from the first page.",
 );
 
 /// 400: the cursor has expired.
@@ -49,7 +49,7 @@ pub const PRECONDITION_FAILED: ProblemType = ProblemType::new(
     "precondition-failed",
     ErrorStatus::PRECONDITION_FAILED,
     "Precondition failed",
-    "The resource changed since it was read, or exists when it should not. Read it again and decide anew.",
+    "The resource changed since it was read, or exists when it should not. Read it again and retry with its new entity tag.",
 );
 
 /// 428: the request needs a precondition such as `If-Match`.
@@ -97,7 +97,7 @@ pub const IDEMPOTENCY_RESULT_NOT_REPLAYABLE: ProblemType = ProblemType::new(
     "idempotency-result-not-replayable",
     ErrorStatus::CONFLICT,
     "Result not replayable",
-    "The operation was carried out once, with the status in original_status, but its result is not kept, as it is too large or shows a secret once. Read the resource instead.",
+    "The operation was carried out once, with the status in original_status. Its response is not stored, because it is too large or contains a secret. Read the resource instead.",
 );
 
 /// 409: the outcome of the first request is unknown.
@@ -105,7 +105,7 @@ pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
     "idempotency-outcome-unknown",
     ErrorStatus::CONFLICT,
     "Outcome unknown",
-    "The first request with this key broke off, and may or may not have taken effect. Look at the resource before sending it anew under another key.",
+    "The first request with this key was interrupted and may have taken effect. Read the resource before you send the request with another key.",
 );
 
 /// 406: no representation that the request accepts. The extension `available` lists the
@@ -123,7 +123,7 @@ pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
     "unsupported-content",
     ErrorStatus::UNSUPPORTED_MEDIA_TYPE,
     "Unsupported content",
-    "The content is of a media type, or in a content coding, that this resource does not read. Send it as Accept or Accept-Encoding of the answer says.",
+    "The content is of a media type, or in a content coding, that this resource does not read. Accept or Accept-Encoding of the response lists the supported ones.",
 );
 
 /// 400: the request names no version or an unknown one. The extension `supported` lists the
@@ -141,7 +141,7 @@ pub const VERSION_GONE: ProblemType = ProblemType::new(
     "version-gone",
     ErrorStatus::GONE,
     "Version gone",
-    "This version of the API is over. Move to its successor.",
+    "This version of the API has been removed. Use its successor.",
 );
 
 /// 413: the content, as sent or decompressed, exceeds the limit. The extension `limit` is in bytes.
@@ -149,7 +149,7 @@ pub const CONTENT_TOO_LARGE: ProblemType = ProblemType::new(
     "content-too-large",
     ErrorStatus::CONTENT_TOO_LARGE,
     "Content too large",
-    "The content, or what it becomes when it is unpacked, has more bytes than limit. Send less at once.",
+    "The content, as sent or decompressed, has more bytes than limit. Send less at once.",
 );
 
 /// 414: path and query exceed the limit. The extension `limit` is in bytes.
@@ -157,7 +157,7 @@ pub const TARGET_TOO_LONG: ProblemType = ProblemType::new(
     "target-too-long",
     ErrorStatus::URI_TOO_LONG,
     "Target too long",
-    "The path and query have more bytes than limit. Send what is long as content.",
+    "The path and query have more bytes than limit. Send long values as content.",
 );
 
 /// 431: the header section exceeds the limit. The extension `limit` is in bytes or in lines.
@@ -165,7 +165,7 @@ pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
     "fields-too-large",
     ErrorStatus::REQUEST_HEADER_FIELDS_TOO_LARGE,
     "Header fields too large",
-    "The header fields are more, or have more bytes, than limit. Send fewer or shorter ones.",
+    "The header section has more fields, or more bytes, than limit. Send fewer or shorter ones.",
 );
 
 /// All types of this module.

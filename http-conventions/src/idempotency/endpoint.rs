@@ -276,7 +276,9 @@ impl Idempotency {
     fn again(&self, outcome: RequestOutcome) -> Result<Response<Bytes>, Problem> {
         match outcome {
             RequestOutcome::Completed(stored) => capture::replay(stored).ok_or_else(|| {
-                self.broken_store(&StoreError::corrupt("a stored answer is no HTTP response"))
+                self.broken_store(&StoreError::corrupt(
+                    "the stored response is not a valid HTTP response",
+                ))
             }),
             RequestOutcome::Unreplayable { status } => Err(self
                 .final_problem(&types::IDEMPOTENCY_RESULT_NOT_REPLAYABLE)
@@ -314,7 +316,7 @@ impl Idempotency {
         (self.failure_log)(error);
         match error.kind() {
             StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
-                .with_detail("requests with an Idempotency-Key cannot be answered at the moment"),
+                .with_detail("requests with an Idempotency-Key are unavailable at the moment"),
             _ => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
         }
     }

@@ -171,7 +171,7 @@ impl IdempotencyStore for MemoryIdempotencyStore {
                 RECORD
             };
             if !records.has_room(needed) {
-                return Err(StoreError::unavailable("there is no room for another record"));
+                return Err(StoreError::unavailable("no room for another record"));
             }
             records.insert(claim.key, claim.record());
         }

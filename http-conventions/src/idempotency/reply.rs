@@ -14,7 +14,7 @@ use crate::errors::Problem;
 /// [`OutcomeUnknown`](Self::OutcomeUnknown): only the handler knows that nothing took effect.
 #[expect(
     clippy::exhaustive_enums,
-    reason = "the request took effect, or it did not, or nobody knows"
+    reason = "the request took effect, or it did not, or the outcome is unknown"
 )]
 pub enum Reply {
     /// The outcome, success or error: store and replay the response.

@@ -14,19 +14,22 @@ use crate::{
 pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     let mut fields = vec![
         request_id(),
-        (header::CACHE_CONTROL, text(true, "What caches may keep of it.")),
+        (
+            header::CACHE_CONTROL,
+            text(true, "Caching policy of the response."),
+        ),
         (header::ETAG, entity_tag(true)),
         (header::LOCATION, location()),
-        (header::ALLOW, text(true, "The methods that the resource takes.")),
-        (header::WWW_AUTHENTICATE, text(true, "How to prove who asks.")),
+        (header::ALLOW, text(true, "Methods that the resource supports.")),
+        (header::WWW_AUTHENTICATE, text(true, "Authentication challenges.")),
         (header::RETRY_AFTER, retry_after()),
     ];
     if conventions.pages.is_some() || conventions.versions.is_some_and(|versions| versions.are_linked()) {
-        fields.push((header::LINK, text(false, "Where to go on (RFC 8288).")));
+        fields.push((header::LINK, text(false, "Related resources (RFC 8288).")));
     }
     if conventions.idempotency.is_some() {
         let schema = json!({ "type": "string", "const": "true" });
-        let description = "The first answer to this Idempotency-Key, sent again.";
+        let description = "Marks a replay of the first response to this Idempotency-Key.";
         fields.push((IDEMPOTENCY_REPLAYED, field(false, description, &schema)));
     }
     fields.extend(lifecycle(conventions));
@@ -49,7 +52,7 @@ pub(crate) fn of_every_answer(conventions: &Described<'_>) -> Map<String, Value>
 pub(super) fn of_state() -> Map<String, Value> {
     let date = text(
         false,
-        "When the state came about, where it has no tag, as an HTTP date.",
+        "Time of the last change as an HTTP date, if there is no entity tag.",
     );
     let fields = [(header::ETAG, entity_tag(false)), (header::LAST_MODIFIED, date)];
     named(fields.into_iter().map(|(name, value)| (spelled(&name), value)))
@@ -72,17 +75,16 @@ fn lifecycle(conventions: &Described<'_>) -> impl Iterator<Item = (HeaderName, V
             let schema = json!({ "type": "string", "pattern": "^@-?[0-9]+$" });
             (
                 DEPRECATION,
-                field(
-                    false,
-                    "Since when the version is not to be built upon (RFC 9745).",
-                    &schema,
-                ),
+                field(false, "Date of deprecation of the version (RFC 9745).", &schema),
             )
         });
     let until = versions.is_some_and(|versions| versions.end()).then(|| {
         (
             SUNSET,
-            text(false, "When the version is over (RFC 8594), as an HTTP date."),
+            text(
+                false,
+                "Date of removal of the version (RFC 8594), as an HTTP date.",
+            ),
         )
     });
     since.into_iter().chain(until)
@@ -97,12 +99,15 @@ fn rate_limits(conventions: &Described<'_>) -> impl Iterator<Item = (HeaderName,
                 json!({ "type": "string" }),
             ),
             "ratelimit" => (
-                "What is left under each policy, and for how many seconds.",
+                "Remaining quota of each policy, and the seconds until the next unit.",
                 json!({ "type": "string" }),
             ),
-            name if name.ends_with("-limit") => ("The quota that leaves least.", counted()),
-            name if name.ends_with("-remaining") => ("What is left of it.", counted()),
-            _ => ("When it is full again, in Unix time.", counted()),
+            name if name.ends_with("-limit") => (
+                "Limit of the policy with the smallest remaining share.",
+                counted(),
+            ),
+            name if name.ends_with("-remaining") => ("Remaining units of that policy.", counted()),
+            _ => ("Unix time at which that quota is full.", counted()),
         };
         (name, field(false, description, &schema))
     })
@@ -116,11 +121,7 @@ fn request_id() -> (HeaderName, Value) {
     let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._~-]{8,128}$" });
     (
         X_REQUEST_ID,
-        field(
-            true,
-            "The id of the request: that of the client, where it sent a harmless one.",
-            &schema,
-        ),
+        field(true, "Request id: that of the client if it is valid.", &schema),
     )
 }
 
@@ -128,19 +129,19 @@ fn entity_tag(required: bool) -> Value {
     let schema = json!({ "type": "string", "pattern": "^(W/)?\"[^\" ]*\"$" });
     field(
         required,
-        "The state that is shown, for If-Match and If-None-Match.",
+        "Entity tag of this state, for If-Match and If-None-Match.",
         &schema,
     )
 }
 
 fn location() -> Value {
     let schema = json!({ "type": "string", "format": "uri-reference" });
-    field(true, "Where it is, or where to ask what became of it.", &schema)
+    field(true, "The created resource, or the resource to poll.", &schema)
 }
 
 fn retry_after() -> Value {
     let schema = json!({ "type": "integer", "minimum": 1 });
-    field(true, "In how many seconds to come back.", &schema)
+    field(true, "Wait in seconds before a retry.", &schema)
 }
 
 fn text(required: bool, description: &str) -> Value {

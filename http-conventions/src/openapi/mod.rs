@@ -135,12 +135,12 @@ fn page() -> Value {
         "required": ["data", "has_more", "next_cursor"],
         "properties": {
             "data": { "type": "array", "items": {} },
-            "has_more": { "type": "boolean", "description": "Whether more follow." },
+            "has_more": { "type": "boolean", "description": "True if another page follows." },
             "next_cursor": {
                 "type": ["string", "null"],
                 "minLength": 1,
                 "maxLength": 512,
-                "description": "What to pass as `after` for the next page; null on the last one.",
+                "description": "Cursor of the next page, for `after`; null on the last page.",
             },
         },
     })

@@ -60,7 +60,7 @@ pub(super) fn version(conventions: &Described<'_>) -> Option<Value> {
         "name": name,
         "in": place,
         "required": required,
-        "description": "The version of the API that is meant.",
+        "description": "Version of the API.",
         "schema": version_schema(versions),
     }))
 }
@@ -78,7 +78,7 @@ fn limit(rules: PageRules) -> Value {
     json!({
         "name": "limit",
         "in": "query",
-        "description": "How many items a page has at most.",
+        "description": "Maximum number of items of a page.",
         "schema": { "type": "integer", "minimum": 1, "maximum": rules.max(), "default": rules.default_limit() },
     })
 }
@@ -106,7 +106,7 @@ fn if_match() -> Value {
     json!({
         "name": "If-Match",
         "in": "header",
-        "description": "The entity tag of the state that is meant to be changed.",
+        "description": "Entity tag of the state to change.",
         "schema": { "type": "string" },
     })
 }
@@ -115,7 +115,7 @@ fn if_none_match() -> Value {
     json!({
         "name": "If-None-Match",
         "in": "header",
-        "description": "The entity tag of the state that the client has.",
+        "description": "Entity tag of the state that the client has.",
         "schema": { "type": "string" },
     })
 }

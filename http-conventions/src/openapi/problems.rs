@@ -83,7 +83,7 @@ pub(super) fn kinds(conventions: &Described<'_>) -> Vec<Kind> {
         uri: QUOTA_EXCEEDED.to_owned(),
         status: StatusCode::TOO_MANY_REQUESTS,
         title: "Request cannot be satisfied as assigned quota has been exceeded",
-        description: "A quota is used up. Come back after the time that Retry-After says.",
+        description: "A quota is exhausted. Retry after the time in Retry-After.",
     }));
     kinds
 }
@@ -205,15 +205,15 @@ fn page_parameters(slug: &str, conventions: &Described<'_>) -> Vec<&'static str>
 fn problem() -> Value {
     json!({
         "type": "object",
-        "description": "What went wrong, as RFC 9457 has it.",
+        "description": "Problem details (RFC 9457).",
         "required": ["type", "title", "status", "request_id"],
         "properties": {
-            "type": { "type": "string", "format": "uri", "description": "Which problem it is; it stays the same." },
-            "title": { "type": "string", "description": "Its short name." },
-            "status": { "type": "integer", "minimum": 400, "maximum": 599, "description": "That of the answer." },
-            "detail": { "type": "string", "description": "What is special about this occurrence, for people." },
-            "instance": { "type": "string", "format": "uri-reference", "description": "What was asked for, unless that is too long to repeat." },
-            "request_id": { "type": "string", "description": "The X-Request-Id of the answer." },
+            "type": { "type": "string", "format": "uri", "description": "Type URI of the problem; stable." },
+            "title": { "type": "string", "description": "Short summary of the type." },
+            "status": { "type": "integer", "minimum": 400, "maximum": 599, "description": "Status of the response." },
+            "detail": { "type": "string", "description": "Explanation of this occurrence." },
+            "instance": { "type": "string", "format": "uri-reference", "description": "Path of the request, unless it is too long." },
+            "request_id": { "type": "string", "description": "X-Request-Id of the response." },
         },
     })
 }

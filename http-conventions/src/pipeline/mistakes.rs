@@ -18,22 +18,22 @@ pub enum ConventionsMistake {
     #[error("{0}")]
     Version(VersionMistake),
     /// A default or pinned version with versions in the path: a path always names its version.
-    #[error("a path says its version itself: there is no default and no pin")]
+    #[error("versions in the path cannot have a default or a pin")]
     DefaultInPath,
     /// Pinned versions without versions.
-    #[error("accounts are pinned to versions, and there are none")]
+    #[error("accounts are pinned to versions, but no versions are set")]
     PinsWithoutVersions,
     /// The version field already has another meaning.
-    #[error("{0} has another meaning than a version")]
+    #[error("header `{0}` cannot name the version: it has another meaning")]
     VersionField(HeaderName),
     /// The size limits reject every request, even `GET /`.
-    #[error("no request is as small as the size limits")]
+    #[error("the size limits reject every request")]
     NothingFits,
     /// The base of problem types of `Idempotency` differs, so that a type would have two URIs.
-    #[error("idempotency has another base of problem types")]
+    #[error("the idempotency middleware has another base of problem types")]
     OtherProblemBase,
     /// Two problem types have the same slug or the same OpenAPI name.
-    #[error("there are two problem types {0}")]
+    #[error("problem type `{0}` is defined twice")]
     RepeatedProblemType(&'static str),
 }
 

@@ -54,7 +54,7 @@ pub enum PathFinding {
     #[error("the parameter {0:?} does not follow a collection")]
     NoCollection(String),
     /// More than two collections are nested.
-    #[error("{0} levels are more than two")]
+    #[error("{0} levels, but at most two are allowed")]
     TooDeep(usize),
 }
 

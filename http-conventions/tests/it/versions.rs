@@ -307,7 +307,7 @@ fn every_mistake_of_the_versions_is_reported_at_once() {
     );
     assert_eq!(
         both.to_string(),
-        "invalid versions: version 1 is there twice; versions are numbers or dates, not both"
+        "invalid versions: version 1 is listed twice; versions are numbers or dates, not both"
     );
     let refused = new(&["1"]).unwrap().with_default(version("2")).unwrap_err();
     assert_eq!(refused.mistakes(), [VersionMistake::UnknownDefault(version("2"))]);

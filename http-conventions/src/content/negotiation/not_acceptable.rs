@@ -4,7 +4,7 @@ use crate::errors::{Problem, ProblemBase, types};
 
 /// The request accepts none of the available representations.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("nothing acceptable among {}", available.join(", "))]
+#[error("no acceptable representation; available: {}", available.join(", "))]
 pub struct NotAcceptable {
     available: Vec<String>,
 }

@@ -113,10 +113,10 @@ impl Quota {
 #[non_exhaustive]
 pub enum InvalidQuota {
     /// The limit, the period or the burst is zero, so no request would ever pass.
-    #[error("a quota of nothing")]
+    #[error("limit, period and burst must be above zero")]
     Zero,
     /// The period, or the time until the burst returns, is longer than ten years.
-    #[error("a quota of more than ten years")]
+    #[error("the period, or the time until the burst returns, is longer than ten years")]
     TooLong,
 }
 

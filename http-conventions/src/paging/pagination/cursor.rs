@@ -122,7 +122,7 @@ pub enum CursorError {
     #[error("expired cursor")]
     Expired,
     /// The cursor was issued for another collection, caller, order or set of filters.
-    #[error("cursor of another request")]
+    #[error("cursor belongs to another request")]
     Mismatched,
 }
 

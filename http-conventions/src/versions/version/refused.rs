@@ -26,19 +26,19 @@ pub enum VersionError {
         supported: Vec<ApiVersion>,
     },
     /// `Accept` names an unknown version.
-    #[error("unsupported version of a media type that is accepted")]
+    #[error("unsupported version in Accept")]
     NotAcceptable {
         /// Versions of the API.
         supported: Vec<ApiVersion>,
     },
     /// `Content-Type` names an unknown version.
-    #[error("unsupported version of the media type that is sent")]
+    #[error("unsupported version in Content-Type")]
     UnsupportedContent {
         /// Versions of the API.
         supported: Vec<ApiVersion>,
     },
     /// The version was removed.
-    #[error("the version is over")]
+    #[error("the version has been removed")]
     Gone {
         /// `Link` to the successor.
         successor: Option<HeaderValue>,

@@ -130,16 +130,16 @@ fn mistakes(sorted: &[(ApiVersion, Lifecycle)]) -> Vec<VersionMistake> {
 #[non_exhaustive]
 pub enum VersionMistake {
     /// The list is empty.
-    #[error("there is no version")]
+    #[error("no version is listed")]
     NoVersion,
     /// A version is listed twice.
-    #[error("version {0} is there twice")]
+    #[error("version {0} is listed twice")]
     Repeated(ApiVersion),
     /// The list mixes numbers and dates, which have no common order.
     #[error("versions are numbers or dates, not both")]
     NumbersAndDates,
     /// The default is not listed.
-    #[error("the default {0} is no version")]
+    #[error("the default version {0} is not listed")]
     UnknownDefault(ApiVersion),
 }
 
