@@ -1,14 +1,15 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Tells the time of day and the time that has passed.
+/// A wall clock and a monotonic clock.
 ///
 /// # Contract
 ///
-/// - [`now`](Self::now) is the wall clock. It may be stepped, also backwards.
-/// - [`monotonic`](Self::monotonic) never goes backwards and ignores steps of the wall clock. Its origin is arbitrary and
-///   fixed for the life of the process, so that values of two processes cannot be compared.
-/// - Both return at once: they are called several times in a request.
+/// - [`now`](Self::now) is the wall clock. It may be set forwards and backwards.
+/// - [`monotonic`](Self::monotonic) never goes backwards and ignores changes of the wall clock. Its
+///   origin is arbitrary and fixed for the life of the process, so values of two processes cannot
+///   be compared.
+/// - Both return without blocking: they are called several times per request.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -29,10 +30,10 @@ use std::time::{Duration, SystemTime};
 /// assert_eq!(StoppedAt(SystemTime::UNIX_EPOCH).now(), SystemTime::UNIX_EPOCH);
 /// ```
 pub trait Clock: Send + Sync {
-    /// The current wall-clock time.
+    /// Current wall-clock time.
     fn now(&self) -> SystemTime;
 
-    /// The time since an arbitrary, fixed moment.
+    /// Time since an arbitrary, fixed moment.
     fn monotonic(&self) -> Duration;
 }
 

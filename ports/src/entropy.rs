@@ -6,12 +6,12 @@ use std::sync::Arc;
 /// # Contract
 ///
 /// - Every byte of the buffer is overwritten.
-/// - It cannot fail: a host without randomness must stop instead of going on with less of it.
+/// - It cannot fail: a host without randomness must stop.
 ///
 /// # Security
 ///
-/// Tokens, codes, secrets and cursor keys are made of these bytes. An implementation must be a cryptographically secure
-/// generator.
+/// Tokens, codes, secrets and cursor keys consist of these bytes. An implementation must be a
+/// cryptographically secure generator.
 pub trait Entropy: Send + Sync {
     /// Overwrites `buffer` with random bytes.
     fn fill(&self, buffer: &mut [u8]);

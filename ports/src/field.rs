@@ -1,9 +1,9 @@
-//! The common grammar of list fields, [RFC 9110 §5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6): members, parameters,
-//! tokens and quoted strings.
+//! Grammar of list fields, [RFC 9110 §5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6):
+//! members, parameters, tokens and quoted strings.
 //!
 //! # Performance
 //!
-//! Values are read in place and in one pass, without allocation.
+//! Values are parsed in place and in one pass, without allocation.
 
 use http::{HeaderMap, HeaderName};
 
@@ -13,8 +13,9 @@ pub fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<I
     lines.flat_map(|line| split(line.as_bytes(), b','))
 }
 
-/// The members of one line of a list field, each split into its value and its parameters at the first semicolon outside quoted
-/// strings. Members without both are left out; parameters are not checked.
+/// The members of one line of a list field, each split into its value and its parameters at the
+/// first semicolon outside quoted strings. Members without both are left out; parameters are not
+/// checked.
 ///
 /// ```
 /// use host_ports::field;
@@ -45,7 +46,7 @@ pub fn values(line: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// Splits at the first byte of these outside quoted strings, and gives that byte with what follows it.
+/// Splits at the first separator outside quoted strings, and returns the separator with the rest.
 #[inline]
 fn split_at_any(bytes: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], Option<(u8, &[u8])>) {
     let mut position = 0;
@@ -62,7 +63,8 @@ fn split_at_any(bytes: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], Opti
     (bytes, None)
 }
 
-/// The parts between separators outside quoted strings, without surrounding whitespace and without the empty ones.
+/// The parts between separators outside quoted strings, without surrounding whitespace and without
+/// the empty ones.
 ///
 /// A quoted string that is not closed extends to the end.
 pub fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
@@ -94,13 +96,14 @@ pub fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// The position after the quote that closes, from the one after the quote that opens; the end if no quote closes.
+/// Position after the closing quote, from the position after the opening quote; the end if no quote
+/// closes.
 #[inline]
 fn end_of_quotes(bytes: &[u8], position: usize) -> usize {
     closing(bytes, position).unwrap_or(bytes.len())
 }
 
-/// The position after the quote that closes, from the one after the quote that opens.
+/// Position after the closing quote, from the position after the opening quote.
 #[inline]
 fn closing(bytes: &[u8], mut position: usize) -> Option<usize> {
     loop {
@@ -112,7 +115,7 @@ fn closing(bytes: &[u8], mut position: usize) -> Option<usize> {
     }
 }
 
-/// The position of a quote that is not closed, if there is one.
+/// Position of an unclosed quote, if there is one.
 #[must_use]
 pub fn open_quote(bytes: &[u8]) -> Option<usize> {
     let mut position = 0;
@@ -126,7 +129,8 @@ pub fn open_quote(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Removes the whitespace of [RFC 9110 §5.6.3](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.3) at both ends.
+/// Removes the whitespace of [RFC 9110
+/// §5.6.3](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.3) at both ends.
 #[inline]
 #[must_use]
 pub fn trim(mut bytes: &[u8]) -> &[u8] {
@@ -136,7 +140,8 @@ pub fn trim(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// The name and the raw value of a parameter; `None` if the parameter has no `=` or either side is malformed.
+/// The name and the raw value of a parameter; `None` if the parameter has no `=` or either side is
+/// malformed.
 #[inline]
 #[must_use]
 pub fn parameter(part: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -164,7 +169,8 @@ fn is_quoted(value: &[u8]) -> bool {
     value.first() == Some(&b'"') && closing(value, 1) == Some(value.len())
 }
 
-/// Returns `true` for a token, [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
+/// Returns `true` for a token, [RFC 9110
+/// §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
 #[inline]
 #[must_use]
 pub fn is_token(bytes: &[u8]) -> bool {
@@ -176,7 +182,7 @@ fn is_tchar(byte: u8) -> bool {
     TCHARS.get(usize::from(byte)).is_some_and(|is_tchar| *is_tchar)
 }
 
-/// Which bytes tokens are made of: looked up, as this is asked for every byte of every field.
+/// Table of token characters; a lookup is fastest for a check of every byte of every field.
 static TCHARS: [bool; 256] = {
     let mut table = [false; 256];
     let (mut rest, mut byte) = (&mut table as &mut [bool], 0_u8);

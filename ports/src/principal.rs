@@ -4,8 +4,9 @@ use crate::Scopes;
 
 /// The authenticated caller of a request: subject, scopes and roles.
 ///
-/// The host makes it after authentication and hands it to the resolvers and handlers of the request. The value proves
-/// nothing by itself: oauth-core's `AuthenticatedToken` is the proof, and makes a `Principal` of itself.
+/// The host creates it after authentication and passes it to the resolvers and handlers of the
+/// request. The value proves nothing by itself. The proof of oauth-core is `AuthenticatedToken`,
+/// which converts to a `Principal`.
 ///
 /// ```
 /// use host_ports::Principal;
@@ -22,7 +23,7 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// A principal without scopes or roles. `subject` is the `sub` of a token.
+    /// Creates a principal without scopes and roles. `subject` is the `sub` of a token.
     #[must_use]
     pub fn new(subject: impl Into<String>) -> Self {
         Self {
@@ -46,19 +47,19 @@ impl Principal {
         self
     }
 
-    /// The subject, `sub` of a token.
+    /// Subject, the `sub` of a token.
     #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// The granted scopes.
+    /// Granted scopes.
     #[must_use]
     pub const fn scopes(&self) -> &Scopes {
         &self.scopes
     }
 
-    /// The roles, in the order of their bytes.
+    /// Roles in byte order.
     pub fn roles(&self) -> impl Iterator<Item = &str> {
         self.roles.iter().map(String::as_str)
     }

@@ -4,15 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Maximum number of tokens in one parsed list. It bounds the work that a hostile list can cause.
+/// Maximum number of tokens of a parsed list, which limits the work for a hostile list.
 const MAX_TOKENS: usize = 1000;
 
-/// A text that is no [`Scope`], or no list of them.
+/// The text is not a [`Scope`] or a list of scopes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a scope")]
 pub struct InvalidScope;
 
-/// One scope token, [RFC 6749 section 3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3), of at most 255 bytes.
+/// One scope token, [RFC 6749 section 3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3), of
+/// at most 255 bytes.
 ///
 /// # ABNF
 ///
@@ -20,12 +21,13 @@ pub struct InvalidScope;
 /// scope-token = 1*( %x21 / %x23-5B / %x5D-7E )
 /// ```
 ///
-/// Scopes of an API are written `<verb>:<noun>`: `read:charges`. They are compared byte for byte, never normalized.
+/// Scopes of an API are written `<verb>:<noun>`: `read:charges`. They are compared byte for byte,
+/// never normalized.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Scope(Arc<str>);
 
 impl Scope {
-    /// The token as it is on the wire.
+    /// Token as on the wire.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -73,7 +75,8 @@ impl<'de> serde::Deserialize<'de> for Scope {
     }
 }
 
-/// A set of scopes, printed and parsed as tokens separated by one space. At most 1000 tokens are parsed.
+/// A set of scopes, printed and parsed as tokens separated by one space. At most 1000 tokens are
+/// parsed.
 ///
 /// Containment compares whole tokens: `read:charges` neither contains nor is contained in `read`.
 ///
@@ -108,7 +111,7 @@ impl Scopes {
         self.0.is_subset(&other.0)
     }
 
-    /// The scopes in both sets.
+    /// Scopes that both sets contain.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).cloned().collect())
@@ -119,12 +122,12 @@ impl Scopes {
         self.0.insert(scope);
     }
 
-    /// The scopes, in the order of their bytes.
+    /// Scopes in byte order.
     pub fn iter(&self) -> impl Iterator<Item = &Scope> {
         self.0.iter()
     }
 
-    /// The number of scopes.
+    /// Number of scopes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -141,7 +144,7 @@ impl FromStr for Scopes {
     type Err = InvalidScope;
 
     fn from_str(text: &str) -> Result<Self, InvalidScope> {
-        // counted first, and no further than the limit: a list that is too long allocates nothing
+        // counts at most one token above the limit, so that a long list allocates nothing
         if text.split(' ').nth(MAX_TOKENS).is_some() {
             return Err(InvalidScope);
         }
@@ -149,7 +152,7 @@ impl FromStr for Scopes {
     }
 }
 
-// the form of the wire, and the empty string for the empty set
+// wire format; the empty string is the empty set
 impl serde::Serialize for Scopes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -159,7 +162,7 @@ impl serde::Serialize for Scopes {
 impl<'de> serde::Deserialize<'de> for Scopes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        // no limit: a stored list was limited when it was parsed
+        // without a limit: it was checked when the list was parsed
         let tokens = text.split(' ').filter(|_| !text.is_empty());
         tokens
             .map(str::parse)

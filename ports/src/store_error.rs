@@ -1,15 +1,16 @@
 use std::error::Error;
 use std::fmt;
 
-/// A failed store operation: whether a retry can help, and the cause for the log.
+/// A failed store operation: its kind, and the cause for the log.
 ///
-/// Ordinary outcomes of a store (not found, already used, expired) are values of the operation, never a `StoreError`.
+/// Ordinary outcomes of a store (not found, already used, expired) are return values, never a
+/// `StoreError`.
 ///
 /// # Contract
 ///
-/// - After an error, whether the operation took effect is unknown. Every operation of the suite's store ports may be
-///   repeated with the same arguments.
-/// - [`Display`](fmt::Display) names the kind alone. The cause, which may name tables and hosts, is in
+/// - After an error the operation may or may not have taken effect. Every operation of the store
+///   ports can be retried with the same arguments.
+/// - [`Display`](fmt::Display) names the kind alone. The cause may name tables and hosts. It is in
 ///   [`source`](Error::source), for the log.
 ///
 /// ```
@@ -25,19 +26,19 @@ pub struct StoreError {
     source: Box<dyn Error + Send + Sync>,
 }
 
-/// Whether a retry of a failed store operation can help.
+/// Kind of a [`StoreError`], which tells whether a retry can help.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
     /// The store is unreachable, locked, full or too slow. A later retry may succeed.
     Unavailable,
-    /// The store holds a record that cannot be read, or refuses the operation for good. A retry fails again; an operator
-    /// has to look.
+    /// The store holds a record that cannot be read, or refuses the operation for good. A retry
+    /// fails again; an operator has to look.
     Corrupt,
 }
 
 impl StoreError {
-    /// An error that a later retry may not meet: connection lost, timeout, pool exhausted.
+    /// Creates an error that a retry may avoid: connection lost, timeout, pool exhausted.
     #[must_use]
     pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
@@ -46,7 +47,7 @@ impl StoreError {
         }
     }
 
-    /// An error that every retry meets: a record that cannot be read.
+    /// Creates an error that a retry cannot avoid: an unreadable record.
     #[must_use]
     pub fn corrupt(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl StoreError {
         }
     }
 
-    /// Whether a retry can help.
+    /// Kind of the error.
     #[must_use]
     pub const fn kind(&self) -> StoreErrorKind {
         self.kind

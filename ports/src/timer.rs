@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The future of a [`Timer`]: completes when its time has passed.
+/// Future of a [`Timer`]. Completes when its time has passed.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Waits for time to pass.
@@ -30,7 +30,7 @@ impl<T: Timer + ?Sized> Timer for Arc<T> {
     }
 }
 
-/// Makes a [`Timer`] of a function such as `tokio::time::sleep`.
+/// Makes a [`Timer`] from a function such as `tokio::time::sleep`.
 pub fn timer_fn<F, T>(sleep: F) -> TimerFn<F>
 where
     F: Fn(Duration) -> T + Send + Sync,

@@ -14,17 +14,19 @@ use http::{Request, Response};
 /// # Contract
 ///
 /// - **Every status is a response.** A 404 or a 503 is not an error.
-/// - **No redirects.** A 3xx response is returned as it came. Following it would leave the vetted address and may hand a
-///   secret to another host.
+/// - **No redirects.** A 3xx response is returned unchanged. Following it would leave the vetted
+///   address and could leak a secret to another host.
 /// - **TLS** for `https`, with the certificate of the host checked.
-/// - **A deadline.** The [`ExchangeLimits`] in the extensions of the request, or their defaults, bound the whole exchange:
-///   name resolution, connecting, TLS, sending, head and body. After that it is [`TransportErrorKind::Timeout`].
-/// - **A body cap.** At most [`ExchangeLimits::max_response_body`] bytes are kept. A longer body is truncated there and its
-///   connection closed. This is not an error, because the status has been received, and neither is a body that breaks off:
-///   in both cases the response carries [`Truncated`] in its extensions.
-/// - **Vetted addresses.** If another party chooses the URL, every resolved address is checked, the connection goes to an
-///   address that was checked, and no proxy is taken from the environment. Otherwise
-///   [`TransportErrorKind::RefusedAddress`].
+/// - **A deadline.** The [`ExchangeLimits`] in the extensions of the request, or their defaults,
+///   limit the whole exchange: name resolution, connecting, TLS, sending, head and body. After it
+///   the error is [`TransportErrorKind::Timeout`].
+/// - **A body limit.** At most [`ExchangeLimits::max_response_body`] bytes are kept. A longer body
+///   is truncated there and its connection closed. This is not an error, because the status was
+///   received. The same holds for a body that ends early. In both cases the response has
+///   [`Truncated`] in its extensions.
+/// - **Vetted addresses.** If another party chooses the URL, the transport checks every resolved
+///   address, connects to a checked address, and ignores proxies of the environment. Otherwise the
+///   error is [`TransportErrorKind::RefusedAddress`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -45,7 +47,8 @@ pub trait Transport: Send + Sync {
     ///
     /// # Errors
     ///
-    /// No complete response head arrived. The [kind](TransportError::kind) tells how far the exchange came.
+    /// [`TransportError`] if no complete response head arrived. Its [kind](TransportError::kind)
+    /// names the stage.
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError>;
 }
 
@@ -56,7 +59,7 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
     }
 }
 
-/// Makes a [`Transport`] of an async function.
+/// Makes a [`Transport`] from an async function.
 pub fn transport_fn<F, Fut>(send: F) -> TransportFn<F>
 where
     F: Fn(Request<Bytes>) -> Fut + Send + Sync,
@@ -86,12 +89,13 @@ where
     }
 }
 
-/// Bounds of one exchange. The caller puts them into the extensions of the request.
+/// Limits of one exchange. The caller adds them to the extensions of the request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ExchangeLimits {
-    /// Time from the call of [`Transport::send`] to the last byte of the response body. Default 10 s.
+    /// Time from the call of [`Transport::send`] to the last byte of the response body. Default 10
+    /// s.
     pub timeout: Duration,
-    /// Number of bytes of the response body that are kept. Default 64 KiB.
+    /// Maximum number of bytes of the response body. Default 64 KiB.
     pub max_response_body: usize,
 }
 
@@ -104,45 +108,46 @@ impl Default for ExchangeLimits {
     }
 }
 
-/// Marks a response whose body is incomplete: longer than the cap, or broken off.
+/// Marks an incomplete response body: longer than the limit, or ended early.
 ///
-/// It stands in the extensions of the response. A caller that needs the whole body, such as a reader of a key set, must refuse
-/// the response.
+/// The marker is in the extensions of the response. A caller that needs the whole body, such as a
+/// JWKS client, must refuse the response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Truncated;
 
-/// An exchange without a response.
+/// A failed exchange: no response.
 #[derive(Debug)]
 pub struct TransportError {
     kind: TransportErrorKind,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// The stage at which a failed exchange ended.
+/// Stage at which an exchange failed.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
     /// The deadline passed. The server may or may not have acted on the request.
     Timeout,
-    /// No connection: the name does not resolve, the port is closed, the network is down, or a limit of the transport on
-    /// connecting, shorter than the deadline, passed. Nothing was sent.
+    /// No connection: the name does not resolve, the port is closed, the network is down, or a
+    /// connect timeout of the transport expired. Nothing was sent.
     Connect,
     /// The address policy refuses an address of the host. Nothing was sent.
     RefusedAddress,
     /// The TLS handshake failed. Nothing was sent.
     ///
-    /// A TLS 1.3 server refuses a client certificate, or the lack of one, after the handshake is complete for the client. The
-    /// request may have been sent by then, so this is [`Other`](Self::Other).
+    /// A TLS 1.3 server refuses a client certificate, or the lack of one, after the handshake is
+    /// complete for the client. The request may have been sent by then, so this is
+    /// [`Other`](Self::Other).
     Tls,
-    /// The head of the response has more bytes or more fields than the transport reads.
+    /// The response head has more bytes or more fields than the transport accepts.
     TooLarge,
-    /// Any other failure, such as a connection lost during the exchange, a TLS alert after the handshake, or a response that is
-    /// not HTTP.
+    /// Any other failure, such as a connection lost during the exchange, a TLS alert after the
+    /// handshake, or a response that is not HTTP.
     Other,
 }
 
 impl TransportErrorKind {
-    /// Every kind, in the order of declaration.
+    /// All kinds, in the order of declaration.
     pub const ALL: [Self; 6] = [
         Self::Timeout,
         Self::Connect,
@@ -152,7 +157,7 @@ impl TransportErrorKind {
         Self::Other,
     ];
 
-    /// The stable name of the kind, for stores and logs.
+    /// Stable name of the kind, for stores and logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -183,13 +188,13 @@ impl FromStr for TransportErrorKind {
     }
 }
 
-/// A text that names no [`TransportErrorKind`].
+/// The text does not name a [`TransportErrorKind`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a kind of transport error")]
 pub struct UnknownTransportErrorKind;
 
 impl TransportError {
-    /// The deadline passed.
+    /// Creates a [`Timeout`](TransportErrorKind::Timeout) error.
     #[must_use]
     pub const fn timeout() -> Self {
         Self {
@@ -198,7 +203,7 @@ impl TransportError {
         }
     }
 
-    /// The head of the response is larger than the transport reads.
+    /// Creates a [`TooLarge`](TransportErrorKind::TooLarge) error.
     #[must_use]
     pub const fn too_large() -> Self {
         Self {
@@ -207,31 +212,31 @@ impl TransportError {
         }
     }
 
-    /// No connection could be made.
+    /// Creates a [`Connect`](TransportErrorKind::Connect) error.
     #[must_use]
     pub fn connect(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::caused(TransportErrorKind::Connect, source)
     }
 
-    /// The address policy refused the host.
+    /// Creates a [`RefusedAddress`](TransportErrorKind::RefusedAddress) error.
     #[must_use]
     pub fn refused(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::caused(TransportErrorKind::RefusedAddress, source)
     }
 
-    /// The TLS handshake failed.
+    /// Creates a [`Tls`](TransportErrorKind::Tls) error.
     #[must_use]
     pub fn tls(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::caused(TransportErrorKind::Tls, source)
     }
 
-    /// Any other failure.
+    /// Creates an [`Other`](TransportErrorKind::Other) error.
     #[must_use]
     pub fn other(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::caused(TransportErrorKind::Other, source)
     }
 
-    /// The stage at which the exchange ended.
+    /// Stage at which the exchange failed.
     #[must_use]
     pub const fn kind(&self) -> TransportErrorKind {
         self.kind

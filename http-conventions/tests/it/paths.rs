@@ -88,7 +88,7 @@ fn an_exception_is_for_its_segment_alone() {
             "a segment is empty",
             "\"y\" is not a plural",
             "the parameter \"{z}\" does not follow a collection",
-            "3 levels are more than two"
+            "3 levels, but at most two are allowed"
         ]
     );
 }

@@ -5,7 +5,7 @@ mod race;
 pub use host_ports_conformance_macros::kit;
 pub use race::{RACERS, race, race_of};
 
-/// The store of one test, as the macros of the kits make it.
+/// Wraps the store of one test; the macros of the kits call it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __store {

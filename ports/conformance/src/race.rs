@@ -11,17 +11,19 @@ use tokio::sync::oneshot;
 /// Number of concurrent calls in a [`race`].
 pub const RACERS: usize = 32;
 
-/// Calls `racer` from [`RACERS`] threads at the same instant, and returns the results in the order of their numbers.
+/// Calls `racer` from [`RACERS`] threads at the same instant, and returns the results in the order
+/// of their numbers.
 ///
 /// # Contract
 ///
-/// - Each call runs on a thread of its own, so that a store that locks twice in one operation is caught.
-/// - If the caller is on a tokio runtime, every thread is in its context. Sockets and timers of a store belong to the host's
-///   runtime, of either flavor; the caller must not block it meanwhile.
+/// - Each call runs on its own thread, so that a store that locks twice in one operation is caught.
+/// - If the caller is on a tokio runtime, every thread enters its context. Sockets and timers of a
+///   store belong to the runtime of the host, of either flavor. The caller must not block the
+///   runtime meanwhile.
 ///
 /// # Panics
 ///
-/// If a racer panics: a racer that fell out must not count as one that lost.
+/// If a racer panics, so that it does not count as a racer that lost.
 pub async fn race<S, T>(
     store: &Arc<S>,
     racer: impl AsyncFn(Arc<S>, usize) -> T + Send + Sync + 'static,
@@ -33,7 +35,7 @@ where
     race_of(RACERS, store, racer).await
 }
 
-/// As [`race`], with another number of racers.
+/// Calls `racer` from `racers` threads, like [`race`].
 ///
 /// # Panics
 ///

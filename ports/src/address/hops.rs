@@ -1,4 +1,4 @@
-//! Redirects, for the few who may follow them.
+//! Follows redirects under the address policy.
 
 use bytes::Bytes;
 use http::{
@@ -12,9 +12,9 @@ use url::Url;
 
 use super::{AddressPolicy, RefusedAddress, Target};
 
-/// What another origin is told of the request; everything else may be a credential.
+/// Request headers that another origin receives; all others may be credentials.
 const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
-/// What describes a body, or how it is sent, and goes with it: a length without its body would have the server wait for one.
+/// Headers that describe a body or its transfer; without the body they are removed too.
 const OF_THE_BODY: [HeaderName; 11] = [
     CONTENT_ENCODING,
     CONTENT_LANGUAGE,
@@ -29,16 +29,21 @@ const OF_THE_BODY: [HeaderName; 11] = [
     HeaderName::from_static("repr-digest"),
 ];
 
-/// The redirects of one request, at most three, each target judged by the rules anew.
+/// Redirects of one request: at most three, and the policy checks each target.
 ///
-/// For a receiver that fetches a URL which it found in a payload. Deliveries follow no redirect.
+/// For a receiver that fetches a URL from a payload. Webhook deliveries follow no redirects.
 ///
-/// - A target must pass [`AddressPolicy::vet`], and what its name resolves to [`AddressPolicy::vet_resolved`], as for any
-///   other request.
-/// - From `https` it does not go back to `http`, not even where the policy opens that.
-/// - To another origin go `Accept`, `Accept-Language` and `User-Agent` alone: no credentials, and no body.
-/// - 303 asks with `GET` (`HEAD` stays), 301 and 302 turn `POST` into `GET`, 307 and 308 keep method and body. A body that stays
-///   behind takes the fields along that describe it, its length among them ([RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
+/// # Contract
+///
+/// - A target must pass [`AddressPolicy::vet`], and its resolved addresses
+///   [`AddressPolicy::vet_resolved`], like every request.
+/// - A redirect from `https` to `http` is refused, even if the policy allows `http`.
+/// - Another origin receives `Accept`, `Accept-Language` and `User-Agent` alone: no credentials and
+///   no body.
+/// - 303 changes the method to `GET` (`HEAD` stays). 301 and 302 change `POST` to `GET`. 307 and
+///   308 keep method and body.
+/// - If the body is dropped, the headers that describe it are removed, its length included ([RFC
+///   9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
 ///
 /// # Examples
 ///
@@ -63,42 +68,42 @@ pub struct Hops {
     taken: usize,
 }
 
-/// Why a redirect is not followed.
+/// Reason not to follow a redirect.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefusedHop {
-    /// Three were followed already.
+    /// Three redirects were already followed.
     #[error("more than three redirects")]
     TooMany,
-    /// There are several `Location` fields, or the one is no URL.
+    /// There are several `Location` fields, or it is not a URL.
     #[error("the location of the redirect is not a URL")]
     InvalidLocation,
-    /// From `https` to `http`.
+    /// The redirect leads from `https` to `http`.
     #[error("the redirect leads from https to http")]
     Downgrade,
-    /// It asks to send the body, or a method that changes something, to another origin.
+    /// The redirect would send the body, or an unsafe method, to another origin.
     #[error("the redirect would carry the request to another origin")]
     OtherOrigin,
-    /// The rules refuse the target.
+    /// The policy refuses the target.
     #[error("the target of the redirect is refused")]
     Address(#[source] RefusedAddress),
 }
 
 impl Hops {
-    /// How many redirects of one request are followed.
+    /// Maximum number of redirects of one request.
     pub const MAX: usize = 3;
 
-    /// None taken yet.
+    /// Creates a counter without redirects so far.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
         Self { policy, taken: 0 }
     }
 
-    /// The request to send next, if `response` to `request` is a redirect; `None` when it is the answer.
+    /// Returns the next request if `response` is a redirect; `None` if it is the final response.
     ///
     /// # Errors
     ///
-    /// When the redirect must not be followed. The whole fetch has then failed: its answer is not what was asked for.
+    /// [`RefusedHop`] if the redirect must not be followed. The whole fetch has then failed.
     pub fn follow(
         &mut self,
         request: &Request<Bytes>,
@@ -127,7 +132,7 @@ impl Hops {
     }
 }
 
-/// Where the response leads, if it is a redirect that names a place.
+/// Target of a redirect; `None` if the response is not a redirect.
 fn location(response: &Response<Bytes>) -> Result<Option<&str>, RefusedHop> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
@@ -145,7 +150,7 @@ fn location(response: &Response<Bytes>) -> Result<Option<&str>, RefusedHop> {
         .map_err(|_| RefusedHop::InvalidLocation)
 }
 
-/// The request as the redirect wants it, less what does not go along.
+/// Builds the redirected request without the headers and body that the target must not receive.
 fn redirected(
     request: &Request<Bytes>,
     status: StatusCode,

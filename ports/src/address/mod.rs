@@ -1,13 +1,15 @@
-//! Which addresses a webhook may go to, and which URL of a payload may be fetched.
+//! Address policy against server-side request forgery (SSRF): the URLs and addresses that a host
+//! may send requests to.
 //!
-//! Whoever registers a receiver, or writes a URL into an event, chooses where this host sends a request. These rules keep it
-//! out of the host's own network: private, link-local and every other special-purpose range of the IANA registries, the
-//! metadata services of clouds, and names that stand for them. They are pure: resolving names and connecting is the
-//! [`Transport`](crate::Transport)'s work, in this order:
+//! A party that registers a webhook receiver, or writes a URL into an event, chooses the target of
+//! a request. The policy keeps requests out of the host's own network: private, link-local and all
+//! other special-purpose ranges of the IANA registries, cloud metadata services, and names for
+//! them. It is pure. The [`Transport`](crate::Transport) resolves names and connects:
 //!
-//! 1. [`AddressPolicy::vet`] the URL, for each attempt and for each hop of a redirect;
-//! 2. resolve the [host](Target::host) to **all** of its addresses;
-//! 3. [`AddressPolicy::vet_resolved`] them, and connect to one of exactly these, whatever the name resolves to later.
+//! 1. [`AddressPolicy::vet`] the URL, for each attempt and for each hop of a redirect.
+//! 2. Resolve the [host](Target::host) to **all** of its addresses.
+//! 3. [`AddressPolicy::vet_resolved`] them, and connect to one of exactly these. Do not resolve
+//!    again.
 //!
 //! ```
 //! use host_ports::address::{AddressPolicy, RefusedAddress};
@@ -32,34 +34,34 @@ pub use target::{Host, Target};
 
 use std::net::IpAddr;
 
-/// Why a URL or an address is refused.
+/// Reason to refuse a URL or an address.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RefusedAddress {
-    /// Not an absolute URL with a host, or too long.
+    /// The text is not an absolute URL with a host, or is longer than 2,048 bytes.
     #[error("not an absolute URL with a host")]
     InvalidUrl,
-    /// Neither `https` nor a scheme that the policy opens.
+    /// The scheme is neither `https` nor allowed by the policy.
     #[error("the scheme of the URL is refused")]
     Scheme,
-    /// The URL carries a user name or a password.
+    /// The URL contains a user name or a password.
     #[error("the URL carries credentials")]
     Credentials,
-    /// Not the port of the scheme nor one that the policy opens.
+    /// The port is neither that of the scheme nor allowed by the policy.
     #[error("port {0} is refused")]
     Port(u16),
-    /// A name of this host or of its network, by the kind given.
+    /// The name is of this host or of its network; the text is its kind.
     #[error("the host is refused: {0}")]
     Name(&'static str),
-    /// An address in a special-purpose block.
+    /// The address is in a special-purpose block.
     #[error("the address {address} is refused: {block}")]
     Network {
-        /// The address, after decoding an IPv4 address inside.
+        /// The address, decoded if it contains an IPv4 address.
         address: IpAddr,
-        /// What the block is for.
+        /// Purpose of the block.
         block: &'static str,
     },
-    /// The name has no address.
+    /// The name resolved to no address.
     #[error("the host has no address")]
     Unresolved,
 }

@@ -1,11 +1,11 @@
-//! Host names that never stand for somebody else's public server.
+//! Host names that are never names of a public server.
 
 const LOCAL: &str = "a name of this machine";
 const INTERNAL: &str = "a name of the local network";
 const METADATA: &str = "a metadata service";
-const MALFORMED: &str = "no host name";
+const MALFORMED: &str = "not a valid host name";
 
-/// A suffix matches the name itself and every name under it. Narrower ones stand first.
+/// A suffix matches the name itself and every name under it. Narrower suffixes come first.
 const SUFFIXES: &[(&str, &str)] = &[
     ("metadata.google.internal", METADATA),
     ("metadata.goog", METADATA),
@@ -19,7 +19,7 @@ const SUFFIXES: &[(&str, &str)] = &[
     ("svc", INTERNAL),
 ];
 
-/// What kind of name is refused; `name` is in lower case.
+/// Kind of a refused name; `name` is in lower case.
 pub(super) fn kind(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     if name.split('.').any(str::is_empty) {
@@ -32,7 +32,8 @@ pub(super) fn kind(name: &str) -> Option<&'static str> {
     listed.or((!name.contains('.')).then_some(INTERNAL))
 }
 
-/// Whether the name stands for the loopback addresses, [RFC 6761 §6.3](https://www.rfc-editor.org/rfc/rfc6761#section-6.3).
+/// Returns whether the name stands for loopback addresses, [RFC 6761
+/// §6.3](https://www.rfc-editor.org/rfc/rfc6761#section-6.3).
 pub(super) fn is_loopback(name: &str) -> bool {
     is_under(name.strip_suffix('.').unwrap_or(name), "localhost")
 }

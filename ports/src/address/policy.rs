@@ -1,4 +1,4 @@
-//! The rules, and the few ways to open them.
+//! The address policy and its exceptions.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,10 +10,10 @@ const MAX_URL_LENGTH: usize = 2048;
 const HTTPS_PORT: u16 = 443;
 const HTTP_PORT: u16 = 80;
 
-/// Decides on URLs and addresses; strict unless opened.
+/// Decides which URLs and addresses a host may send requests to. The default is strict.
 ///
-/// Strict is: `https` on port 443, no credentials in the URL, a public name or address. An address of the other family inside
-/// an IPv6 address is judged as that address.
+/// The strict policy allows `https` on port 443, no credentials in the URL, and public names and
+/// addresses. An IPv4 address inside an IPv6 address is checked as the IPv4 address.
 #[derive(Clone, Debug, Default)]
 pub struct AddressPolicy {
     ports: Vec<u16>,
@@ -23,56 +23,58 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
-    /// The strict policy.
+    /// Creates the strict policy.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets URLs name this port too.
+    /// Allows an additional port.
     #[must_use]
     pub fn with_port(mut self, port: u16) -> Self {
         self.ports.push(port);
         self
     }
 
-    /// Declares that this network reaches IPv4 through a translator with this /96 prefix, as `64:ff9b::`.
+    /// Declares a NAT64 translator of this network with a /96 prefix, such as `64:ff9b::`.
     ///
-    /// Addresses under it are then judged by the IPv4 address they end in; without it they are refused.
+    /// Addresses under the prefix are checked as the IPv4 address in their last 32 bits. Otherwise
+    /// they are refused.
     #[must_use]
     pub fn with_nat64_prefix(mut self, prefix: Ipv6Addr) -> Self {
         self.nat64 = Some(prefix);
         self
     }
 
-    /// Lets URLs be plain `http`, on port 80.
+    /// Allows plain `http` on port 80.
     ///
     /// # Security
     ///
-    /// Events can then be read and changed on their way; the signature stops the change but not the reading.
+    /// Third parties can read and change events in transit. The signature detects changes only.
     #[must_use]
     pub fn danger_allow_http(mut self) -> Self {
         self.http = true;
         self
     }
 
-    /// Opens this machine's own addresses, `127.0.0.0/8`, `::1` and `localhost`, by plain `http` and on any port: for demos and
-    /// tests.
+    /// Allows the loopback addresses of this machine, `127.0.0.0/8`, `::1` and `localhost`, by
+    /// plain `http` and on any port. For demos and tests.
     ///
     /// # Security
     ///
-    /// Whoever registers a receiver can then reach every service of this machine that trusts local callers.
+    /// A party that registers a receiver can then reach every service of this machine that trusts
+    /// local callers.
     #[must_use]
     pub fn danger_allow_loopback(mut self) -> Self {
         self.loopback = true;
         self
     }
 
-    /// Judges a URL, and normalises it: `https://0x7f.1/` is `127.0.0.1`, and so refused.
+    /// Checks and normalizes a URL: `https://0x7f.1/` is `127.0.0.1` and therefore refused.
     ///
     /// # Errors
     ///
-    /// The first rule that the URL breaks.
+    /// [`RefusedAddress`] for the first rule that the URL breaks.
     pub fn vet(&self, url: &str) -> Result<Target, RefusedAddress> {
         if url.len() > MAX_URL_LENGTH {
             return Err(RefusedAddress::InvalidUrl);
@@ -95,11 +97,12 @@ impl AddressPolicy {
         Ok(Target::new(uri, url.into(), host, port))
     }
 
-    /// Judges one address.
+    /// Checks one address.
     ///
     /// # Errors
     ///
-    /// When it belongs to a special-purpose block, or an IPv4 address inside it does.
+    /// [`RefusedAddress::Network`] if the address, or an IPv4 address inside it, belongs to a
+    /// special-purpose block.
     pub fn vet_ip(&self, address: IpAddr) -> Result<(), RefusedAddress> {
         let address = self.decoded(address);
         if self.loopback && address.is_loopback() {
@@ -115,13 +118,15 @@ impl AddressPolicy {
         }
     }
 
-    /// Judges all addresses that a name resolved to.
+    /// Checks all addresses that a name resolved to.
     ///
-    /// One refused address refuses the name: a mixed answer is what the attempt to slip past these rules looks like.
+    /// One refused address refuses the name: a mix of public and private addresses indicates DNS
+    /// rebinding.
     ///
     /// # Errors
     ///
-    /// When there is no address, or for the first that is refused.
+    /// - [`RefusedAddress::Unresolved`] if there is no address.
+    /// - The error of the first refused address.
     pub fn vet_resolved(&self, addresses: &[IpAddr]) -> Result<(), RefusedAddress> {
         if addresses.is_empty() {
             return Err(RefusedAddress::Unresolved);
@@ -158,7 +163,7 @@ impl AddressPolicy {
             }
     }
 
-    /// The IPv4 address inside a mapped address, or inside one of the declared translator.
+    /// The IPv4 address inside an IPv4-mapped address or under the NAT64 prefix.
     fn decoded(&self, address: IpAddr) -> IpAddr {
         let IpAddr::V6(v6) = address else { return address };
         let translated = self

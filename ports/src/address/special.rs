@@ -1,15 +1,19 @@
-//! The special-purpose address registries as data.
+//! Special-purpose address registries as data.
 //!
-//! IPv4: the [IANA IPv4 registry](https://www.iana.org/assignments/iana-ipv4-special-registry), multicast and reserved space.
-//! IPv6: nothing but global unicast, `2000::/3`, less what the
-//! [IANA IPv6 registry](https://www.iana.org/assignments/iana-ipv6-special-registry) sets apart inside. Blocks that the
-//! registry calls globally reachable, such as AS112 and anycast relays, are refused too: no receiver lives there.
+//! - IPv4: the [IANA IPv4 registry](https://www.iana.org/assignments/iana-ipv4-special-registry),
+//!   multicast and reserved space.
+//! - IPv6: everything but global unicast, `2000::/3`, and the blocks inside it that the [IANA IPv6
+//!   registry](https://www.iana.org/assignments/iana-ipv6-special-registry) reserves.
+//!
+//! Blocks that the registry lists as globally reachable, such as AS112 and anycast relays, are
+//! refused too, because they host no receivers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// What the address is set apart for, or nothing for an ordinary one. Metadata services come first, for a clearer word.
+/// Purpose of a special address; `None` for an ordinary one. Metadata services come first, for a
+/// precise reason.
 pub(super) fn purpose(address: IpAddr) -> Option<&'static str> {
     if METADATA.contains(&address) {
         return Some("metadata or platform service of a cloud");
@@ -24,7 +28,8 @@ pub(super) fn purpose(address: IpAddr) -> Option<&'static str> {
     })
 }
 
-/// The IPv4 address inside an address of ISATAP, [RFC 5214 §6.1](https://www.rfc-editor.org/rfc/rfc5214#section-6.1).
+/// IPv4 address inside an ISATAP address, [RFC 5214
+/// §6.1](https://www.rfc-editor.org/rfc/rfc5214#section-6.1).
 pub(super) fn isatap(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., 0x0000 | 0x0200, 0x5efe, high, low] = address.segments() else {
         return None;
@@ -65,7 +70,8 @@ const METADATA: &[IpAddr] = &[
     IpAddr::V6(ip6([0xfd00, 0x00c1, 0, 0, 0, 0, 0xa9fe, 0xa9fe])), // Oracle
 ];
 
-/// Narrower blocks stand before the wider ones around them, so that the first match has the best word.
+/// Narrower blocks precede the wider blocks around them, so that the first match is the most
+/// precise.
 const SPECIAL: &[(IpNet, &str)] = &[
     (v4(0, 0, 0, 0, 8), "this network"),
     (v4(10, 0, 0, 0, 8), "private use"),

@@ -1,12 +1,13 @@
-//! A URL that the rules let pass.
+//! A URL that passed the policy.
 
 use std::{fmt, net::IpAddr};
 
 use http::Uri;
 
-/// A vetted URL, normalised, without fragment.
+/// A vetted URL, normalized and without fragment.
 ///
-/// It is the policy's word of this moment: vet again before every attempt, and vet what the name resolves to.
+/// Valid at the time of the check only: vet it again before every attempt, and vet the addresses
+/// that its name resolves to.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Target {
     uri: Uri,
@@ -15,12 +16,12 @@ pub struct Target {
     port: u16,
 }
 
-/// Where a [`Target`] is: by name, to be resolved, or by address.
+/// Host of a [`Target`]: a name to resolve, or an address.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Host {
-    /// A name in lower case, in its ASCII form.
+    /// A name in lower case and in ASCII form.
     Name(String),
-    /// An address, vetted already.
+    /// A vetted address.
     Ip(IpAddr),
 }
 
@@ -34,25 +35,25 @@ impl Target {
         }
     }
 
-    /// The URL to request.
+    /// URL to request.
     #[must_use]
     pub fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// The URL as text.
+    /// URL as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whom to resolve or to connect to.
+    /// Host to resolve or to connect to.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// The port, the scheme's own where the URL names none.
+    /// Port; the default port of the scheme if the URL names none.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

@@ -8,14 +8,20 @@ use crate::field;
 /// Number of offers that one pass over the field weighs, in an array on the stack.
 const AT_ONCE: usize = 8;
 
-/// The `Accept` field of a request; a view that is parsed on each call.
+/// The `Accept` field of a request. Borrows the headers and parses them on each call.
 ///
-/// The most specific range that a type matches decides its weight: `type/subtype;parameters` before `type/subtype` before
-/// `type/*` before `*/*`; of two alike, the greater weight. Names are compared whatever their case. A `charset` that a range
-/// asks for counts only where the offer names one too, as clients add it to types that have none, JSON above all.
+/// - The most specific range that matches a type decides its weight, in this order:
+///   `type/subtype;parameters`, `type/subtype`, `type/*`, `*/*`. Of equally specific ranges the
+///   greater weight counts.
+/// - Names are compared without case.
+/// - A `charset` of a range counts only if the offer has one too, because clients add it to types
+///   without charset, such as JSON.
+/// - A malformed member is ignored, and so is a member with a malformed weight. A field without any
+///   other member is like an absent field: every type is acceptable.
 ///
-/// A member that is malformed, its weight included, is passed over; a field without any other says nothing, like one that is
-/// absent or empty. Reading takes time in proportion to the length of the field, whatever is in it.
+/// # Performance
+///
+/// Parsing is linear in the length of the field.
 ///
 /// # ABNF
 ///
@@ -54,8 +60,10 @@ impl<'a> Accept<'a> {
         weight
     }
 
-    /// The offer with the greatest weight, the first among equals; `None` if no offer is acceptable. A request without
-    /// preference gets the first offer.
+    /// Chooses the offer with the greatest weight; the first offer wins a tie. `None` if no offer
+    /// is acceptable.
+    ///
+    /// A request without a preference gets the first offer.
     #[must_use]
     pub fn choose<O>(self, offers: &O) -> Option<&MediaType>
     where
@@ -136,12 +144,15 @@ pub struct MediaRange<'a> {
 }
 
 impl<'a> MediaRange<'a> {
-    /// The ranges of `Accept` over all its lines, in order, read tolerantly: malformed parameters are ignored, of two weights the
-    /// first counts, and a quote that is not closed hides no later member. A member without a type, or with a malformed weight,
-    /// is left out.
+    /// Ranges of `Accept` over all its lines, in order, parsed tolerantly.
     ///
-    /// For a negotiation of the host's own that compares types alone: a malformed parameter does not refuse a type that the
-    /// client names.
+    /// - Malformed parameters are ignored.
+    /// - Of two weights the first counts.
+    /// - An unclosed quote hides no later member.
+    /// - A member without a type, or with a malformed weight, is omitted.
+    ///
+    /// For a negotiation of the host's own that compares types alone: a malformed parameter does
+    /// not refuse the type.
     pub fn all(headers: &'a HeaderMap) -> impl Iterator<Item = Self> {
         let lines = headers.get_all(&ACCEPT).iter();
         let members = lines.flat_map(|line| {
@@ -154,7 +165,7 @@ impl<'a> MediaRange<'a> {
         members.filter_map(|(essence, parameters)| Self::tolerant(essence, parameters))
     }
 
-    /// Parses a member of `Accept`; `None` if the member is malformed, its weight included.
+    /// Parses a member of `Accept`; `None` if the member or its weight is malformed.
     #[must_use]
     pub fn parse(member: &'a [u8]) -> Option<Self> {
         let (essence, parameters) = field::split_once(member, b';');
@@ -211,14 +222,14 @@ impl<'a> MediaRange<'a> {
         self.weight
     }
 
-    /// How precisely the range names a type without parameters: 0 for `*/*`, 1 for `type/*`, 2 for `type/subtype`. `None` if
-    /// the range does not match. Parameters of the range are ignored.
+    /// How precisely the range names a type without parameters: 0 for `*/*`, 1 for `type/*`, 2 for
+    /// `type/subtype`. `None` if the range does not match. Parameters of the range are ignored.
     #[must_use]
     pub fn precision(&self, essence: &str) -> Option<u8> {
         breadth(self.essence, essence.as_bytes())
     }
 
-    /// How closely the range describes this type, and more than zero; absent where it does not.
+    /// Specificity of the range for this type, above zero; `None` if the range does not match.
     fn specificity(&self, offer: &MediaType) -> Option<u64> {
         let breadth = u64::from(breadth(self.essence, offer.essence().as_bytes())?) + 1;
         let mut matched = 0_u64;
@@ -235,7 +246,7 @@ impl<'a> MediaRange<'a> {
                 Some(false) | None => return None,
             }
         }
-        // a field would need four billion parameters for one of them to count as breadth
+        // a field would need four billion parameters to overflow into the breadth
         Some((breadth << 32) + matched)
     }
 }

@@ -1,4 +1,5 @@
-//! Media types and `Accept`, [RFC 9110 §8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1).
+//! Media types and `Accept`, [RFC 9110
+//! §8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1).
 
 mod accept;
 mod content_type;
@@ -111,7 +112,7 @@ impl FromStr for MediaType {
 impl Parameter {
     fn parse(part: &[u8]) -> Option<Self> {
         let (name, raw) = field::parameter(part)?;
-        // `q` is the weight wherever the type stands in `Accept`
+        // `q` is always the weight in `Accept`
         let is_weight = name.eq_ignore_ascii_case(b"q");
         (!is_weight && raw.is_ascii()).then(|| Self {
             name: name.to_ascii_lowercase().into(),
@@ -134,7 +135,7 @@ fn halves(essence: &[u8]) -> Option<(&[u8], &[u8])> {
     (field::is_token(main) && field::is_token(sub)).then_some((main, sub))
 }
 
-/// The text is not a media type, or is a range of them.
+/// The text is not a media type, or is a media range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid media type")]
 pub struct InvalidMediaType;

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::Clock;
 
-/// A [`Clock`] that a test moves. Clones share their time.
+/// A [`Clock`] that the test advances. Clones share their time.
 #[derive(Clone, Debug)]
 pub struct ManualClock(Arc<Mutex<Times>>);
 
@@ -14,7 +14,7 @@ struct Times {
 }
 
 impl ManualClock {
-    /// A clock that shows `now`, and zero as its monotonic time.
+    /// Creates a clock at `now`, with monotonic time zero.
     #[must_use]
     pub fn new(now: SystemTime) -> Self {
         Self(Arc::new(Mutex::new(Times {
@@ -23,14 +23,14 @@ impl ManualClock {
         })))
     }
 
-    /// Lets time pass for both clocks.
+    /// Advances both clocks.
     pub fn advance(&self, by: Duration) {
         let mut times = self.times();
         times.wall += by;
         times.monotonic += by;
     }
 
-    /// Steps the wall clock, also backwards. The monotonic time does not change.
+    /// Sets the wall clock, forwards or backwards. The monotonic time does not change.
     pub fn set(&self, now: SystemTime) {
         self.times().wall = now;
     }

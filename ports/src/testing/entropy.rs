@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Entropy;
 
-/// An [`Entropy`] that yields the same bytes for the same seed (SplitMix64). Clones continue one sequence.
+/// An [`Entropy`] with the same bytes for the same seed (SplitMix64). Clones continue one sequence.
 ///
 /// # Security
 ///
@@ -12,7 +12,7 @@ use crate::Entropy;
 pub struct SeededEntropy(Arc<AtomicU64>);
 
 impl SeededEntropy {
-    /// The sequence of `seed`, from its beginning.
+    /// Creates the sequence of `seed` from its start.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(AtomicU64::new(seed)))

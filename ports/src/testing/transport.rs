@@ -9,9 +9,11 @@ use http::{Request, Response};
 
 use crate::{Transport, TransportError};
 
-/// A [`Transport`] that answers from a script, in its order, and keeps the requests. Clones play the same script.
+/// A [`Transport`] that returns scripted responses in order and records the requests. Clones share
+/// the script.
 ///
-/// When the script is over, every exchange fails with [`TransportErrorKind::Other`](crate::TransportErrorKind::Other).
+/// After the last response every exchange fails with
+/// [`TransportErrorKind::Other`](crate::TransportErrorKind::Other).
 #[derive(Clone, Debug, Default)]
 pub struct ScriptedTransport(Arc<Mutex<Play>>);
 
@@ -22,7 +24,7 @@ struct Play {
 }
 
 impl ScriptedTransport {
-    /// A transport that will answer with each of these.
+    /// Creates a transport with these responses.
     #[must_use]
     pub fn new(script: impl IntoIterator<Item = Result<Response<Bytes>, TransportError>>) -> Self {
         Self(Arc::new(Mutex::new(Play {
@@ -31,12 +33,12 @@ impl ScriptedTransport {
         })))
     }
 
-    /// Adds an answer at the end of the script.
+    /// Appends a response to the script.
     pub fn push(&self, answer: Result<Response<Bytes>, TransportError>) {
         self.play().script.push_back(answer);
     }
 
-    /// The requests that were sent so far, in their order.
+    /// Requests so far, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<Request<Bytes>> {
         self.play().requests.clone()

@@ -2,7 +2,8 @@
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-/// Exports a macro that makes one test of each public function of the module; see `host_ports_conformance::kit`.
+/// Exports a macro that makes one test of each public function of the module; see
+/// `host_ports_conformance::kit`.
 #[proc_macro_attribute]
 pub fn kit(name: TokenStream, module: TokenStream) -> TokenStream {
     let name = name.to_string();
@@ -17,13 +18,13 @@ pub fn kit(name: TokenStream, module: TokenStream) -> TokenStream {
     expanded
 }
 
-/// One test case of a kit.
+/// A test case of a kit.
 struct Case {
     name: String,
     is_async: bool,
 }
 
-/// The `pub async fn` and `pub fn` that stand directly in the body of the module.
+/// The `pub async fn` and `pub fn` items directly in the body of the module.
 fn cases_of(module: TokenStream) -> Vec<Case> {
     let body = module.into_iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
@@ -62,8 +63,9 @@ fn exported_macro(name: &str, cases: &[Case]) -> String {
         })
         .collect();
     format!(
-        "/// Makes a test of each case: `{name}!(#[tokio::test] expression)`, with `#[test]` for cases that are not async. The\n\
-         /// expression makes an empty store and runs once per case; write `async {{ .. }}` where making a store takes an `await`.\n\
+        "/// Makes a test of each case: `{name}!(#[tokio::test] expression)`, or `#[test]` if no case is async.\n\
+         ///\n\
+         /// The expression makes an empty store and runs once per case. Write `async {{ .. }}` if it awaits.\n\
          #[macro_export]\n\
          macro_rules! {name} {{ ($(#[$attribute:meta])+ $($store:tt)+) => {{\n{tests}}}; }}"
     )
