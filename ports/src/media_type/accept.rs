@@ -222,7 +222,7 @@ impl<'a> MediaRange<'a> {
         self.weight
     }
 
-    /// How precisely the range names a type without parameters: 0 for `*/*`, 1 for `type/*`, 2 for
+    /// Precision of the range for a type without parameters: 0 for `*/*`, 1 for `type/*`, 2 for
     /// `type/subtype`. `None` if the range does not match. Parameters of the range are ignored.
     #[must_use]
     pub fn precision(&self, essence: &str) -> Option<u8> {

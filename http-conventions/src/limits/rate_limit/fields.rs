@@ -30,7 +30,7 @@ pub(crate) const PREFIXED: [HeaderName; 3] = [
     HeaderName::from_static("x-ratelimit-reset"),
 ];
 
-/// Which rate-limit header fields to send. A set: [`and`](Self::and) combines profiles.
+/// Rate-limit header fields to send. A set: [`and`](Self::and) combines profiles.
 ///
 /// | profile | fields | units |
 /// |---|---|---|
