@@ -1,4 +1,4 @@
-//! Changes of schemas.
+//! Compatible and incompatible changes of schemas.
 
 use http_conventions::versions::additive::{InvalidSchema, Role, changes};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ pub(crate) fn shown(old: &str, new: &str, role: Role) -> Vec<String> {
     changes.iter().map(ToString::to_string).collect()
 }
 
-/// The change, and whether it breaks as input and as output.
+/// Checks the change, and whether it breaks as input and as output.
 fn check(old: &str, new: &str, change: &str, (input, output): (bool, bool)) {
     let expected = |breaks| vec![format!("{}{change}", if breaks { "breaking: " } else { "" })];
     assert_eq!(shown(old, new, Role::Input), expected(input), "{old} {new}");
@@ -25,7 +25,8 @@ const INPUT: (bool, bool) = (true, false);
 const OUTPUT: (bool, bool) = (false, true);
 const EITHER: (bool, bool) = (true, true);
 
-/// H21: adding a field breaks nothing; removing, renaming or retyping one does, in resources and events alike.
+/// H21: adding a field breaks nothing; removing, renaming or retyping one does, in resources and
+/// events alike.
 #[test]
 fn fields_are_added_and_never_removed_or_retyped() {
     let id = r#"{"properties":{"id":{"type":"string"}}}"#;
@@ -86,7 +87,7 @@ fn fields_are_added_and_never_removed_or_retyped() {
     );
 }
 
-/// One keyword each: the old schema, the new one, the change, and whom it breaks.
+/// One case per keyword: old schema, new schema, change, and whether it breaks input and output.
 const KEYWORDS: &[(&str, &str, &str, (bool, bool))] = &[
     ("{}", r#"{"required":["a"]}"#, "/required was tightened", INPUT),
     (
@@ -189,7 +190,7 @@ const KEYWORDS: &[(&str, &str, &str, (bool, bool))] = &[
     ("true", "false", " was replaced", EITHER),
 ];
 
-/// H21: to demand more breaks who sends, to promise less breaks who receives.
+/// H21: stricter input breaks clients, and looser output breaks clients.
 #[test]
 fn validation_is_not_tightened_nor_a_promise_withdrawn() {
     for (old, new, change, breaks) in KEYWORDS {
@@ -197,7 +198,8 @@ fn validation_is_not_tightened_nor_a_promise_withdrawn() {
     }
 }
 
-/// H21: documents are compared by schema and by path, through references; a path keeps its resource.
+/// H21: documents are compared by schema and by path, through references; a path keeps its
+/// resource.
 #[test]
 fn documents_are_compared_through_their_references() {
     let document = |paths: &str, schemas: &str| {
@@ -247,7 +249,7 @@ fn documents_are_compared_through_their_references() {
     assert_eq!(changes(b"{}", b"", Role::Both), Err(InvalidSchema));
 }
 
-/// H21: references that lead in circles, or as deep as a document is long, come to an end.
+/// H21: circular and deep references terminate.
 #[test]
 fn circles_and_depths_come_to_an_end() {
     let circle = r##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"properties":{"x":{"$ref":"#/$defs/a"},"y":{"$ref":"#"}}}"##;

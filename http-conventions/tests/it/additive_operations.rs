@@ -1,10 +1,10 @@
-//! Changes of operations: what they take, and what they answer.
+//! Compatible and incompatible changes of operations.
 
 use http_conventions::versions::additive::Role;
 
 use crate::additive::shown;
 
-/// One operation, of which this is the JSON between its braces, with the schemas that it may name.
+/// A document with one operation, given as JSON members, and the schemas that it may name.
 fn operation(members: &str) -> String {
     format!(
         r##"{{"openapi":"3.1.0","paths":{{"/v1/charges":{{"post":{{{members}}}}}}},"components":{{
@@ -13,7 +13,7 @@ fn operation(members: &str) -> String {
     )
 }
 
-/// The old operation, the new one, and what changed behind `/paths/~1v1~1charges/post`.
+/// Old operation, new operation, and the changes under `/paths/~1v1~1charges/post`.
 const OPERATIONS: &[(&str, &str, &[&str])] = &[
     (
         r#""parameters":[{"in":"query","name":"limit"}]"#,
@@ -40,7 +40,7 @@ const OPERATIONS: &[(&str, &str, &[&str])] = &[
         r#""parameters":[{"in":"query","name":"a"}]"#,
         &["/parameters/a/required was loosened"],
     ),
-    // the same name elsewhere is another parameter
+    // the same name at another location is another parameter
     (
         r#""parameters":[{"in":"query","name":"a"}]"#,
         r#""parameters":[{"in":"cookie","name":"a"}]"#,
@@ -106,7 +106,7 @@ const OPERATIONS: &[(&str, &str, &[&str])] = &[
         r#""responses":{"204":{}}"#,
         &["breaking: /responses/201 was removed", "/responses/204 was added"],
     ),
-    // what another status or media type is answered with is no excuse
+    // a response of another status or media type does not replace the removed one
     (
         r##""responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}}}},"201":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Newer"}}}}}"##,
         r##""responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Newer"}}}},"201":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/New"}}}}}"##,
@@ -122,8 +122,8 @@ const OPERATIONS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// H21: an operation demands no more than before, in its parameters and its bodies, and answers with no less, whatever role the
-/// schemas of the document are compared in.
+/// H21: an operation may not require more in parameters and bodies, nor respond with less, in every
+/// role of the schemas.
 #[test]
 fn an_operation_demands_no_more_and_answers_with_no_less() {
     for role in [Role::Input, Role::Output, Role::Both] {
@@ -137,7 +137,7 @@ fn an_operation_demands_no_more_and_answers_with_no_less() {
     }
 }
 
-/// H21: a parameter of a path is one of each of its operations, and one that an operation has itself takes its place.
+/// H21: a parameter of a path applies to all its operations, and an operation can override it.
 #[test]
 fn the_parameters_of_a_path_are_those_of_its_operations() {
     let path = |of_path: &str, of_get: &str| {
@@ -156,7 +156,7 @@ fn the_parameters_of_a_path_are_those_of_its_operations() {
     );
 }
 
-/// H21: a schema by its name is compared once, as strictly as its uses are.
+/// H21: a named schema is compared once, as strictly as its uses require.
 #[test]
 fn a_named_schema_is_compared_as_strictly_as_its_uses_are() {
     let document = |required: &str| {

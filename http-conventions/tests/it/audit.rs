@@ -1,4 +1,4 @@
-//! An audit finds the one fault that was put in.
+//! The audit finds each seeded fault.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use http_conventions::audit::{self, Finding, Rule, audit};
 
 pub(crate) const STRANGE: &str = "https://audit.invalid";
 
-/// An answer that keeps every rule, and then these fields; one without a value is taken away.
+/// A response that keeps every rule, with these fields changed; a field without a value is removed.
 pub(crate) fn answer(status: u16, body: &str, fields: &[(&'static str, &str)]) -> Response<Bytes> {
     let mut answer = Response::new(Bytes::copy_from_slice(body.as_bytes()));
     *answer.status_mut() = StatusCode::from_u16(status).unwrap();
@@ -53,7 +53,7 @@ fn rules(findings: &[Finding]) -> Vec<Rule> {
     findings.iter().map(Finding::rule).collect()
 }
 
-/// Each rule with what an audit finds in an answer that breaks it alone.
+/// Each rule with the findings of a response that breaks it alone.
 fn faults_of_one() -> Vec<(Rule, Vec<Finding>)> {
     let echoed = ("x-request-id", "a; drop table");
     vec![
@@ -95,7 +95,7 @@ fn faults_of_one() -> Vec<(Rule, Vec<Finding>)> {
     ]
 }
 
-/// The same for what the content and single fields say.
+/// Faults of content and of single fields.
 fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
     let listed = [("access-control-allow-origin", "https://app.example.com")];
     let any = [
@@ -150,7 +150,7 @@ fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
     ]
 }
 
-/// The same for what several answers show.
+/// Faults that need several responses.
 fn faults_of_several() -> Vec<(Rule, Vec<Finding>)> {
     let tagged = |status| answer(status, "", &[("etag", "\"1\""), ("vary", "origin")]);
     let made = |body| answer(201, body, &[("location", "/v1/charges/1")]);
@@ -200,7 +200,8 @@ fn faults_of_several() -> Vec<(Rule, Vec<Finding>)> {
     ]
 }
 
-/// H22: each rule has a fault that is found, under the one rule that it breaks; and a section to read.
+/// H22: each rule has a seeded fault, which is found under that rule alone; each rule names a
+/// section.
 #[test]
 fn each_seeded_fault_is_found_under_its_rule() {
     let faults: Vec<_> = faults_of_one()
@@ -222,7 +223,7 @@ fn each_seeded_fault_is_found_under_its_rule() {
     assert_eq!(names.len(), seeded.len());
 }
 
-/// H22: every other way to break a rule, too.
+/// H22: all other ways to break a rule are found.
 #[test]
 fn a_fault_is_found_in_each_of_its_forms() {
     for (rule, findings) in [
@@ -253,7 +254,7 @@ fn a_fault_is_found_in_each_of_its_forms() {
     }
 }
 
-/// H22: the same for fields and pages.
+/// H22: all ways to break a field or a page are found.
 #[test]
 fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
     for (rule, findings) in [
@@ -302,7 +303,7 @@ fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
     }
 }
 
-/// H22: what is another at each exchange is no difference between a GET and its HEAD.
+/// H22: fields of one exchange may differ between a GET and its HEAD.
 #[test]
 fn what_belongs_to_one_exchange_is_no_difference() {
     for name in [
@@ -318,7 +319,7 @@ fn what_belongs_to_one_exchange_is_no_difference() {
     }
 }
 
-/// H22: what a finding quotes of an answer cannot steer the terminal that it is shown on, and does not fill it.
+/// H22: a finding escapes and truncates what it quotes, so it cannot control a terminal.
 #[test]
 fn a_quote_cannot_steer_the_terminal() {
     let steering = "\u{9b}31m\u{202e}\u{2028}";
@@ -350,7 +351,7 @@ fn a_quote_cannot_steer_the_terminal() {
     }
 }
 
-/// H22: the same for what several answers show.
+/// H22: all ways in which several responses break a rule are found.
 #[test]
 fn answers_that_differ_are_found_in_each_of_their_forms() {
     for (rule, findings) in [

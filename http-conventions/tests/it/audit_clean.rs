@@ -1,4 +1,4 @@
-//! An audit finds nothing in what keeps the rules, the pipeline above all.
+//! The audit has no findings for correct responses, those of the pipeline included.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
 
 const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
 
-/// H22: what is right is not found fault with.
+/// H22: correct responses have no findings.
 #[test]
 fn an_answer_that_keeps_the_rules_has_no_finding() {
     let limits = [
@@ -69,7 +69,7 @@ fn an_answer_that_keeps_the_rules_has_no_finding() {
     assert_eq!(audit::unlisted_origin(STRANGE, &answer(200, "{}", &[])), []);
 }
 
-/// H15, H22: a host that keeps the conventions by the pipeline has no finding, on any of its exits, a 429 that is sent again included.
+/// H15, H22: a host that uses the pipeline has no findings on any exit, a repeated 429 included.
 #[tokio::test]
 async fn the_pipeline_has_no_finding() {
     let desk = Desk::new();
@@ -127,7 +127,7 @@ async fn the_pipeline_has_no_finding() {
 }
 
 proptest::proptest! {
-    /// H22: whatever a server answers, the audit ends with findings and not with a panic.
+    /// H22: the audit of any response terminates without a panic.
     #[test]
     fn whatever_is_answered_is_audited(
         status in 100..600_u16,

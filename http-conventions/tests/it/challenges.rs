@@ -1,9 +1,9 @@
-//! `WWW-Authenticate` beside a problem: challenges that cannot be left out, broken out of or repeated.
+//! `WWW-Authenticate` of problems: challenges cannot be omitted, injected or repeated.
 
 use http::{HeaderValue, StatusCode, header};
 use http_conventions::errors::{Challenge, ErrorStatus, InvalidChallenge, Problem};
 
-/// H14: a 401 carries its challenges, and a 403 can name the scope that is missing.
+/// H14: a 401 carries its challenges, and a 403 can name the missing scope.
 #[test]
 fn a_401_carries_its_challenges() {
     let bearer = Challenge::bearer().with_parameter("realm", "desk").unwrap();
@@ -31,7 +31,7 @@ fn a_401_carries_its_challenges() {
     );
 }
 
-/// H14: what a challenge quotes cannot break out of its quotes or its line.
+/// H14: a quoted value of a challenge cannot end its quotes or its line.
 #[test]
 fn a_challenge_cannot_be_broken_out_of() {
     let quoted = Challenge::bearer().with_parameter("realm", "a\"b\\c").unwrap();
@@ -52,7 +52,7 @@ fn a_challenge_cannot_be_broken_out_of() {
     }
 }
 
-/// H14: a challenge has each parameter once (RFC 9110 11.2), so that no client picks another than its neighbour.
+/// H14: a challenge has each parameter once (RFC 9110 11.2), so that all clients read the same one.
 #[test]
 fn a_challenge_has_each_parameter_once() {
     let challenge = Challenge::bearer()
@@ -68,7 +68,8 @@ fn a_challenge_has_each_parameter_once() {
     }
 }
 
-/// H14: what an authorization library refuses becomes a problem: 400 and 403 stay, and a 401 has its challenge whatever came.
+/// H14: a refusal of an authorization library becomes a problem: 400 and 403 stay, every other
+/// status becomes 401 with its challenge.
 #[test]
 fn a_refusal_keeps_its_challenge() {
     for (status, sent) in [
@@ -84,7 +85,8 @@ fn a_refusal_keeps_its_challenge() {
     }
 }
 
-/// H14: a field value with one challenge is one; with two, with a parameter twice or out of its grammar it is none.
+/// H14: a field value with exactly one valid challenge is accepted; two challenges and repeated
+/// parameters are refused.
 #[test]
 fn a_challenge_is_read_as_it_is() {
     for field in [
@@ -117,7 +119,7 @@ fn a_challenge_is_read_as_it_is() {
         "Bearer a b",
         "Negotiate abc==, realm=a",
     ] {
-        // `realm=` is a token68, which a client reads as such
+        // `realm=` is a token68, and clients parse it as such
         let expected = field == "Bearer realm=";
         let read = Challenge::try_from(HeaderValue::from_static(field));
         assert_eq!(read.is_ok(), expected, "{field}");

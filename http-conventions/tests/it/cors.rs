@@ -39,7 +39,8 @@ fn applied(cors: &Cors, request: &HeaderMap) -> HeaderMap {
     answer
 }
 
-/// H18: a preflight is an OPTIONS with Origin and the method that is asked for; any other OPTIONS is the resource's own.
+/// H18: a preflight is an OPTIONS with Origin and Access-Control-Request-Method; any other OPTIONS
+/// goes to the resource.
 #[test]
 fn only_three_signs_together_make_a_preflight() {
     let cors = listed().build().unwrap();
@@ -61,7 +62,7 @@ fn only_three_signs_together_make_a_preflight() {
     }
 }
 
-/// H18: a preflight is told the policy's own lists, and nothing of what it asked for.
+/// H18: a preflight response contains the lists of the policy and nothing of the request.
 #[test]
 fn a_preflight_is_answered_by_the_policy() {
     let rules = listed()
@@ -99,7 +100,7 @@ fn a_preflight_is_answered_by_the_policy() {
     assert_eq!(field(&answer, "access-control-allow-private-network"), None);
 }
 
-/// H18: an origin that is not in the policy, byte for byte, is never written back.
+/// H18: an origin that is not in the policy, byte for byte, is never echoed.
 #[test]
 fn an_origin_that_is_not_listed_is_not_reflected() {
     let cors = listed().with_credentials().build().unwrap();
@@ -124,7 +125,8 @@ fn an_origin_that_is_not_listed_is_not_reflected() {
     assert_eq!(field(&twice, "access-control-allow-origin"), None);
 }
 
-/// H18: every answer varies by Origin, one to a request without it too, and errors keep what pages need to read them.
+/// H18: every response has Vary: Origin, also without Origin in the request, and errors keep their
+/// CORS headers.
 #[test]
 fn every_answer_varies_by_origin() {
     let cors = listed().with_credentials().build().unwrap();
@@ -132,7 +134,7 @@ fn every_answer_varies_by_origin() {
 
     let mut answer = HeaderMap::new();
     answer.insert(header::VARY, HeaderValue::from_static("accept"));
-    // what a handler says by itself does not count
+    // CORS headers of the handler are replaced
     answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     answer.insert(
         header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
@@ -168,7 +170,8 @@ fn every_answer_varies_by_origin() {
     );
 }
 
-/// H18: what is public is public for all, without credentials, and one answer for everybody.
+/// H18: public data is readable for all origins without credentials, and the response is the same
+/// for all.
 #[test]
 fn any_origin_is_one_answer_for_everybody() {
     let cors = CorsRules::any_origin()
@@ -191,7 +194,7 @@ fn any_origin_is_one_answer_for_everybody() {
     );
 }
 
-/// H18: the origin `null` and the private network are opened only where the host says so.
+/// H18: the origin `null` and the private network need an explicit rule.
 #[test]
 fn null_and_the_private_network_are_opened_by_name() {
     let cors = listed()
@@ -227,7 +230,7 @@ fn null_and_the_private_network_are_opened_by_name() {
     }
 }
 
-/// H18: rules that contradict themselves are refused, with every mistake at once.
+/// H18: contradictory rules are refused with all mistakes.
 #[test]
 fn every_mistake_of_the_rules_is_reported_at_once() {
     let star = || HeaderName::from_bytes(b"*").unwrap();
@@ -269,7 +272,8 @@ fn every_mistake_of_the_rules_is_reported_at_once() {
     );
 }
 
-/// H18: an origin is listed as a browser writes it, or it would never match.
+/// H18: an origin must be listed as a browser serializes it, because it would never match
+/// otherwise.
 #[test]
 fn an_origin_is_written_as_browsers_write_it() {
     let fine = [

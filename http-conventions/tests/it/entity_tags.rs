@@ -1,4 +1,4 @@
-//! Entity tags, validators and the 304.
+//! Entity tags, validators and 304 responses.
 
 use std::time::{Duration, SystemTime};
 
@@ -56,7 +56,7 @@ fn only_the_grammar_of_the_rfc_is_a_tag() {
     }
 }
 
-/// H7: the tag of a representation is strong and comes from a hash nobody can collide.
+/// H7: the tag of a representation is strong and comes from a collision-resistant hash.
 #[test]
 fn the_tag_of_content_is_half_a_sha_256() {
     // SHA-256 of "abc" starts ba7816bf 8f01cfea 414140de 5dae2223
@@ -90,10 +90,10 @@ fn validators_write_their_headers() {
     assert!(none.is_empty());
 }
 
-/// H8: a 304 has no body, keeps ETag, Vary, Cache-Control and Date, and drops what describes content.
+/// H8: a 304 has no body, keeps ETag, Vary, Cache-Control and Date, and drops fields about content.
 /// H5: a 304 has no Content-Type, and keeps the request id.
 #[test]
-fn a_304_keeps_what_caches_need_and_drops_what_describes_content() {
+fn a_304_keeps_cache_fields_and_drops_content_fields() {
     let kept = [
         ("etag", "\"v7\""),
         ("vary", "Accept, Origin"),

@@ -1,4 +1,4 @@
-//! Idempotency keys, seen from a client whose requests arrive.
+//! Idempotency keys, seen from a client.
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,7 +15,8 @@ use http_conventions::{
 
 use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post, problems};
 
-/// H6: same key and same body get the stored status, headers and body, marked as replayed; the handler runs once.
+/// H6: a request with the same key and body gets the stored status, headers and body, marked as
+/// replayed; the handler runs once.
 #[tokio::test]
 async fn a_repeated_request_gets_the_first_answer() {
     let fixture = Fixture::new();
@@ -33,8 +34,8 @@ async fn a_repeated_request_gets_the_first_answer() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: what belongs to one exchange, connection or origin is not replayed; what belongs to the outcome is, line by line.
-/// H5: a replay does not bring back the request id of the first request.
+/// H6: fields of one exchange, connection or origin are not replayed; fields of the outcome are,
+/// line by line. H5: a replay has its own request id.
 #[tokio::test]
 async fn cookies_and_request_ids_are_not_replayed() {
     let fixture = Fixture::new();
@@ -77,7 +78,7 @@ async fn cookies_and_request_ids_are_not_replayed() {
     assert_eq!(links, ["</a>; rel=\"a\"", "</b>; rel=\"b\""]);
 }
 
-/// H6: the quoted and the bare form are one key.
+/// H6: the quoted and the unquoted form are one key.
 #[tokio::test]
 async fn quoted_and_bare_keys_are_one() {
     let fixture = Fixture::new();
@@ -88,7 +89,8 @@ async fn quoted_and_bare_keys_are_one() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: another body, path, query or content type under the same key is a 409 with a type of its own, never a run.
+/// H6: another body, path, query or content type under the same key is a 409 with its own type, and
+/// does not run.
 #[tokio::test]
 async fn a_different_request_under_the_same_key_is_a_conflict() {
     let fixture = Fixture::new();
@@ -114,7 +116,7 @@ async fn a_different_request_under_the_same_key_is_a_conflict() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: the mismatch status can be the draft's 422.
+/// H6: the mismatch status can be 422, as in the draft.
 #[tokio::test]
 async fn the_mismatch_status_is_switchable() {
     let fixture =
@@ -127,8 +129,8 @@ async fn the_mismatch_status_is_switchable() {
     );
 }
 
-/// H6: while the first request runs, the same request hears 409 with Retry-After and a type of its own, and a different
-/// one hears of the mismatch first.
+/// H6: while the first request runs, the same request gets 409 with Retry-After and its own type,
+/// and a different request gets the mismatch.
 #[tokio::test]
 async fn a_request_in_flight_is_waited_for() {
     let fixture = Fixture::new();
@@ -154,7 +156,8 @@ async fn a_request_in_flight_is_waited_for() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: keys of another principal, route or method are other keys, also where names could be joined in two ways.
+/// H6: keys of another principal, route or method are other keys, also if names could be joined in
+/// two ways.
 #[tokio::test]
 async fn keys_are_scoped_to_principal_method_and_route() {
     let fixture = Fixture::new();
@@ -206,7 +209,7 @@ async fn a_malformed_key_is_refused() {
     assert_eq!(fixture.runs(), 0);
 }
 
-/// H6: a missing key just runs, or is a 400 where the host asks for one.
+/// H6: a request without a key runs, or gets 400 if keys are required.
 #[tokio::test]
 async fn a_missing_key_is_refused_only_where_required() {
     let mut request = post("k-1", BODY);
@@ -234,7 +237,7 @@ async fn safe_methods_pass_through() {
     assert_eq!(fixture.runs(), 8);
 }
 
-/// H6: a retried write gets its first answer although its own effect has made its If-Match stale.
+/// H6: a retried write gets its first response although its own effect made its If-Match stale.
 #[tokio::test]
 async fn a_replay_precedes_preconditions() {
     let fixture = Fixture::new();
@@ -262,7 +265,7 @@ async fn a_replay_precedes_preconditions() {
     assert_eq!(update().await.status(), 412);
 }
 
-/// H6: a record lives 24 hours after its request is over.
+/// H6: a record lives 24 hours after its request is settled.
 #[tokio::test]
 async fn a_key_is_free_again_after_twenty_four_hours() {
     let fixture = Fixture::new();
@@ -276,7 +279,7 @@ async fn a_key_is_free_again_after_twenty_four_hours() {
     assert_eq!(fixture.runs(), 2);
 }
 
-/// H6: a lifetime shorter than the lease does not let a second request in while the first runs.
+/// H6: a lifetime shorter than the lease does not admit a second request while the first runs.
 #[tokio::test]
 async fn a_short_lifetime_never_ends_before_the_lease() {
     let fixture = Fixture::new().configured(|it| it.with_lifetime(Duration::from_secs(1)));
@@ -289,7 +292,7 @@ async fn a_short_lifetime_never_ends_before_the_lease() {
     );
 }
 
-/// H6: of 32 equal requests at once, one runs; the others wait or get its answer.
+/// H6: of 32 concurrent equal requests one runs; the others get 409 or its response.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_thirty_two_equal_requests_one_runs() {
     let fixture = Arc::new(Fixture::new());

@@ -1,4 +1,4 @@
-//! Idempotency keys where something fails: the handler, its process, or the store.
+//! Idempotency keys if the handler, its process or the store fails.
 
 use std::{
     cell::Cell,
@@ -29,7 +29,7 @@ fn failed() -> Problem {
     Problem::new(ErrorStatus::BAD_GATEWAY)
 }
 
-/// H6: a server error is an outcome too, unless the handler says that nothing happened.
+/// H6: a server error is an outcome too, unless the handler says that nothing took effect.
 #[tokio::test]
 async fn an_error_is_kept_unless_nothing_happened() {
     let fixture = Fixture::new();
@@ -51,7 +51,7 @@ async fn an_error_is_kept_unless_nothing_happened() {
     assert_eq!(fixture.runs(), 3);
 }
 
-/// H6: an outcome that nobody knows is never run again.
+/// H6: a request with an unknown outcome never runs again.
 #[tokio::test]
 async fn an_unknown_outcome_is_never_run_again() {
     let fixture = Fixture::new();
@@ -68,7 +68,8 @@ async fn an_unknown_outcome_is_never_run_again() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: a handler's `Result` is an outcome, but for a server error, of which nobody knows what it left.
+/// H6: a `Result` of the handler is an outcome, except for a server error, whose outcome is
+/// unknown.
 #[tokio::test]
 async fn a_problem_of_the_handler_is_kept_unless_it_is_a_server_error() {
     let fixture = Fixture::new();
@@ -93,7 +94,8 @@ async fn a_problem_of_the_handler_is_kept_unless_it_is_a_server_error() {
     assert_eq!(fixture.send(&post("k-3", BODY)).await.body(), made.body());
 }
 
-/// H6: an answer with a secret is sent once: the store keeps its status alone, and the request never runs again.
+/// H6: a response with a secret is sent once: the store keeps its status alone, and the request
+/// never runs again.
 #[tokio::test]
 async fn nothing_is_kept_of_an_answer_with_a_secret() {
     let seen = Arc::new(Seen::default());
@@ -123,7 +125,7 @@ async fn nothing_is_kept_of_an_answer_with_a_secret() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// A memory store that shows what it was told to keep.
+/// A memory store that records what it stores.
 #[derive(Default)]
 struct Seen {
     store: MemoryIdempotencyStore,
@@ -152,7 +154,7 @@ impl IdempotencyStore for Seen {
     }
 }
 
-/// H13: what this crate refuses is a problem that the host completes at its one exit, like its own.
+/// H13: a refusal by this crate is a problem that the host completes.
 #[tokio::test]
 async fn a_refusal_is_a_problem_for_the_host_to_complete() {
     let fixture = Fixture::new().configured(Idempotency::with_key_required);
@@ -184,7 +186,7 @@ async fn a_refusal_is_a_problem_for_the_host_to_complete() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: a result too large to keep is sent once, and never produced twice.
+/// H6: a response too large to store is sent once, and never produced twice.
 #[tokio::test]
 async fn a_result_too_large_to_keep_is_never_run_twice() {
     let fixture = Fixture::new().configured(|it| it.with_max_stored_body(4));
@@ -205,7 +207,7 @@ async fn a_result_too_large_to_keep_is_never_run_twice() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: exactly as much is kept as the host says, 1 MiB if it says nothing.
+/// H6: bodies up to the configured limit are stored, 1 MiB by default.
 #[tokio::test]
 async fn a_result_of_just_the_largest_size_is_kept() {
     let fixture = Fixture::new();
@@ -221,7 +223,7 @@ async fn a_result_of_just_the_largest_size_is_kept() {
     assert_eq!(fixture.runs(), 2);
 }
 
-/// H6: a first request that broke off holds its key for the lease, and is then settled by policy: refused by default.
+/// H6: a crashed first request holds its key for the lease; then it is refused by default.
 #[tokio::test]
 async fn a_broken_off_request_is_refused_after_its_lease() {
     let fixture = Fixture::new();
@@ -235,7 +237,7 @@ async fn a_broken_off_request_is_refused_after_its_lease() {
     assert_eq!(fixture.runs(), 1);
 }
 
-/// H6: where the host says so, a first request that broke off is run again after its lease, and not before.
+/// H6: with `RunAgain` a crashed first request runs again after its lease, not before.
 #[tokio::test]
 async fn a_broken_off_request_runs_again_where_the_host_says_so() {
     let fixture = Fixture::new().configured(|it| it.with_after_crash(AfterCrash::RunAgain));
@@ -252,10 +254,10 @@ async fn a_broken_off_request_runs_again_where_the_host_says_so() {
     assert_eq!(fixture.runs(), 2);
 }
 
-/// H6: a handler that is slower than its lease is not run beside itself: a repeat is told that nobody knows, and gets the answer
-/// once there is one. What the lease bounds is how long a repeat is told to wait.
+/// H6: a handler slower than its lease is not run concurrently: a retry gets 409 outcome unknown,
+/// and the response once there is one. The lease limits the wait of a retry.
 #[tokio::test]
-async fn a_handler_that_is_slower_than_its_lease_is_not_run_beside_itself() {
+async fn handler_slower_than_its_lease_does_not_run_twice() {
     let fixture = Fixture::new();
     let request = post("k-1", BODY);
     let may_finish = Cell::new(false);
@@ -282,7 +284,7 @@ async fn a_handler_that_is_slower_than_its_lease_is_not_run_beside_itself() {
     assert_eq!((again.body(), fixture.runs()), (late.body(), 1));
 }
 
-/// H6: a first run that is slower than its lease does not overwrite the answer of the run that took over.
+/// H6: a first run slower than its lease does not overwrite the response of the run that took over.
 #[tokio::test]
 async fn a_run_that_lost_its_key_overwrites_nothing() {
     let fixture = Fixture::new().configured(|it| it.with_after_crash(AfterCrash::RunAgain));
@@ -323,7 +325,7 @@ async fn a_run_that_lost_its_key_overwrites_nothing() {
     assert!(is_replayed(&again));
 }
 
-/// H6: a lease or lifetime beyond every calendar is a long one, not one that is over at once.
+/// H6: a lease or lifetime beyond the calendar does not expire at once.
 #[tokio::test]
 async fn an_endless_lease_does_not_end() {
     let fixture = Fixture::new().configured(|it| it.with_lease(Duration::MAX).with_lifetime(Duration::MAX));
@@ -338,7 +340,7 @@ async fn an_endless_lease_does_not_end() {
     assert!(is_replayed(&fixture.send(&post("k-2", BODY)).await));
 }
 
-/// H6: a handler that panics leaves the key to its lease, not claimed forever.
+/// H6: a handler that panics frees its key after the lease.
 #[tokio::test]
 async fn a_panicking_handler_does_not_hold_its_key_forever() {
     let fixture = Arc::new(Fixture::new().configured(|it| it.with_after_crash(AfterCrash::RunAgain)));

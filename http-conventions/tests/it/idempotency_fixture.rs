@@ -1,4 +1,4 @@
-//! A service with idempotency keys, for the tests beside this file.
+//! A service with idempotency keys, shared by the tests of this folder.
 
 use std::{
     error::Error as _,
@@ -24,7 +24,7 @@ pub(crate) const BODY: &str = "{\"amount\":1000}";
 pub(crate) const SCOPE: KeyScope<'static> = KeyScope::new("user-7", "/v1/charges");
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
 
-/// A service that counts how often its handler really ran.
+/// A service that counts the runs of its handler.
 pub(crate) struct Fixture {
     pub(crate) idempotency: Idempotency,
     pub(crate) clock: ManualClock,
@@ -82,7 +82,7 @@ impl Fixture {
             .unwrap_or_else(Problem::into_response)
     }
 
-    /// What the host's log learnt of the store since it was last asked.
+    /// Store failures in the log of the host since the last call.
     pub(crate) fn failures(&self) -> Vec<String> {
         take(&mut *self.failures.lock().unwrap())
     }
@@ -104,7 +104,7 @@ impl Fixture {
         self.runs.load(Ordering::SeqCst)
     }
 
-    /// A first request whose handler is dropped in the middle, as when its connection breaks.
+    /// Sends a first request whose handler is dropped midway, as by a broken connection.
     pub(crate) async fn break_off(&self, request: &Request<Bytes>) {
         let never = async {
             self.runs.fetch_add(1, Ordering::SeqCst);

@@ -24,7 +24,8 @@ fn request(target: &str, content_type: Option<&str>, body: &str) -> Request<Byte
     request.body(Bytes::copy_from_slice(body.as_bytes())).unwrap()
 }
 
-/// H6: the hash covers method, target, content type and body, and no byte can move from one to the next.
+/// H6: the hash covers method, target, content type and body, and no byte can move from one part to
+/// another.
 #[test]
 fn requests_that_differ_in_any_part_have_other_fingerprints() {
     let mut put = request("/a", Some("t"), "b");
@@ -45,8 +46,8 @@ fn requests_that_differ_in_any_part_have_other_fingerprints() {
     assert_eq!(fingerprints.len(), requests.len() - 1);
 }
 
-/// H6: records outlive a release, so their names and fingerprints are made in one way for good. The values were computed
-/// apart from this crate.
+/// H6: records outlive a release, so keys and fingerprints never change. The values were computed
+/// independently of this crate.
 #[test]
 fn names_and_fingerprints_never_change() {
     let key = IdempotencyKey::parse(b"k-1").unwrap();
@@ -66,7 +67,7 @@ fn names_and_fingerprints_never_change() {
     );
 }
 
-/// H6: who knows a key may read the answer that is kept under it; a log of requests shows none.
+/// H6: `Debug` hides the key, because a caller with the key may read the stored response.
 #[test]
 fn a_key_is_not_shown() {
     let key = IdempotencyKey::parse(b"8e03978e-40d5").unwrap();
@@ -74,7 +75,7 @@ fn a_key_is_not_shown() {
     assert_eq!(key.as_str(), "8e03978e-40d5");
 }
 
-/// H6: an answer may hold a secret that is shown once; a log of what is stored shows none.
+/// H6: `Debug` of a stored response hides its content, which may be a secret.
 #[test]
 fn a_stored_answer_does_not_show_its_content() {
     let response = StoredResponse {
@@ -87,7 +88,7 @@ fn a_stored_answer_does_not_show_its_content() {
     assert!(shown.contains("201") && shown.contains("x-token"), "{shown}");
 }
 
-/// H6: a record can be kept as one value, whatever bytes it holds.
+/// H6: a record can be stored as one value, whatever bytes it holds.
 #[test]
 fn a_record_survives_serde() {
     let response = StoredResponse {
@@ -131,7 +132,7 @@ fn claim(number: u32, now: SystemTime) -> Claim {
     )
 }
 
-/// H6: records that expired do not fill the memory, and no other is forgotten with them.
+/// H6: expired records do not fill the memory, and live records stay.
 #[tokio::test]
 async fn the_memory_store_forgets_expired_records() {
     let store = MemoryIdempotencyStore::default();
@@ -147,8 +148,9 @@ async fn the_memory_store_forgets_expired_records() {
     assert!(store.len() <= 1024, "{}", store.len());
 }
 
-/// H6: a caller with ever new keys and large answers does not fill the memory. What has an answer keeps it, what found no room is not
-/// run again, and who finds none even for a key is told so before anything runs.
+/// H6: a caller with many keys and large responses does not fill the memory. Stored responses stay,
+/// a response without room is not run again, and a key without room is refused before anything
+/// runs.
 #[tokio::test]
 async fn the_memory_store_is_bounded() {
     let (store, now) = (MemoryIdempotencyStore::default(), SystemTime::UNIX_EPOCH);
@@ -177,7 +179,8 @@ async fn the_memory_store_is_bounded() {
     assert!((32 << 20..=64 << 20).contains(&kept), "{kept} bytes");
 }
 
-/// H6: a full store refuses new keys and forgets no old one, keeps what is under way, and goes on once records have expired.
+/// H6: a full store refuses new keys, keeps old and running ones, and recovers once records have
+/// expired.
 #[tokio::test]
 async fn a_full_memory_store_loses_nothing() {
     let (store, start) = (
@@ -229,7 +232,7 @@ async fn a_full_memory_store_loses_nothing() {
     );
 }
 
-/// H6: room that was given back is room again, however often.
+/// H6: released room is usable again, however often.
 #[tokio::test]
 async fn released_and_replaced_records_take_no_room() {
     let (store, now) = (

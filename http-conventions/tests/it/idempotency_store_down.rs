@@ -43,8 +43,8 @@ impl IdempotencyStore for Broken {
     }
 }
 
-/// H6: while the store is down nothing runs, and the answer is 503.
-/// H12: a broken store is a server error with a problem body; a 503 says when to come back.
+/// H6: while the store is unavailable nothing runs, and the response is 503. H12: a broken store is
+/// a server error with a problem body; a 503 has Retry-After.
 #[tokio::test]
 async fn nothing_runs_while_the_store_is_down() {
     let down = Fixture::with_store(Arc::new(Broken(|| {
@@ -88,7 +88,7 @@ fn stored(status: u16, name: &str, value: &'static [u8]) -> ClaimOutcome {
     }))
 }
 
-/// H6: once the handler has run, its answer goes out even if it cannot be noted.
+/// H6: once the handler has run, its response is sent even if it cannot be stored.
 #[tokio::test]
 async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
     let fixture = Fixture::with_store(Arc::new(Broken(|| Ok(ClaimOutcome::Claimed))));
@@ -105,7 +105,7 @@ async fn an_answer_goes_out_even_if_it_cannot_be_noted() {
     assert_eq!(fixture.failures(), gone);
 }
 
-/// A store whose first claim is granted, and its answer lost.
+/// A store that grants the first claim and loses its response.
 #[derive(Default)]
 struct LosesAnAnswer {
     store: MemoryIdempotencyStore,
@@ -137,7 +137,8 @@ impl IdempotencyStore for LosesAnAnswer {
     }
 }
 
-/// H6: a claim whose answer was lost ran nothing, so that the next request runs, and no lease is waited for.
+/// H6: a claim whose response was lost frees its key, so that the next request runs without waiting
+/// for a lease.
 #[tokio::test]
 async fn a_claim_whose_answer_was_lost_holds_no_key() {
     let fixture = Fixture::with_store(Arc::new(LosesAnAnswer::default()));

@@ -1,4 +1,4 @@
-//! Links, in bodies and in the head.
+//! Links in bodies and in the Link field.
 
 use http::{HeaderMap, Method, header};
 use http_conventions::{
@@ -43,7 +43,8 @@ fn links_are_an_object_of_their_names() {
     assert_eq!(links.find(&Relation::NEXT), None);
 }
 
-/// H11: the head has a line for each link that is followed; what asks for another method is an action, and stays out.
+/// H11: the Link field has a line for each GET link; actions with other methods are in the body
+/// alone.
 #[test]
 fn the_head_lists_what_may_be_followed() {
     let mut headers = HeaderMap::new();
@@ -71,7 +72,7 @@ fn the_head_lists_what_may_be_followed() {
     );
 }
 
-/// H11: nothing that is linked breaks out of its place in the field.
+/// H11: no part of a link can break out of its place in the field.
 #[test]
 fn a_link_is_written_escaped() {
     for (title, expected) in [
@@ -94,7 +95,7 @@ fn a_link_is_written_escaped() {
     assert_eq!(written(&hostile), r#"</a%3E%3B%20rel%3D%22x/%0D%0A>; rel="next""#);
 }
 
-/// H11: a relation is a registered name, one of the API's own, or an absolute URI.
+/// H11: a relation is a registered name, a name of the API, or an absolute URI.
 #[test]
 fn a_relation_is_a_name_or_an_absolute_uri() {
     for text in [

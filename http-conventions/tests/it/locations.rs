@@ -1,10 +1,11 @@
-//! `Location`, and the answers that owe one.
+//! `Location`, and the responses that need it.
 
 use http::{Response, header};
 use http_conventions::routing::{InvalidLocation, Location, accepted, created};
 use proptest::prelude::*;
 
-/// H3: a 201 names what was created and a 202 what to poll, whatever status the answer had.
+/// H3: a 201 names the created resource and a 202 the resource to poll, whatever status the
+/// response had.
 #[test]
 fn a_201_and_a_202_carry_their_location() {
     let location = Location::of_path(["v1", "charges", "ch_1"]);
@@ -17,7 +18,7 @@ fn a_201_and_a_202_carry_their_location() {
     }
 }
 
-/// H3: a location is a path on this host or an absolute URI, or it is refused, not dropped.
+/// H3: a location is a path of this host or an absolute URI; any other is refused, not dropped.
 #[test]
 fn a_location_that_cannot_be_sent_is_refused() {
     for text in [
@@ -46,7 +47,7 @@ fn a_location_that_cannot_be_sent_is_refused() {
     }
 }
 
-/// H3: an id in a path cannot lead out of it.
+/// H3: an id in a path cannot leave its segment.
 #[test]
 fn a_segment_stays_one_segment() {
     let of = |segments: &[&str]| Location::of_path(segments).header_value();

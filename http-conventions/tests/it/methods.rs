@@ -7,7 +7,7 @@ use http_conventions::{
     routing::{ACCEPT_QUERY, Lasting, Location, METHODS, Semantics, accept_query, redirect, see_other},
 };
 
-/// H2: the method table, QUERY as safe, and nothing taken for granted of a method that is not known.
+/// H2: the method table; QUERY is safe, and an unknown method has no properties.
 #[test]
 fn each_method_means_what_the_table_says() {
     // (method, safe, idempotent, cacheable)
@@ -44,7 +44,7 @@ fn each_method_means_what_the_table_says() {
     }
 }
 
-/// H2: a resource that takes QUERY says of which types, as the example of RFC 10008 writes it.
+/// H2: a resource that supports QUERY lists its media types, as in the example of RFC 10008.
 #[test]
 fn a_resource_says_which_queries_it_takes() {
     let offers = Offers::parse("application/jsonpath", &["application/sql;charset=\"UTF-8\""]).unwrap();
@@ -57,7 +57,7 @@ fn a_resource_says_which_queries_it_takes() {
     assert_eq!(accept_query(&odd), r#""a/b";x="1";y="\"\\";*w=" ""#);
 }
 
-/// H17: a redirect keeps the method: 308 and 307 for whatever is not read by GET or HEAD.
+/// H17: a redirect keeps the method: 308 and 307 for all methods but GET and HEAD.
 #[test]
 fn a_redirect_keeps_the_method() {
     let there = Location::of_path(["v2", "charges"]);
@@ -97,7 +97,7 @@ fn sent(name: &HeaderName, lines: &[&'static str]) -> HeaderMap {
     headers
 }
 
-/// H5: content is read by its label, and what is not read is told what would be.
+/// H5: content is read by its Content-Type; a 415 lists the supported types.
 #[test]
 fn content_of_another_type_is_a_415_that_lists_what_is_read() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
@@ -132,9 +132,9 @@ fn content_of_another_type_is_a_415_that_lists_what_is_read() {
     }
 }
 
-/// H19: a coding that is not unpacked is a 415, several on top of each other too.
+/// H19: an unsupported coding, or several codings, get 415.
 #[test]
-fn content_in_another_coding_is_a_415_that_lists_what_is_unpacked() {
+fn unsupported_coding_gets_415_with_accept_encoding() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
     let read = [ContentCoding::GZIP];
     let found = |lines: &[&'static str]| {

@@ -1,4 +1,4 @@
-//! Media types, languages and codings, and the Vary they cause.
+//! Negotiation of media types, languages and codings, and its Vary.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ fn media_types_have_the_weights_of_the_table_in_the_rfc() {
     }
 }
 
-/// H4: the most specific range decides, and only then the weights are compared.
+/// H4: the most specific range decides, then the weight.
 #[test]
 fn the_most_specific_range_decides() {
     for (accept, media_type, expected) in [
@@ -70,7 +70,7 @@ fn the_most_specific_range_decides() {
         ("a/b;x=A", "a/b;x=a", 0),
         ("text/html;charset=UTF-8", "text/html; charset=utf-8", 1000),
         ("text/html;charset=latin1", "text/html; charset=utf-8", 0),
-        // many clients say so of a type that has no charset
+        // many clients add a charset to types that have none
         ("application/json;charset=utf-8", "application/json", 1000),
         ("application/json;version=1", "application/json", 0),
         // a suffix is not the type
@@ -80,7 +80,7 @@ fn the_most_specific_range_decides() {
     }
 }
 
-/// H4: a member that is malformed is passed over; a field of nothing else says nothing.
+/// H4: a malformed member is ignored; a field of malformed members is like an absent field.
 #[test]
 fn a_malformed_range_is_passed_over() {
     for bad in [
@@ -105,7 +105,7 @@ fn a_malformed_range_is_passed_over() {
         assert_eq!(weight(&format!("{bad}, */*;q=0.3"), "a/b"), 300, "{bad}");
         assert_eq!(weight(bad, "a/b"), 1000, "{bad}");
     }
-    // a quote that is not closed reaches to the end of its line
+    // an unclosed quote extends to the end of its line
     for nothing in ["", " ", ",,", "a/b;q=0;x=\", */*;q=0.3"] {
         assert_eq!(weight(nothing, "a/b"), 1000);
     }
@@ -117,7 +117,8 @@ fn a_malformed_range_is_passed_over() {
     );
 }
 
-/// H4: the host's order settles what is wanted alike, over all field lines; nothing acceptable is nothing.
+/// H4: the order of the host breaks ties, over all field lines; without an acceptable offer there
+/// is no choice.
 #[test]
 fn the_type_that_is_wanted_most_is_chosen() {
     let offers = ["application/json", "text/csv", "text/html;level=1"];
@@ -134,7 +135,7 @@ fn the_type_that_is_wanted_most_is_chosen() {
     ] {
         assert_eq!(chosen(accept, &offers).as_deref(), expected, "{accept:?}");
     }
-    // more than one reading takes
+    // more offers than one pass handles
     let many: Vec<String> = (0..40).map(|number| format!("a/b{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert_eq!(
@@ -143,7 +144,8 @@ fn the_type_that_is_wanted_most_is_chosen() {
     );
 }
 
-/// H4: nothing acceptable is a 406 that lists what there is, and varies like the answer it stands for.
+/// H4: without an acceptable offer a 406 lists the offers, and has the Vary of the regular
+/// response.
 #[test]
 fn a_406_lists_what_there_is() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
@@ -182,7 +184,7 @@ fn looked_up(accept: &str, offers: &[&str]) -> Option<String> {
         .map(ToString::to_string)
 }
 
-/// H4: lookup shortens each range, the weightiest first, until it is a language of the host (RFC 4647 §3.4).
+/// H4: lookup shortens each range, highest weight first, until it equals an offer (RFC 4647 §3.4).
 #[test]
 fn a_language_is_looked_up_by_shortening() {
     for (accept, offers, expected) in [
@@ -215,7 +217,7 @@ fn a_language_is_looked_up_by_shortening() {
     assert_eq!(looked_up("en-x19", &many).as_deref(), Some("en-x19"));
 }
 
-/// H4: where nothing matches, the default answers; a language refused by name comes last.
+/// H4: without a match the default is sent; a language refused by name comes last.
 #[test]
 fn a_language_is_never_refused() {
     let offers = Offers::<LanguageTag>::parse("en", &["de"]).unwrap();
@@ -249,7 +251,7 @@ fn a_language_is_never_refused() {
     }
 }
 
-/// H4: basic filtering gives every language that begins with a range (RFC 4647 §3.3.1).
+/// H4: basic filtering returns every language that a range is a prefix of (RFC 4647 §3.3.1).
 #[test]
 fn a_range_filters_the_languages_that_begin_with_it() {
     let offers = Offers::<LanguageTag>::parse("en", &["de", "de-CH", "deu", "fr"]).unwrap();
@@ -269,7 +271,7 @@ fn a_range_filters_the_languages_that_begin_with_it() {
     }
 }
 
-/// H4: identity is wanted unless it is refused, by name or by `*`; what is named comes before what is not.
+/// H4: identity is acceptable unless it is refused, by name or by `*`; named codings come first.
 #[test]
 fn a_coding_is_chosen_and_identity_is_the_last_resort() {
     let offers = [ContentCoding::BROTLI, ContentCoding::GZIP];
@@ -308,7 +310,7 @@ fn a_coding_is_chosen_and_identity_is_the_last_resort() {
     );
 }
 
-/// H4: a field of any length and content is read in time that grows with its length alone.
+/// H4: parsing is linear in the length of the field, whatever its content.
 #[test]
 fn a_hostile_field_takes_linear_time() {
     let types = Offers::<MediaType>::parse("application/json", &["text/csv", "a/b;x=1"]).unwrap();
@@ -343,13 +345,14 @@ fn a_hostile_field_takes_linear_time() {
         drop(negotiation.media_type(&types));
         let _ = negotiation.language(&languages);
         drop(negotiation.coding(&[ContentCoding::GZIP]));
-        // as many bytes squared would take minutes
+        // quadratic time would take minutes
         assert!(started.elapsed() < Duration::from_secs(20), "{pattern}");
     }
 }
 
 proptest! {
-    /// H4: whatever is sent, one of the offers is chosen or none, and asking for the chosen one by name gets it.
+    /// H4: for any field one of the offers is chosen or none, and naming the chosen offer selects
+    /// it.
     #[test]
     fn whatever_is_sent_is_negotiated(line in "[ -~]{0,60}") {
         let types = Offers::<MediaType>::parse("application/json", &["text/csv"]).unwrap();

@@ -1,4 +1,4 @@
-//! What is wanted, against a reading of the field that looks at everything and takes its time.
+//! Negotiation against a reference that parses the whole field.
 
 use http::{HeaderMap, HeaderValue, header};
 use http_conventions::content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers};
@@ -19,7 +19,7 @@ const MEMBERS: [&str; 24] = [
     "application/json",
     "application/*;q=0.6",
     "image/avif",
-    // none of these is a range
+    // none of these is a valid range
     "*/html",
     "text/",
     "/html",
@@ -32,7 +32,7 @@ const MEMBERS: [&str; 24] = [
     "",
 ];
 
-/// A weight in thousandths, of the grammar.
+/// Weight in thousandths by the grammar.
 fn thousandths(value: &str) -> Option<u32> {
     let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
     let is_weight = matches!(whole, "0" | "1") && fraction.len() <= 3;
@@ -40,7 +40,7 @@ fn thousandths(value: &str) -> Option<u32> {
     (is_weight && number <= 1000).then_some(number)
 }
 
-/// How closely a member describes `text/html;level=1`, and its weight; absent for what is no range.
+/// Specificity of a member for `text/html;level=1`, and its weight; `None` if it is not a range.
 fn read(member: &str) -> Option<(Option<usize>, u32)> {
     let token = |text: &str| !text.is_empty() && !text.contains([' ', '/', ';', '=']);
     let mut parts = member.split(';').map(str::trim);
@@ -71,7 +71,7 @@ fn read(member: &str) -> Option<(Option<usize>, u32)> {
 }
 
 proptest! {
-    /// H4: what is passed over for speed had no say.
+    /// H4: shortcuts of the parser do not change the result.
     #[test]
     fn a_type_has_the_weight_that_a_whole_reading_gives_it(members in prop::collection::vec(select(&MEMBERS[..]), 0..8)) {
         let line = members.join(",");
@@ -87,7 +87,7 @@ proptest! {
         let html: MediaType = "text/html;level=1".parse().unwrap();
         let weight = Accept::of(&headers).weight(&html).thousandths();
         prop_assert_eq!(u32::from(weight), expected, "{}", line);
-        // and beside others
+        // and with further offers
         let offers = Offers::<MediaType>::parse("image/png", &["text/html;level=1"]).unwrap();
         let chosen = Accept::of(&headers).choose(&offers).map(MediaType::as_str);
         let image = Accept::of(&headers).weight(&"image/png".parse().unwrap());
@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// H4: a range that only begins as a language does, and is none, is passed over.
+/// H4: a malformed range that starts like a language is ignored.
 #[test]
 fn a_malformed_range_that_begins_with_a_language_is_passed_over() {
     let offers = Offers::<LanguageTag>::parse("fr", &["de", "en"]).unwrap();

@@ -1,4 +1,4 @@
-//! The components of an OpenAPI document, and what the pipeline answers beside them.
+//! Components of an OpenAPI document, and the responses of the pipeline.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn limiter(on_failure: OnStoreFailure) -> RateLimiter {
     RateLimiter::new(Arc::new(MemoryRateLimitStore::default()), clock(), on_failure)
 }
 
-/// In alphabetical order: that of a JSON object is another where some crate of the build asks for it.
+/// Sorted, because a feature of serde_json can change the order of JSON objects.
 fn names(components: &Value, kind: &str) -> Vec<String> {
     let mut names: Vec<String> = components[kind].as_object().unwrap().keys().cloned().collect();
     names.sort_unstable();
@@ -59,7 +59,7 @@ fn sorted(object: &Map<String, Value>) -> Vec<&str> {
     names
 }
 
-/// The members of an operation.
+/// Parameters and responses of an operation.
 fn asked(operation: &Value) -> (Vec<&str>, Vec<&str>) {
     let parameters = operation["parameters"].as_array().unwrap().iter();
     let parameters =
@@ -70,7 +70,7 @@ fn asked(operation: &Value) -> (Vec<&str>, Vec<&str>) {
     (parameters.collect(), responses)
 }
 
-/// H22: without options there are neither pages, keys, limits nor versions in the components.
+/// H22: without configuration there are neither pages, keys, limits nor versions in the components.
 #[test]
 fn what_is_not_configured_does_not_appear() {
     let conventions = bare().build().unwrap();
@@ -109,7 +109,7 @@ fn what_is_not_configured_does_not_appear() {
     );
 }
 
-/// H22: each option adds its own.
+/// H22: each setting adds its components.
 #[test]
 fn what_is_configured_appears() {
     let with = |configure: fn(ConventionsBuilder) -> ConventionsBuilder| {
@@ -149,7 +149,7 @@ fn what_is_configured_appears() {
     );
 }
 
-/// H22, H6, H13, H15: keys, limits and the host's own types appear with what they are configured to.
+/// H22, H6, H13, H15: keys, limits and problem types of the host appear as configured.
 #[test]
 fn what_is_configured_appears_as_it_is() {
     let with = |configure: fn(ConventionsBuilder) -> ConventionsBuilder| {
@@ -207,7 +207,8 @@ const ON_EVERY_ANSWER: [&str; 10] = [
     "X-Request-Id",
 ];
 
-/// H5, H12, H14, H15: a response has the fields that its status owes, and those that every answer has.
+/// H5, H12, H14, H15: a response has the fields that its status requires, and the fields of every
+/// response.
 #[test]
 fn a_response_has_what_its_status_owes() {
     let conventions = bare()
@@ -246,7 +247,7 @@ fn a_response_has_what_its_status_owes() {
     assert_eq!(sorted(&conventions.openapi_headers()), ON_EVERY_ANSWER);
 }
 
-/// H20: the version is a parameter where one says it, and its end shows.
+/// H20: the version is a parameter if the scheme has one, and its end is documented.
 #[test]
 fn versions_appear_as_their_scheme_has_them() {
     let old = Lifecycle::deprecated(std::time::SystemTime::UNIX_EPOCH);
@@ -297,7 +298,7 @@ fn versions_appear_as_their_scheme_has_them() {
     );
 }
 
-/// H6, H15: a status that is switched is switched in the document.
+/// H6, H15: a configured status appears in the document.
 #[test]
 fn an_operation_may_end_as_its_conventions_say() {
     let keyed = |status: MismatchStatus| {
@@ -325,7 +326,7 @@ fn an_operation_may_end_as_its_conventions_say() {
     assert_eq!(limited(OnStoreFailure::FailClosed), "408 413 414 429 431 500 503");
 }
 
-/// H22: no reference leads nowhere, whatever is configured.
+/// H22: every reference has a target, for every configuration.
 #[test]
 fn every_reference_leads_to_a_component() {
     let configured: [fn(ConventionsBuilder) -> ConventionsBuilder; 3] = [

@@ -1,4 +1,4 @@
-//! The document of the conventions, held to what the pipeline answers.
+//! The OpenAPI document against the responses of the pipeline.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::pipeline_fixture::{Desk, QUOTA, request};
 
-/// H13, H22: every refusal of the pipeline is one that the operation has, by the host's server or after `admit`: its status, its
-/// type, the members of that type, and the fields that its response must have.
+/// H13, H22: every refusal of the pipeline, before or after `admit`, matches a response of the
+/// operation: status, type, members of that type, and required fields.
 #[tokio::test]
 async fn what_the_pipeline_answers_is_in_its_document() {
     const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
@@ -56,7 +56,7 @@ async fn what_the_pipeline_answers_is_in_its_document() {
     );
 }
 
-/// H13, H22: what a server refuses in the host's place is in the document of each operation too.
+/// H13, H22: refusals by the server are in the document of each operation too.
 #[test]
 fn what_a_server_refuses_is_in_the_document() {
     let desk = Desk::new();
@@ -74,7 +74,7 @@ fn what_a_server_refuses_is_in_the_document() {
     }
 }
 
-/// H7, H22: a state without an entity tag has a 304 in the document too.
+/// H7, H22: a 304 for a state without an entity tag is in the document too.
 #[test]
 fn a_304_without_a_tag_is_in_the_document() {
     let desk = Desk::new();
@@ -91,7 +91,7 @@ fn a_304_without_a_tag_is_in_the_document() {
     assert_documented(&document(&desk), "GET", &answer);
 }
 
-/// The document of a desk, with an operation for each of its methods.
+/// Document of the test service, with one operation per method.
 fn document(desk: &Desk) -> Value {
     let operation = |takes: &[Takes]| {
         desk.conventions
@@ -112,7 +112,7 @@ fn assert_documented(document: &Value, method: &str, answer: &Response<Bytes>) {
     };
     let name: String = reason.chars().filter(char::is_ascii_alphanumeric).collect();
     let response = at(document, &format!("/components/responses/{name}"));
-    // a method that the resource does not take is no operation of it
+    // an unsupported method is not an operation
     if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
         let of_operation = at(
             document,

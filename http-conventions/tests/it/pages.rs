@@ -1,4 +1,4 @@
-//! Pages in two calls.
+//! Pages by `open_page` and `page`.
 
 use std::{
     slice::from_ref,
@@ -34,7 +34,7 @@ fn after(position: &[PositionValue], direction: Direction) -> String {
     format!("after={}", cursor.unwrap())
 }
 
-/// H10: opening a page and filling it, again and again, yields every row once.
+/// H10: a walk over all pages yields every row once.
 #[test]
 fn two_calls_walk_the_whole_collection() {
     let keyring = keyring();
@@ -59,7 +59,7 @@ fn two_calls_walk_the_whole_collection() {
     }
 }
 
-/// H10: whatever cannot be opened is one error, with the problem of what is wrong.
+/// H10: every refused page request is one error type with its own problem.
 #[test]
 fn each_refusal_of_a_page_is_a_400_that_names_its_parameter() {
     let keyring = keyring();
@@ -88,7 +88,7 @@ fn each_refusal_of_a_page_is_a_400_that_names_its_parameter() {
     }
 }
 
-/// H10: a cursor with a position of another form, or that walks back, is invalid: `after` goes on, from a row of this list.
+/// H10: a cursor whose position has another form, or whose direction differs, is invalid.
 #[test]
 fn a_position_of_another_form_is_invalid() {
     let keyring = keyring();
@@ -120,7 +120,7 @@ fn a_position_of_another_form_is_invalid() {
     }
 }
 
-/// H10: positions of this crate lead back to themselves, and one that does not fit is told, not cut.
+/// H10: positions of this crate round-trip, and a position that does not fit is an error.
 #[test]
 fn a_page_ends_where_the_next_begins() {
     let keyring = keyring();

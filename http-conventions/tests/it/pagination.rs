@@ -61,7 +61,8 @@ fn base() -> ProblemBase {
     ProblemBase::new("https://api.example.com/problems/").unwrap()
 }
 
-/// H10: limit defaults to 20, has a maximum of 100, and anything else is a 400 that names the parameter.
+/// H10: limit defaults to 20 and has a maximum of 100; any other value is a 400 that names the
+/// parameter.
 #[test]
 fn a_limit_is_in_range_or_refused() {
     let rules = PageRules::default();
@@ -98,7 +99,7 @@ fn a_limit_is_in_range_or_refused() {
     assert_eq!(PageRules::new(11, 10), Err(InvalidPageRules));
 }
 
-/// H10: after is taken once and not empty; filters are the host's.
+/// H10: after is accepted once and not empty; filters belong to the host.
 #[test]
 fn after_is_read_beside_filters() {
     let rules = PageRules::default();
@@ -113,7 +114,8 @@ fn after_is_read_beside_filters() {
     }
 }
 
-/// H10: a cursor is opaque, safe in a URL, at most 512 characters, and leads back to its position and direction.
+/// H10: a cursor is opaque, URL-safe, at most 512 characters long, and restores its position and
+/// direction.
 #[test]
 fn a_cursor_leads_back_to_its_position() {
     let values = vec![
@@ -135,8 +137,8 @@ fn a_cursor_leads_back_to_its_position() {
     }
 }
 
-/// H10: clients keep cursors over a release, so their form is what it is for good. The value was computed apart from this
-/// crate.
+/// H10: clients keep cursors over a release, so their form never changes. The value was computed
+/// independently of this crate.
 #[test]
 fn the_form_of_a_cursor_never_changes() {
     let cursor = "AQEAAAAAAGtNxoDuqSsjQ9knjArYml0pEaUiAwAAAABrSdH_BAAFY2hfNDL3fv-2pdh5-pRChVA7XOYW";
@@ -147,14 +149,15 @@ fn the_form_of_a_cursor_never_changes() {
     );
 }
 
-/// H10: no cursor is longer than 512 characters, and none longer is looked at.
+/// H10: cursors have at most 512 characters; longer ones are refused unread.
 #[test]
 fn a_cursor_has_at_most_512_characters() {
     let seal = |length: usize| {
         let value = PositionValue::Text("x".repeat(length));
         keyring().seal(&[value], Direction::Forward, &binding(), now())
     };
-    // 384 bytes less version, key, direction, expiry, binding, tag, and the value's own tag and length
+    // 384 bytes minus version, key, direction, expiry, binding, tag, and the tag and length of the
+    // value
     let longest = 384 - 27 - 16 - 3;
     assert_eq!(seal(longest).unwrap().len(), 512);
     for length in longest - 4..=longest {
@@ -169,7 +172,8 @@ fn a_cursor_has_at_most_512_characters() {
     );
 }
 
-/// H10: a cursor of another route, principal, sort or filter is a mismatch, also where parts could be joined in two ways.
+/// H10: a cursor of another route, principal, sort or filter is a mismatch, also if parts could be
+/// joined in two ways.
 #[test]
 fn a_cursor_works_only_for_the_request_it_came_from() {
     let cursor = seal(&keyring());
@@ -204,7 +208,7 @@ fn a_cursor_works_only_for_the_request_it_came_from() {
     }
 }
 
-/// H10: the order in which a client writes its filters does not matter.
+/// H10: the order of filters does not matter.
 #[test]
 fn filters_are_a_set() {
     let one = binding().with_filter("currency", "eur");
@@ -240,7 +244,7 @@ fn a_cursor_expires() {
     );
 }
 
-/// H10: keys rotate; a cursor of a key that is gone, or of a key that only shares the id, is invalid.
+/// H10: keys rotate; a cursor of a removed key, or of a key with the same id, is invalid.
 #[test]
 fn a_previous_key_still_opens_its_cursors() {
     let old = seal(&keyring());
@@ -254,12 +258,12 @@ fn a_previous_key_still_opens_its_cursors() {
     assert_eq!(gone.open(&old, &binding(), now()), Err(CursorError::Invalid));
     let impostor = CursorKeyring::new(CursorKey::new(1, [9; 32]));
     assert_eq!(impostor.open(&old, &binding(), now()), Err(CursorError::Invalid));
-    // who rotates and forgets the id loses no cursor of before
+    // a rotation that keeps the id opens older cursors
     let kept_id = impostor.with_previous(CursorKey::new(1, [7; 32]));
     assert!(kept_id.open(&old, &binding(), now()).is_ok());
 }
 
-/// H10: no changed character of a cursor opens, and none is anything but invalid.
+/// H10: a cursor with any changed character is invalid.
 #[test]
 fn every_changed_character_makes_a_cursor_invalid() {
     let cursor = seal(&keyring());
@@ -292,8 +296,8 @@ fn every_changed_character_makes_a_cursor_invalid() {
     );
 }
 
-/// H10: invalid, expired and mismatched cursors are 400s with types of their own.
-/// H12: a bad cursor is the client's to fix, never a 500.
+/// H10: invalid, expired and mismatched cursors are 400s with their own types. H12: a bad cursor is
+/// never a 500.
 #[test]
 fn each_cursor_error_has_its_own_problem_type() {
     for (error, expected) in [
@@ -338,7 +342,7 @@ fn a_page_has_exactly_three_members() {
     assert_eq!(failed, Err(PositionTooLong));
 }
 
-/// H10: walking a collection page by page yields every row once, in order, whatever the page size.
+/// H10: a walk over all pages yields every row once, in order, for every page size.
 #[test]
 fn pages_yield_every_row_once() {
     let rows: Vec<i64> = (0..57).map(|row| row * 3).collect();

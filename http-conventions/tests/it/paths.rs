@@ -7,7 +7,7 @@ fn check(template: &str) -> Vec<PathFinding> {
     PathRules::default().check(template)
 }
 
-/// H1: lowercase, hyphenated, plural, at most two levels; a version counts as none.
+/// H1: lower case, hyphens, plural, at most two levels; a version is not a level.
 #[test]
 fn a_path_that_keeps_the_rules_has_no_finding() {
     for template in [
@@ -22,7 +22,7 @@ fn a_path_that_keeps_the_rules_has_no_finding() {
     }
 }
 
-/// H1: each rule that a path breaks is named, with the segment that breaks it.
+/// H1: each broken rule is reported with its segment.
 #[test]
 fn each_broken_rule_of_a_path_is_named() {
     use PathFinding::{
@@ -63,7 +63,7 @@ fn each_broken_rule_of_a_path_is_named() {
     }
 }
 
-/// H1: what is one of its kind is named as an exception, and nothing else passes by it.
+/// H1: an exception applies to its segment alone.
 #[test]
 fn an_exception_is_for_its_segment_alone() {
     let rules = PathRules::default()
@@ -94,7 +94,7 @@ fn an_exception_is_for_its_segment_alone() {
 }
 
 proptest! {
-    /// H1: what has no finding is a lowercase path without empty segments, whatever is checked.
+    /// H1: a template without findings is a lower-case path without empty segments.
     #[test]
     fn nothing_else_passes(template in "[/a-zA-Z{}_.0-9-]{0,20}|\\PC{0,9}") {
         if check(&template).is_empty() {

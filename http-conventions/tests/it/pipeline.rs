@@ -20,7 +20,7 @@ use crate::{
 
 const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
 
-/// H22, H5, H13, H18, H19, H20: what is refused before anybody is asked who they are.
+/// H22, H5, H13, H18, H19, H20: a refusal before authentication is complete.
 #[tokio::test]
 async fn a_refusal_of_the_head_is_complete() {
     let desk = Desk::new();
@@ -46,7 +46,7 @@ async fn a_refusal_of_the_head_is_complete() {
     assert_complete(&gone, "/v1/charges");
 }
 
-/// H13, H18, H19: what a server refuses in the host's place leaves by the same exit, and what its head is refused for comes first.
+/// H13, H18, H19: a refusal by the server is complete, and a refusal of the head takes precedence.
 #[tokio::test]
 async fn what_a_server_refuses_is_complete() {
     let desk = Desk::new();
@@ -79,7 +79,8 @@ async fn what_a_server_refuses_is_complete() {
     }
 }
 
-/// H15: what limits an address and what limits its user are both told, whether the request passes or is refused.
+/// H15: the limits of the address and of the user are both reported, for passed and refused
+/// requests.
 #[tokio::test]
 async fn two_limits_tell_of_both() {
     let desk = Desk::new();
@@ -104,7 +105,8 @@ async fn two_limits_tell_of_both() {
     }
 }
 
-/// H18: the answer to a preflight has its id and varies, and exposes nothing, as there is nothing to read.
+/// H18: a preflight response has a request id and Vary, and exposes no headers, because it has no
+/// content.
 #[tokio::test]
 async fn a_preflight_is_complete() {
     let answer = Desk::new().send(&preflight("/v1/charges")).await;
@@ -114,7 +116,7 @@ async fn a_preflight_is_complete() {
     assert!(answer.headers().contains_key("access-control-allow-methods"));
 }
 
-/// H13, H14, H20: what the host refuses says what becomes of its version too.
+/// H13, H14, H20: a refusal by the host has the version lifecycle headers too.
 #[tokio::test]
 async fn a_refusal_of_the_host_is_complete() {
     let desk = Desk::new();
@@ -140,8 +142,8 @@ async fn a_refusal_of_the_host_is_complete() {
     }
 }
 
-/// H5, H6, H14: what the host owes every answer is on each of its exits, and a replay has what is owed now; nothing that the
-/// conventions write is displaced by it.
+/// H5, H6, H14: a header that the host sets is on each exit, a replay has the current value, and it
+/// displaces no header of the conventions.
 #[tokio::test]
 async fn what_the_host_says_in_every_answer_is_on_each_exit() {
     let desk = Desk::new();
@@ -176,7 +178,8 @@ async fn what_the_host_says_in_every_answer_is_on_each_exit() {
     assert_ne!(answer.headers()["x-request-id"], "of-the-host");
 }
 
-/// H15: the 429 has the fields of every other answer, and every answer after it was counted says what is left.
+/// H15: the 429 has the fields of every other response, and every counted response has the
+/// remaining quota.
 #[tokio::test]
 async fn limits_are_told_on_success_and_on_every_refusal() {
     let desk = Desk::new();
@@ -207,7 +210,7 @@ async fn limits_are_told_on_success_and_on_every_refusal() {
     assert_deprecated(&refused);
 }
 
-/// H6, H15: a store that is down is a 503, and a complete one.
+/// H6, H15: a store failure is a complete 503.
 #[tokio::test]
 async fn a_refusal_for_a_store_that_is_down_is_complete() {
     let limiter = |clock: ManualClock| {
@@ -233,7 +236,8 @@ async fn a_refusal_for_a_store_that_is_down_is_complete() {
     assert_eq!(desk.runs.load(SeqCst), 0);
 }
 
-/// H13: what frameworks answer by themselves, in plain text or with nothing, becomes a problem and keeps its fields.
+/// H13: an error of a framework with plain text or no content becomes a problem and keeps its
+/// fields.
 #[test]
 fn an_answer_of_the_framework_becomes_a_problem() {
     let desk = Desk::new();
@@ -263,7 +267,7 @@ fn an_answer_of_the_framework_becomes_a_problem() {
     }
 }
 
-/// H14, H15: what a framework leaves out of a 401, a 429 and a 503 is put in.
+/// H14, H15: headers that a framework omits from a 401, a 429 and a 503 are added.
 #[test]
 fn what_a_status_owes_is_put_in() {
     let desk = Desk::new();
@@ -280,7 +284,7 @@ fn what_a_status_owes_is_put_in() {
     }
 }
 
-/// H12: a page for people and an error of another protocol stay what they are, and get the fields all the same.
+/// H12: an HTML page and an error of another protocol keep their content and get the fields too.
 #[test]
 fn an_error_of_another_kind_keeps_its_content() {
     let desk = Desk::new();
@@ -298,7 +302,7 @@ fn an_error_of_another_kind_keeps_its_content() {
     }
 }
 
-/// H5: content that nobody names is bytes, not a page that a browser guesses; where there is none it has no type.
+/// H5: content without a type is application/octet-stream; an empty response has no type.
 #[test]
 fn content_without_a_type_is_bytes() {
     let desk = Desk::new();
@@ -315,7 +319,7 @@ fn content_without_a_type_is_bytes() {
     }
 }
 
-/// H13: a clone finishes what a handler that panicked cannot, under the id that the handler knew.
+/// H13: a clone finishes the response of a handler that panicked, under the same request id.
 #[test]
 fn a_panic_is_answered_under_the_id_of_its_request() {
     let desk = Desk::new();
@@ -333,7 +337,7 @@ fn a_panic_is_answered_under_the_id_of_its_request() {
     assert_complete(&answer, "/v1/charges");
 }
 
-/// H6, H13: an error that is kept names the request it was first given to, in every replay of it.
+/// H6, H13: a stored error names the first request in every replay.
 #[tokio::test]
 async fn a_replayed_problem_is_the_first_byte_for_byte() {
     let desk = Desk::new();
@@ -348,7 +352,7 @@ async fn a_replayed_problem_is_the_first_byte_for_byte() {
     assert!(again.headers().contains_key("ratelimit"));
 }
 
-/// H13: a problem that the host rendered by itself is completed as one that it left to the pipeline.
+/// H13: a problem that the host rendered is completed too.
 #[tokio::test]
 async fn a_rendered_problem_is_completed() {
     let desk = Desk::new();
@@ -362,7 +366,7 @@ async fn a_rendered_problem_is_completed() {
         let answer = exchange.run(&request, scope, async { reply }).await;
         assert_complete(&answer, "/v1/charges");
     }
-    // a member of that name stays what it is, and what is no object stays whole
+    // existing members stay, and content that is not an object stays unchanged
     let named = br#"{"status":409,"instance":"/theirs","request_id":"theirs"}"#;
     for body in [&named[..], b"[]", b"", b"{"] {
         let mut answer = rendered();
@@ -380,7 +384,7 @@ async fn a_rendered_problem_is_completed() {
     );
 }
 
-/// H13: a target that no URI could name is one in the problem all the same, and leads nowhere else.
+/// H13: a target that is not a valid URI becomes a valid URI reference of this host in the problem.
 #[test]
 fn an_instance_is_a_uri_reference_of_this_host() {
     let desk = Desk::new();

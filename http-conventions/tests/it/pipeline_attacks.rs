@@ -1,4 +1,4 @@
-//! What could leave the one exit incomplete, or make it say what is not so.
+//! Attacks on the completeness and correctness of pipeline responses.
 
 use std::{panic::resume_unwind, sync::atomic::Ordering::SeqCst, time::Duration};
 
@@ -18,7 +18,8 @@ use crate::pipeline_fixture::{APP, Desk, assert_complete, json, request};
 const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
 const SCOPE: KeyScope<'_> = KeyScope::new("user-7", "/v1/charges");
 
-/// H13: a problem that grows has neither the length nor the tags of what it was, with which a client would read half of it.
+/// H13: a changed problem loses the length and tags of its former bytes, which would truncate it
+/// for clients.
 #[test]
 fn what_was_said_of_the_bytes_goes_with_them() {
     let desk = Desk::new();
@@ -59,7 +60,7 @@ fn what_was_said_of_the_bytes_goes_with_them() {
     }
 }
 
-/// H13: only what could be a problem is read for one; an answer of a mebibyte is not.
+/// H13: only a problem is parsed; a large response of another type is not.
 #[tokio::test]
 async fn content_that_is_no_problem_is_not_read() {
     let desk = Desk::new();
@@ -84,7 +85,8 @@ async fn content_that_is_no_problem_is_not_read() {
     }
 }
 
-/// H6, H22: a handler that panics is answered by a complete 500, limits included; its key is that of a crash, and runs no more.
+/// H6, H22: a panic is a complete 500, rate-limit fields included; its key counts as crashed and
+/// does not run again.
 #[tokio::test]
 async fn a_handler_that_panics_is_answered_and_never_runs_again() {
     let desk = Desk::new();
@@ -118,7 +120,7 @@ async fn a_handler_that_panics_is_answered_and_never_runs_again() {
     assert_eq!(desk.runs.load(SeqCst), 1);
 }
 
-/// H13: a handler that panics before its first wait is answered too, where there are no keys.
+/// H13: a handler that panics at its first poll, without a key, gets a 500 too.
 #[tokio::test]
 async fn a_panic_without_a_key_is_answered() {
     let desk = Desk::new();
@@ -138,7 +140,7 @@ fn broken() -> Response<Bytes> {
     resume_unwind(Box::new("the handler broke"))
 }
 
-/// H13, H19: whoever sends a target that is too long does not get it back, three times as long.
+/// H13, H19: a target that is too long is not repeated in the response.
 #[tokio::test]
 async fn a_target_that_is_too_long_is_not_repeated() {
     let desk = Desk::new();
@@ -152,7 +154,7 @@ async fn a_target_that_is_too_long_is_not_repeated() {
     }
 }
 
-/// H22: an answer that is finished by the exchange of its handler and by the layer around it says each thing once.
+/// H22: a response that the handler and a layer both finish has each header once.
 #[tokio::test]
 async fn what_is_finished_twice_is_finished_once() {
     let policy = Policy::new("user", Quota::per(9, Duration::from_secs(60)).unwrap()).unwrap();
@@ -189,7 +191,7 @@ async fn what_is_finished_twice_is_finished_once() {
     }
 }
 
-/// H15: what refuses is told first, and the limits that were passed before it with it.
+/// H15: the refusing limit comes first in the fields, followed by the limits that passed.
 #[tokio::test]
 async fn a_second_limit_tells_what_refuses() {
     let desk = Desk::configured(|builder| {
@@ -218,7 +220,8 @@ async fn a_second_limit_tells_what_refuses() {
     assert_eq!(refused.headers().get_all("ratelimit-limit").iter().count(), 1);
 }
 
-/// H13, H22: a stream passes unread with the fields of every answer, and gives way to a problem only where it explains nothing.
+/// H13, H22: a stream is not read and gets the fields of every response; it is replaced only if it
+/// is an error without explanation.
 #[test]
 fn a_stream_is_finished_without_being_read() {
     struct Stream(&'static str);
@@ -261,7 +264,8 @@ fn a_stream_is_finished_without_being_read() {
     assert_complete(&problem, "/v1/charges");
 }
 
-/// H18: OPTIONS is a preflight only where a page of another origin asks for leave; every other one is the host's.
+/// H18: OPTIONS is a preflight only with the headers of a preflight; any other OPTIONS goes to the
+/// host.
 #[test]
 fn an_options_that_asks_for_no_leave_is_the_hosts() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! A desk that keeps every convention by the pipeline, for the tests beside this file.
+//! A service that uses the whole pipeline, shared by the tests of this folder.
 
 use std::{
     sync::{
@@ -25,14 +25,14 @@ use http_conventions::{
 
 pub(crate) const BASE: &str = "https://api.example.com/problems/";
 pub(crate) const APP: &str = "https://app.example.com";
-/// The host says in every answer what the request says in this field.
+/// Request field whose value the host copies to every response.
 pub(crate) const SAID: HeaderName = HeaderName::from_static("x-said");
-/// How many requests a user may make in an hour.
+/// Requests per hour of a user.
 pub(crate) const QUOTA: u32 = 50;
 
 type Handled = Result<Response<Bytes>, Problem>;
 
-/// One charge that can be changed, and charges that can be made.
+/// One charge that can be changed, and charges that can be created.
 pub(crate) struct Desk {
     pub(crate) conventions: Conventions,
     policy: Policy,
@@ -82,7 +82,7 @@ impl Desk {
         }
     }
 
-    /// One exchange, as a host has it.
+    /// One exchange, as a host implements it.
     pub(crate) async fn send(&self, request: &Request<Bytes>) -> Response<Bytes> {
         self.answer(request)
             .await
@@ -130,7 +130,7 @@ impl Desk {
         }
     }
 
-    /// What a user has left in this hour.
+    /// Remaining requests of the user in this hour.
     pub(crate) async fn left(&self) -> u32 {
         let answer = self.send(&request("GET", "/v1/charges", &[])).await;
         let field = answer.headers()["ratelimit"].to_str().unwrap().to_owned();
@@ -165,7 +165,7 @@ pub(crate) fn json(text: &str) -> Response<Bytes> {
     response
 }
 
-/// A request of user 7 from the app; a field without a value takes one away.
+/// A request of user 7 from the app; a field without a value is removed.
 pub(crate) fn request(method: &str, target: &str, fields: &[(&str, &str)]) -> Request<Bytes> {
     let mut request = Request::new(Bytes::new());
     *request.method_mut() = method.parse().unwrap();
@@ -187,7 +187,7 @@ pub(crate) fn preflight(target: &str) -> Request<Bytes> {
     request("OPTIONS", target, &[("authorization", ""), asks])
 }
 
-/// What every answer carries; the path is that of the request.
+/// Asserts the fields of every response; `path` is that of the request.
 pub(crate) fn assert_complete(answer: &Response<Bytes>, path: &str) {
     let headers = answer.headers();
     let field = |name: &str| {
@@ -226,7 +226,7 @@ pub(crate) fn assert_complete(answer: &Response<Bytes>, path: &str) {
     assert_eq!(named, field("x-request-id").to_str().ok());
 }
 
-/// An answer that came after the version was known.
+/// Asserts the fields of a response after the version was resolved.
 pub(crate) fn assert_deprecated(answer: &Response<Bytes>) {
     assert_eq!(answer.headers()["deprecation"], "@1800000000");
     assert!(answer.headers().contains_key("sunset"));

@@ -1,4 +1,4 @@
-//! The order of the pipeline: of two steps that would both answer, the earlier one does.
+//! Order of the pipeline: of two stages that could both respond, the earlier one does.
 
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
@@ -44,7 +44,7 @@ async fn what_is_too_large_is_refused_first() {
     );
 }
 
-/// H18: a preflight names no version that counts, has no credentials, and is not limited: it neither needs nor takes anything.
+/// H18: a preflight needs no version and no credentials, and takes no units of a limit.
 #[tokio::test]
 async fn a_preflight_comes_before_version_authentication_and_limits() {
     let desk = Desk::new();
@@ -63,7 +63,7 @@ async fn a_preflight_comes_before_version_authentication_and_limits() {
     assert_eq!(status(&desk, &with_credentials).await, 204);
 }
 
-/// H20: what version there is, is nobody's secret.
+/// H20: the versions of an API are public, so an unknown version is refused before authentication.
 #[tokio::test]
 async fn the_version_comes_before_authentication() {
     let desk = Desk::new();
@@ -77,7 +77,7 @@ async fn the_version_comes_before_authentication() {
     );
 }
 
-/// H15: a stranger spends nothing of what is another's.
+/// H15: an unauthenticated caller cannot spend the quota of a user.
 #[tokio::test]
 async fn authentication_comes_before_limits() {
     let desk = Desk::new();
@@ -96,7 +96,7 @@ async fn authentication_comes_before_limits() {
     );
 }
 
-/// H15, H6: a replay is limited too, or a key would be a way around the limits.
+/// H15, H6: a replay is limited too; otherwise a key would bypass the limits.
 #[tokio::test]
 async fn limits_come_before_a_replay() {
     let desk = Desk::new();
@@ -108,7 +108,7 @@ async fn limits_come_before_a_replay() {
     assert_eq!(desk.runs.load(SeqCst), 1);
 }
 
-/// H6, H7: a write that is sent again gets its first answer, and not the 412 that its own effect would make of it.
+/// H6, H7: a retried write gets its first response, not a 412 caused by its own effect.
 #[tokio::test]
 async fn a_replay_comes_before_preconditions() {
     let desk = Desk::new();
@@ -127,7 +127,8 @@ async fn a_replay_comes_before_preconditions() {
     assert_eq!(status(&desk, &without_key).await, 412);
 }
 
-/// H22, H7: nothing takes effect that another state was meant for, and a refusal before says nothing of the state.
+/// H22, H7: a write for another state has no effect, and an earlier refusal reveals nothing about
+/// the state.
 #[tokio::test]
 async fn preconditions_are_looked_at_only_by_what_runs() {
     let desk = Desk::new();
@@ -153,8 +154,8 @@ fn pinned() -> Conventions {
         .unwrap()
 }
 
-/// H6, H20: whoever names another version with a key asks for something else, and gets no answer in the form of the first. Where
-/// none is named, the pin of the account may have moved since: that is no other request.
+/// H6, H20: a request with the same key and another version in a field is a different request.
+/// Without a version in a field, a changed pin of the account is the same request.
 #[tokio::test]
 async fn a_key_is_of_the_version_that_its_request_names() {
     let desk = Desk::configured(|builder| {
@@ -191,8 +192,8 @@ async fn a_key_is_of_the_version_that_its_request_names() {
     assert_eq!(run("unnamed-1", "", new).await, (200, true));
 }
 
-/// H20: the pin of an account counts once the account is known, a version that is named before that, and either way the
-/// answer varies by the field.
+/// H20: the pin of an account counts after authentication, a named version before it, and the
+/// response varies by the field.
 #[test]
 fn a_pin_is_asked_for_after_the_account_is_known() {
     let conventions = pinned();
@@ -227,7 +228,7 @@ fn a_pin_is_asked_for_after_the_account_is_known() {
     assert!(allowed.contains("api-version"), "{allowed}");
 }
 
-/// H22: what the host consulted is on every exit after it.
+/// H22: fields that the host evaluated are in Vary of every later exit.
 #[test]
 fn an_answer_varies_by_what_the_host_consulted() {
     let conventions = pinned();
@@ -240,7 +241,7 @@ fn an_answer_varies_by_what_the_host_consulted() {
     assert_eq!(answer.headers()["vary"], "accept, origin, api-version");
 }
 
-/// H15: nothing passes unlimited because nobody set up a limiter.
+/// H15: without a limiter no request passes.
 #[tokio::test]
 async fn a_limit_without_a_limiter_lets_nothing_through() {
     let conventions = pinned();
@@ -249,7 +250,7 @@ async fn a_limit_without_a_limiter_lets_nothing_through() {
     assert_eq!(exchange.limit(&[]).await.unwrap_err().status(), 500);
 }
 
-/// H6: an exchange runs in a task of its own, so that a client that leaves does not end it.
+/// H6: an exchange can run in its own task, so that a disconnecting client does not end it.
 #[tokio::test]
 async fn a_run_can_be_spawned() {
     let conventions = pinned();

@@ -1,4 +1,4 @@
-//! Conventions are checked when they are built, and cost little afterwards.
+//! Conventions are validated when they are built, and cost little afterwards.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn mistakes(builder: ConventionsBuilder) -> Vec<ConventionsMistake> {
     builder.build().unwrap_err().mistakes().to_vec()
 }
 
-/// H22: every mistake of every convention, at once.
+/// H22: all mistakes of all conventions are reported at once.
 #[test]
 fn every_mistake_of_the_conventions_is_reported_at_once() {
     let twice = [("1", Lifecycle::default()), ("1", Lifecycle::default())];
@@ -59,7 +59,7 @@ fn every_mistake_of_the_conventions_is_reported_at_once() {
     );
 }
 
-/// H22: conventions that are right each for itself, and not beside one another.
+/// H22: conventions that are valid alone are checked in combination.
 #[test]
 fn conventions_are_checked_against_one_another() {
     let other = ProblemBase::new("https://other.example.com/problems/").unwrap();
@@ -114,7 +114,7 @@ fn conventions_are_checked_against_one_another() {
     assert_eq!(said, "invalid conventions: invalid base of problem types");
 }
 
-/// H5: a host of strangers takes no id from them.
+/// H5: a host with untrusted callers adopts no request ids.
 #[test]
 fn an_id_is_adopted_only_where_the_host_says_so() {
     let request = request("GET", "/", &[("x-request-id", "checkout-7f3a")]);
@@ -126,7 +126,7 @@ fn an_id_is_adopted_only_where_the_host_says_so() {
     assert_ne!(id(builder(BASE).with_new_request_ids()), "checkout-7f3a");
 }
 
-/// What passes costs the room that its answer's fields take, and the text of a new id: nothing else is allocated.
+/// A passing exchange allocates its response fields and the text of a new id, and nothing else.
 #[test]
 fn what_passes_allocates_its_fields_alone() {
     let conventions = builder(BASE)
@@ -136,7 +136,7 @@ fn what_passes_allocates_its_fields_alone() {
         .unwrap();
     let pass = |id: &str| {
         let mut request = request("GET", "/v1/charges", &[("x-request-id", id)]);
-        // as a server makes them: slices of what it read
+        // as a server creates them: slices of its read buffer
         let shared = |text: &'static str| HeaderValue::from_static(text);
         request.headers_mut().insert("origin", shared(APP));
         *request.uri_mut() = http::Uri::from_static("/v1/charges");
@@ -146,7 +146,7 @@ fn what_passes_allocates_its_fields_alone() {
                 .insert("x-request-id", shared("checkout-7f3a"));
         }
         let mut answer = Some(json("{}"));
-        // the first clone of each value of the rules makes it shared
+        // the first clone of each value makes it shared
         drop(
             conventions
                 .begin(&request)
@@ -166,7 +166,7 @@ fn what_passes_allocates_its_fields_alone() {
     assert_eq!(pass(""), 1, "the text of the id");
 }
 
-/// H18: what is exposed for the sake of one header takes nothing else from a page's script.
+/// H18: exposing one header keeps the headers that the handler exposed.
 #[test]
 fn exposed_names_are_added_to_those_of_the_handler() {
     let conventions = builder(BASE).build().unwrap();

@@ -1,4 +1,4 @@
-//! Stores that are down.
+//! Stores that fail.
 
 use std::{sync::Arc, time::SystemTime};
 

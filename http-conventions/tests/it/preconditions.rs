@@ -12,7 +12,7 @@ use http_conventions::{
     errors::ProblemBase,
 };
 
-/// What a clock that was never set writes; still a date, so no reason to let a write through.
+/// Time of a clock that was never set; a valid date, so it must not pass a write.
 const ANCIENT: &str = "Wed, 31 Dec 1969 23:59:59 GMT";
 const BEFORE: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
 const EQUAL: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
@@ -42,7 +42,7 @@ const METHODS: [&str; 10] = [
 ];
 
 fn last_modified() -> SystemTime {
-    // the fraction must not count
+    // the fraction of a second must not count
     SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_777_900)
 }
 
@@ -66,7 +66,7 @@ fn states() -> Vec<Option<Validators>> {
     states
 }
 
-/// What one combination of fields looks like to the reference.
+/// One combination of fields for the reference.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
     if_match: &'static [&'static str],
@@ -92,7 +92,7 @@ fn append(headers: &mut HeaderMap, name: &HeaderName, lines: &'static [&'static 
     }
 }
 
-/// RFC 9110 §13.2.2 as a reader would write it down, with the values of the tables above spelled out.
+/// RFC 9110 §13.2.2 written down literally for the values of the tables above.
 fn reference(
     method: &str,
     fields: &Fields,
@@ -147,9 +147,9 @@ fn reference(
     }
 }
 
-/// H7: one evaluator in the order of RFC 9110 13.2.2, strong comparison for If-Match, 428 where required.
-/// H8: If-None-Match compares weakly and answers 304 to reads.
-/// H9: If-Modified-Since counts whole seconds, and only without If-None-Match.
+/// H7: evaluates in the order of RFC 9110 13.2.2, strong comparison for If-Match, 428 where
+/// required. H8: If-None-Match compares weakly and responds with 304 to reads. H9:
+/// If-Modified-Since counts whole seconds, and only without If-None-Match.
 #[test]
 fn every_combination_is_decided_as_the_rfc_orders() {
     let mut cases = 0_u32;
@@ -189,7 +189,7 @@ fn check(fields: &Fields, current: Option<&Validators>) -> u32 {
     cases
 }
 
-/// H7: a stale If-Match is refused with 412, a missing one with 428 where the host asks for it.
+/// H7: a stale If-Match gets 412, a missing one 428 if it is required.
 #[test]
 fn a_refusal_is_a_problem_with_its_own_type() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
@@ -217,7 +217,8 @@ fn a_refusal_is_a_problem_with_its_own_type() {
     assert!(PreconditionDecision::NotModified.problem(&base).is_none());
 }
 
-/// H7: a write goes through in the state it was made for; in another it is a 412, and a 428 where it does not say.
+/// H7: a write passes in the state that it names; another state gets 412, and a missing
+/// precondition 428.
 #[test]
 fn a_write_passes_in_its_own_state_alone() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
@@ -245,8 +246,8 @@ fn a_write_passes_in_its_own_state_alone() {
     assert!(creates.check_write(Some(&current), &base).is_err());
 }
 
-/// H8: a read of a state that the caller has is a 304 with its validators and without content.
-/// H7: a read carries its tag, and an If-Match for another state refuses it.
+/// H8: a read of a state that the client has is a 304 with validators and without content. H7: a
+/// read carries its tag, and an If-Match for another state refuses it.
 #[test]
 fn a_read_is_answered_as_its_preconditions_say() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
@@ -277,7 +278,7 @@ fn a_read_is_answered_as_its_preconditions_say() {
     let refused = answer(200, &IF_MATCH, "\"old\"").unwrap_err();
     assert_eq!(refused.status(), 412);
 
-    // what is an error anyway has no preconditions
+    // an error response ignores preconditions
     let error = answer(404, &IF_MATCH, "\"old\"").unwrap();
     assert_eq!(error.status(), 404);
     assert!(!error.headers().contains_key(ETAG));

@@ -21,7 +21,8 @@ fn text(problem: &Problem) -> String {
     String::from_utf8(problem.to_bytes().to_vec()).unwrap()
 }
 
-/// H13: type, title, status, detail, instance and extras, as application/problem+json, with the status of the response.
+/// H13: type, title, status, detail, instance and extensions, as application/problem+json, with the
+/// status of the response.
 #[test]
 fn a_problem_has_all_its_members() {
     let request_id: RequestId = "checkout-7f3a".parse().unwrap();
@@ -50,7 +51,8 @@ fn a_problem_has_all_its_members() {
     assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");
 }
 
-/// H13: a member is never written twice, and an extension cannot take the place of a standard member.
+/// H13: a member is never written twice, and an extension cannot take the place of a standard
+/// member.
 #[test]
 fn a_member_is_written_once() {
     let problem = Problem::new(ErrorStatus::NOT_FOUND)
@@ -64,7 +66,8 @@ fn a_member_is_written_once() {
     );
 }
 
-/// H13, H14: a header of the host's is sent once; it can neither take the place of what the problem owes nor stand beside it.
+/// H13, H14: a header of the host is sent once; it can neither replace nor repeat a required
+/// header.
 #[test]
 fn a_problem_has_the_headers_that_its_host_adds() {
     let one = RetryAfter::new(Duration::from_secs(1));
@@ -117,8 +120,8 @@ fn a_plain_problem_is_titled_by_its_status() {
     }
 }
 
-/// H3: a status that owes a header cannot be had without it.
-/// H12: no success is a problem, so no answer is a 200 with an error in it.
+/// H3: a status that requires a header has no plain problem. H12: no success is a problem, so no
+/// response is a 200 with an error in it.
 #[test]
 fn only_statuses_without_obligations_make_a_plain_problem() {
     for code in 100..1000 {
@@ -131,8 +134,8 @@ fn only_statuses_without_obligations_make_a_plain_problem() {
     }
 }
 
-/// H13: what a server or framework refuses by itself is a problem too.
-/// H12: and no status makes a success of it, or an answer without a header it owes.
+/// H13: a refusal by a server or framework is a problem too. H12: no status results in a success or
+/// in a response without a required header.
 #[test]
 fn every_status_makes_a_problem_that_owes_nothing() {
     for code in 100..1000 {
@@ -150,7 +153,7 @@ fn every_status_makes_a_problem_that_owes_nothing() {
     }
 }
 
-/// H12: a 405 lists the allowed methods, also when there are none.
+/// H12: a 405 lists the supported methods, also if there are none.
 #[test]
 fn a_405_carries_its_methods() {
     let response = Problem::method_not_allowed(&[Method::GET, Method::HEAD]).into_response();
@@ -164,7 +167,7 @@ fn a_405_carries_its_methods() {
     );
 }
 
-/// H18: OPTIONS is answered with the methods, the same that a 405 lists.
+/// H18: the response to OPTIONS lists the methods of the 405.
 #[test]
 fn options_lists_what_a_405_lists() {
     let allow = Allow::of(&[Method::GET, Method::OPTIONS]);
@@ -175,8 +178,7 @@ fn options_lists_what_a_405_lists() {
     assert_eq!(refused.headers()[header::ALLOW], "GET, OPTIONS");
 }
 
-/// H15: a 429 says when to come back.
-/// H16: so does a 503.
+/// H15: a 429 has Retry-After. H16: a 503 has it too.
 #[test]
 fn a_429_and_a_503_carry_their_wait() {
     let wait = RetryAfter::new(Duration::from_millis(1_500));
@@ -194,7 +196,7 @@ fn a_429_and_a_503_carry_their_wait() {
     }
 }
 
-/// H13: the registry has one entry for each slug, and slugs are lowercase words.
+/// H13: the registry has one entry for each slug, and slugs are lower-case words.
 #[test]
 fn each_registered_type_has_its_own_slug() {
     let slugs: HashSet<_> = types::ALL.iter().map(|kind| kind.slug()).collect();
@@ -211,7 +213,8 @@ fn each_registered_type_has_its_own_slug() {
     }
 }
 
-/// H13: the reader treats members of the wrong type as absent (RFC 9457 3.1) and keeps unknown ones.
+/// H13: the parser treats members of the wrong type as absent (RFC 9457 3.1) and keeps unknown
+/// ones.
 #[test]
 fn the_reader_ignores_members_of_the_wrong_type() {
     for body in [
@@ -245,7 +248,7 @@ fn the_reader_ignores_members_of_the_wrong_type() {
     assert_eq!(problem.extension("title"), None);
 }
 
-/// H13: only a body that is no JSON object is no problem.
+/// H13: only a body that is not a JSON object fails to parse.
 #[test]
 fn what_is_no_object_is_no_problem() {
     let nested = "[".repeat(10_000);
@@ -280,7 +283,7 @@ fn member() -> impl Strategy<Value = Member> {
     leaf.prop_recursive(4, 32, 6, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..6).prop_map(Member::List),
-            // the reader's objects are sorted and have each name once
+            // parsed objects are sorted and have each name once
             proptest::collection::btree_map("[a-z]{1,8}", inner, 0..6).prop_map(|members| Member::Object(
                 members.into_iter().map(|(name, it)| (name.into(), it)).collect()
             )),

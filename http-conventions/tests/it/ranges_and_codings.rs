@@ -26,7 +26,7 @@ fn takes_range(method: &Method, fields: &[(HeaderName, &'static str)], current: 
     Preconditions::new(method, &headers, now()).takes_range(current)
 }
 
-/// H7: a range counts only for a GET, and only of the state that If-Range names.
+/// H7: a range counts only for a GET of the state that If-Range names.
 #[test]
 fn a_range_is_of_the_state_that_if_range_names() {
     let range = || (header::RANGE, "bytes=0-9");
@@ -45,14 +45,14 @@ fn a_range_is_of_the_state_that_if_range_names() {
     for other in ["\"b\"", "W/\"a\"", "\"a\", \"b\"", "*", "a", "", "\"a"] {
         assert!(!names(other, &strong), "{other}");
     }
-    // strong comparison: a weak tag names no bytes
+    // strong comparison: a weak tag does not identify bytes
     assert!(!names("W/\"a\"", &tagged(b"W/\"a\"")));
     assert!(!names("\"a\"", &tagged(b"W/\"a\"")));
     let twice = [range(), (header::IF_RANGE, "\"a\""), (header::IF_RANGE, "\"a\"")];
     assert!(!takes_range(&Method::GET, &twice, &strong));
 }
 
-/// H7: a date names a state only where the host vouches that no second has two.
+/// H7: a date identifies a state only if the host declares it strong.
 #[test]
 fn if_range_takes_a_date_only_where_it_is_strong() {
     let names = |value: &'static str, current: &Validators| {
@@ -65,7 +65,7 @@ fn if_range_takes_a_date_only_where_it_is_strong() {
         assert!(names(same, &strong));
         assert!(!names(same, &weak));
         assert!(!names(same, &tagged(b"\"a\"")));
-        // the same second of another coding is another state
+        // the same second in another coding is another state
         assert!(!names(same, &strong.in_coding(&ContentCoding::GZIP)));
         assert!(names(same, &strong.in_coding(&ContentCoding::IDENTITY)));
     }
@@ -88,7 +88,7 @@ fn decide(
     Preconditions::new(method, &headers, now()).evaluate(Some(current))
 }
 
-/// H7: a coding has a tag of its own, and a cache is told of the state in the coding that it asks for.
+/// H7: each coding has its own tag, and a read is compared with the tag of the coding that is sent.
 #[test]
 fn a_read_is_compared_in_the_coding_that_is_sent() {
     let current = tagged(b"\"a\"").with_codings(&CODINGS);
@@ -107,7 +107,7 @@ fn a_read_is_compared_in_the_coding_that_is_sent() {
     assert_eq!(read("\"a-gzip\"", &plain), PreconditionDecision::Proceed);
 }
 
-/// H7: a write passes with the tag of any coding that the state was read in, and of no other.
+/// H7: a write passes with the tag of any configured coding, and with no other.
 #[test]
 fn a_write_may_name_the_state_in_any_of_its_codings() {
     let write = |value, current: &Validators| decide(&Method::PUT, header::IF_MATCH, value, current);
@@ -135,7 +135,7 @@ fn a_write_may_name_the_state_in_any_of_its_codings() {
         write("\"a-gzip\"", &tagged(b"\"a\"")),
         PreconditionDecision::PreconditionFailed
     );
-    // a weak state has no strong form in any coding
+    // a weak tag stays weak in every coding
     assert_eq!(
         write("\"a-gzip\"", &tagged(b"W/\"a\"").with_codings(&CODINGS)),
         PreconditionDecision::PreconditionFailed

@@ -1,4 +1,4 @@
-//! The conformance kit of rate limits finds the mistakes it is there for.
+//! The conformance kit of rate limits finds seeded mistakes.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use http_conventions::{
 };
 use http_conventions_conformance::rate_limit_store as kit;
 
-/// A store in memory, with one mistake.
+/// A memory store with one mistake.
 struct Flawed {
     states: Mutex<HashMap<BucketKey, State>>,
     flaw: Flaw,
@@ -22,17 +22,17 @@ struct Flawed {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Flaw {
-    /// Looks, and writes later: between the two, every racer has looked.
+    /// Reads first and writes later, so that racers interleave.
     LooksThenWrites,
-    /// Takes from each bucket that allows it, whatever the others say.
+    /// Takes from each bucket that allows it, although another refuses.
     TakesFromEach,
-    /// Keeps times in whole microseconds.
+    /// Truncates times to microseconds.
     CutsTimes,
-    /// Forgets what a clock has written that was ahead.
+    /// Drops states from a clock that is ahead.
     ForgetsWhatIsAhead,
-    /// Charges whoever is refused.
+    /// Charges refused requests.
     ChargesRefusals,
-    /// One bucket for all names that begin alike.
+    /// Uses one bucket for all names with the same prefix.
     CutsNames,
 }
 
@@ -99,42 +99,42 @@ impl RateLimitStore for Flawed {
     }
 }
 
-/// H15: two steps let more pass than there are units, and the kit's race shows it.
+/// H15: a spend in two steps lets too many requests pass; the race of the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "right: 10")]
 async fn a_spend_in_two_steps_is_found() {
     kit::burst_passes_of_32_requests(&Flawed::shared(Flaw::LooksThenWrites)).await;
 }
 
-/// H15: a store that takes from some buckets of a request that is refused is found.
+/// H15: a store that takes from some buckets of a refused request is found.
 #[tokio::test]
 #[should_panic(expected = "right: 9")]
 async fn a_store_that_takes_from_some_is_found() {
     kit::request_takes_from_all_buckets_or_none(&Flawed::shared(Flaw::TakesFromEach)).await;
 }
 
-/// H15: a store that cuts times is found.
+/// H15: a store that truncates times is found.
 #[tokio::test]
 #[should_panic(expected = "left: [State(1800000000266313000)]")]
 async fn a_store_that_cuts_states_is_found() {
     kit::state_keeps_its_nanoseconds(&Flawed::shared(Flaw::CutsTimes)).await;
 }
 
-/// H15: a store that forgets what another clock has written is found.
+/// H15: a store that drops states of another clock is found.
 #[tokio::test]
 #[should_panic(expected = "left: 2")]
 async fn a_store_that_trusts_the_clock_is_found() {
     kit::clock_stepping_back_returns_no_units(&Flawed::shared(Flaw::ForgetsWhatIsAhead)).await;
 }
 
-/// H15: a store that charges whoever is refused locks them out for good, and the kit shows it.
+/// H15: a store that charges refused requests locks callers out permanently; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "right: 1")]
 async fn a_store_that_charges_refusals_is_found() {
     kit::denied_request_takes_nothing(&Flawed::shared(Flaw::ChargesRefusals)).await;
 }
 
-/// H15: a store that cuts names makes strangers share a bucket, and the kit shows it.
+/// H15: a store that truncates names shares buckets between callers; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "aaaa")]
 async fn a_store_that_cuts_names_is_found() {

@@ -1,4 +1,4 @@
-//! Rate limits: the decision against a naive model, the memory store, and what clients are told.
+//! Rate limits: the decision against a naive model, the memory store, and the header fields.
 
 use std::{
     sync::{Arc, Mutex},
@@ -38,8 +38,8 @@ fn policy(name: &str, limit: u32, period: Duration, burst: u32) -> Policy {
     Policy::new(name, quota).unwrap()
 }
 
-/// Every request that passed, and the rule itself: over no stretch of time that ends now does more pass than the burst and
-/// what came back meanwhile.
+/// All requests that passed, and the rule: in every interval up to now at most the burst plus the
+/// returned units pass.
 #[derive(Default)]
 struct SlidingLog(Vec<(u128, u128)>);
 
@@ -61,7 +61,7 @@ impl SlidingLog {
     }
 }
 
-/// The rule that is written down for stores elsewhere.
+/// The rule of [`Operation`], as other stores compute it.
 fn in_numbers(state: State, quota: &Quota, cost: u32, now: SystemTime) -> bool {
     let policy = Policy::new("user", *quota).unwrap();
     let operation = policy.spend("ada").with_cost(cost).operation(now);
@@ -74,7 +74,7 @@ fn in_numbers(state: State, quota: &Quota, cost: u32, now: SystemTime) -> bool {
 }
 
 proptest! {
-    /// H15: the one integer decides as the whole history does.
+    /// H15: the single integer decides like the whole history.
     #[test]
     fn one_integer_decides_as_the_whole_history(
         limit in 1_u32..50,
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// H15: whoever comes under a million names makes the store no larger, and frees nobody who is at the limit.
+/// H15: a million names neither grow the store nor free a caller at its limit.
 #[tokio::test]
 async fn the_memory_store_does_not_grow_and_keeps_who_is_at_the_limit() {
     let store = MemoryRateLimitStore::with_capacity(1_000);
@@ -111,7 +111,7 @@ async fn the_memory_store_does_not_grow_and_keeps_who_is_at_the_limit() {
     let at_limit = policy.spend("ada").with_cost(100);
     assert!(store.take(&at_limit, start()).is_allowed());
     for number in 0..100_000 {
-        let name = format!("nobody-{number}");
+        let name = format!("stranger-{number}");
         assert!(store.take(&policy.spend(&name), start()).is_allowed());
     }
     assert_eq!(store.slots(), slots);
@@ -121,7 +121,7 @@ async fn the_memory_store_does_not_grow_and_keeps_who_is_at_the_limit() {
     );
 }
 
-/// H15: both ways into the memory store are one store.
+/// H15: `take` and `spend` of the memory store use the same buckets.
 #[tokio::test]
 async fn a_bucket_is_one_by_both_ways() {
     let store = MemoryRateLimitStore::default();
@@ -152,8 +152,8 @@ async fn check(limiter: &RateLimiter, spends: &[Spend<'_>]) -> Response<bytes::B
     }
 }
 
-/// H15: a 429 is a problem of the registered type that names the policies, and its wait is rounded up, never zero, and no shorter
-/// than what `RateLimit` says.
+/// H15: a 429 is a problem of the registered type that names the policies; its wait is rounded up,
+/// never zero, and no shorter than in `RateLimit`.
 #[tokio::test]
 async fn a_429_says_when_to_come_back_and_which_policy_it_was() {
     let clock = ManualClock::new(start());
@@ -197,7 +197,7 @@ async fn a_429_says_when_to_come_back_and_which_policy_it_was() {
     clock.set(start() + Duration::from_millis(900));
     assert_eq!(check(&limiter, &spends).await.status(), StatusCode::OK);
 
-    // nine units take 8.1 seconds: rounded up, and by the policy that takes longest
+    // nine units take 8.1 s, rounded up; the slowest policy decides
     let dear = [wide.spend("203.0.113.7"), narrow.spend("ada").with_cost(9)];
     assert_eq!(
         field(check(&limiter, &dear).await.headers(), "retry-after"),
@@ -205,7 +205,8 @@ async fn a_429_says_when_to_come_back_and_which_policy_it_was() {
     );
 }
 
-/// H15: the older fields tell of the policy that leaves least, and of the Unix time at which its bucket is full.
+/// H15: the older fields describe the policy with the smallest remaining share, and the Unix time
+/// at which its bucket is full.
 #[tokio::test]
 async fn each_profile_has_its_own_fields() {
     const OLD: [&str; 3] = ["limit", "remaining", "reset"];
@@ -244,7 +245,8 @@ async fn each_profile_has_its_own_fields() {
     }
 }
 
-/// H15: two limiters tell of both in the structured fields, and of the one that spoke first in the older ones; on problems, too.
+/// H15: the structured fields list both limiters, and the older fields the first one; on problems
+/// too.
 #[tokio::test]
 async fn two_limiters_tell_of_both() {
     let clock = ManualClock::new(start());
@@ -273,7 +275,7 @@ async fn two_limiters_tell_of_both() {
     }
 }
 
-/// H15: a window that is no number of seconds is not told, rather than told wrong.
+/// H15: a window that is not in whole seconds is omitted.
 #[tokio::test]
 async fn a_window_of_no_whole_seconds_is_left_out() {
     let clock = ManualClock::new(start());
@@ -294,7 +296,8 @@ impl RateLimitStore for Down {
     }
 }
 
-/// H15: a store that is down lets everybody in or nobody, as the host chose; the cause goes to the log alone.
+/// H15: with a failed store all requests pass or none, as configured; the cause goes to the log
+/// alone.
 #[tokio::test]
 async fn a_store_that_is_down_fails_as_the_host_chose() {
     let policy = policy("user", 1, SECOND, 1);
@@ -314,7 +317,7 @@ async fn a_store_that_is_down_fails_as_the_host_chose() {
     }
 }
 
-/// H15: a name that could break out of a structured field is none.
+/// H15: a policy name that could break out of a structured field is refused.
 #[test]
 fn a_policy_name_is_plain() {
     let quota = Quota::per(1, SECOND).unwrap();
@@ -326,7 +329,7 @@ fn a_policy_name_is_plain() {
     }
 }
 
-/// H15: the names of buckets in shared stores never change, or a release would reset every limit.
+/// H15: bucket keys in shared stores never change, because a change would reset every limit.
 #[test]
 fn names_of_buckets_never_change() {
     let policy = policy("user", 1, SECOND, 1);

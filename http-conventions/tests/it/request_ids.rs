@@ -1,4 +1,4 @@
-//! Request ids: adopted when harmless, replaced when not.
+//! Request ids: adopted if valid, otherwise replaced.
 
 use host_ports::testing::SeededEntropy;
 use http::{HeaderMap, HeaderValue};
@@ -22,7 +22,7 @@ fn an_acceptable_id_is_adopted() {
     }
 }
 
-/// H5: anything else is replaced by a new id of 128 random bits.
+/// H5: any other id is replaced by a new id of 128 random bits.
 #[test]
 fn an_unacceptable_id_is_replaced() {
     let too_long = "z".repeat(129);
@@ -48,7 +48,7 @@ fn an_unacceptable_id_is_replaced() {
     assert_eq!(adopt(&[b"12345678", b"12345678"]).as_str().len(), 32);
 }
 
-/// H5: no byte but those of `[A-Za-z0-9._~-]` is adopted.
+/// H5: only bytes of `[A-Za-z0-9._~-]` are adopted.
 #[test]
 fn every_other_byte_is_unacceptable() {
     for byte in 0..=u8::MAX {

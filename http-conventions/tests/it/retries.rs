@@ -1,4 +1,4 @@
-//! What a client sends again, and when.
+//! Retry policy of a client.
 
 use std::time::{Duration, SystemTime};
 
@@ -38,7 +38,7 @@ fn answered(status: u16, headers: &HeaderMap) -> AttemptOutcome<'_> {
     }
 }
 
-/// H16: every status and every end of a try, for requests that may be repeated and for those that may not.
+/// H16: every status and every outcome of an attempt, for repeatable and other requests.
 #[test]
 fn only_what_may_pass_is_tried_again() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
@@ -84,7 +84,7 @@ fn only_what_may_pass_is_tried_again() {
     }
 }
 
-/// H16: a request that did not leave is tried again whatever it is, one that may have arrived only where it may arrive twice.
+/// H16: a request that was not sent is always retried; a lost request only if it is repeatable.
 #[test]
 fn a_try_without_an_answer_depends_on_whether_it_left() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
@@ -110,9 +110,9 @@ fn a_try_without_an_answer_depends_on_whether_it_left() {
     );
 }
 
-/// H16: a conflict passes only while the first request of the same key is under way.
+/// H16: a 409 is retried only while the first request with the same key is in progress.
 #[test]
-fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
+fn retries_409_only_while_first_request_is_in_progress() {
     let (none, keyed) = (HeaderMap::new(), fields(&[("idempotency-key", "k-1")]));
     let decision = |type_uri: &str, request| {
         let problem = ReceivedProblem::parse(format!(r#"{{"type":"{type_uri}"}}"#).as_bytes()).unwrap();
@@ -143,7 +143,7 @@ fn a_conflict_is_tried_again_only_while_the_first_is_in_progress() {
     }
 }
 
-/// H16: the ceiling of the wait doubles up to a cap, and the wait is anywhere below it.
+/// H16: the ceiling of the wait doubles up to a cap, and the wait is uniform below it.
 #[test]
 fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
     let policy = RetryPolicy::default()
@@ -177,7 +177,8 @@ fn a_wait_is_drawn_below_a_ceiling_that_doubles() {
     assert_eq!(wait(1, &half), 50);
 }
 
-/// H16: what the server asks for comes before the jitter, and is not waited for when it is too long.
+/// H16: the wait that the server asks for is added to the jitter, and the client gives up if it is
+/// too long.
 #[test]
 fn the_wait_that_the_server_asks_for_is_kept() {
     let none = HeaderMap::new();
@@ -214,7 +215,7 @@ fn the_wait_that_the_server_asks_for_is_kept() {
     );
 }
 
-/// H16: a client reads every dialect of the wait, the plainest first.
+/// H16: all forms of the wait are parsed, in order of precedence.
 #[test]
 fn every_dialect_of_a_wait_is_read() {
     for (answer, expected) in [
@@ -266,7 +267,8 @@ fn every_dialect_of_a_wait_is_read() {
     }
 }
 
-/// H16: a time is measured by the clock of who says it: ours may be minutes ahead or behind, and nobody comes early for that.
+/// H16: a time is relative to the clock of the response: with clock skew of minutes the client does
+/// not retry too early.
 #[test]
 fn a_wait_is_measured_by_the_clock_of_the_answer() {
     const DATE: (&str, &str) = ("date", "Fri, 15 Jan 2027 08:00:00 GMT");
@@ -287,7 +289,7 @@ fn a_wait_is_measured_by_the_clock_of_the_answer() {
             );
         }
     }
-    // without a date, or with one that is none, our own is what there is
+    // without a valid date the clock of the client counts
     for date in [&[][..], &[("date", "yesterday")]] {
         let mut answer = fields(date);
         answer.extend(fields(&[("retry-after", "Fri, 15 Jan 2027 08:01:00 GMT")]));
@@ -295,7 +297,7 @@ fn a_wait_is_measured_by_the_clock_of_the_answer() {
     }
 }
 
-/// H16: retries stay a share of the requests, whatever fails.
+/// H16: retries stay a share of the requests.
 #[test]
 fn a_budget_bounds_the_retries_of_many_requests() {
     let mut budget = RetryBudget::new(20, 10);
@@ -306,7 +308,7 @@ fn a_budget_bounds_the_retries_of_many_requests() {
             retries += 1;
         }
     }
-    // the reserve is full at first, so its first deposit is lost
+    // the reserve is full at the start, so the first deposit is lost
     assert_eq!(retries, 10 + 199);
     let mut idle = RetryBudget::new(100, 2);
     (0..1000).for_each(|_| idle.deposit());
@@ -318,7 +320,7 @@ fn a_budget_bounds_the_retries_of_many_requests() {
 }
 
 proptest! {
-    /// H16: the wait is never shorter than what is asked for, and never longer than that and the cap.
+    /// H16: the wait is between the requested wait and that wait plus the cap.
     #[test]
     fn a_wait_is_between_what_is_asked_and_the_cap(times in 1_u32..4, asked in 0_u64..=60, random: [u8; 4]) {
         let answer = HeaderMap::from_iter([(http::header::RETRY_AFTER, HeaderValue::from(asked))]);

@@ -14,7 +14,7 @@ fn announced(length: &'static str) -> HeaderMap {
     HeaderMap::from_iter([(header::CONTENT_LENGTH, HeaderValue::from_static(length))])
 }
 
-/// H19: each cap is inclusive, and what is a byte over it is refused before any content is read.
+/// H19: each limit is inclusive, and one byte more is refused before content is read.
 #[test]
 fn a_head_is_refused_from_the_first_byte_too_many() {
     let limits = SizeLimits::default();
@@ -61,11 +61,11 @@ fn a_head_is_refused_from_the_first_byte_too_many() {
         limits.with_content(5, 9).check_head(&root, &announced("6")),
         Err(TooLarge::Content(5))
     );
-    // what the server in front of this makes of it is its own matter
+    // a malformed length is left to the server
     assert_eq!(limits.check_head(&root, &announced("many")), Ok(()));
 }
 
-/// H19: content is counted as it arrives and as it is unpacked, each against its cap.
+/// H19: content is counted as sent and after decompression, each against its limit.
 #[test]
 fn content_is_counted_packed_and_unpacked() {
     let mut meter = SizeLimits::default().with_content(10, 100).meter();
@@ -84,7 +84,7 @@ fn content_is_counted_packed_and_unpacked() {
     assert_eq!(meter.add_encoded(usize::MAX), Err(TooLarge::Content(10)));
 }
 
-/// H19: each has its status and its type, and says the cap.
+/// H19: each limit has its status and problem type, and the problem names the limit.
 #[test]
 fn what_is_too_large_is_a_413_a_414_or_a_431() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();

@@ -1,4 +1,4 @@
-//! The conformance kit finds the mistakes it is there for.
+//! The conformance kit of idempotency stores finds seeded mistakes.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ fn shared(store: impl IdempotencyStore + 'static) -> Arc<dyn IdempotencyStore> {
     Arc::new(store)
 }
 
-/// Looks, and writes later: between the two, every racer has looked.
+/// Reads first and writes later, so that racers interleave.
 struct LooksThenWrites {
     record: Mutex<Option<Record>>,
     all_looked: Barrier,
@@ -55,7 +55,7 @@ impl IdempotencyStore for LooksThenWrites {
     }
 }
 
-/// H6: a claim in two steps lets several requests run, and the kit's race shows it.
+/// H6: a claim in two steps lets several requests run; the race of the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "left: 32")]
 async fn a_claim_in_two_steps_is_found() {
@@ -66,7 +66,7 @@ async fn a_claim_in_two_steps_is_found() {
     kit::one_of_32_claims_wins(&shared(store)).await;
 }
 
-/// Knows who may settle a record, and does not ask.
+/// Ignores the fencing token.
 struct IgnoresFences {
     inner: MemoryIdempotencyStore,
     holder: Mutex<Option<Fence>>,
@@ -105,7 +105,7 @@ impl IdempotencyStore for IgnoresFences {
     }
 }
 
-/// H6: a holder that lost its key could overwrite the work of the next, and the kit shows it.
+/// H6: a late holder could overwrite the work of the next; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "right: Fenced")]
 async fn a_store_without_fences_is_found() {
@@ -116,7 +116,7 @@ async fn a_store_without_fences_is_found() {
     kit::fenced_holder_changes_nothing(&shared(store)).await;
 }
 
-/// Answers the first who claims in a race, and fails the rest, as a database does whose lock nobody waits for.
+/// Grants the first claim of a race and fails the rest, like a database after a lock timeout.
 #[derive(Default)]
 struct Overwhelmed {
     inner: MemoryIdempotencyStore,
@@ -147,14 +147,14 @@ impl IdempotencyStore for Overwhelmed {
     }
 }
 
-/// H6: a race that most of the store's answers fall out of is no race won.
+/// H6: a race in which most calls fail is not passed.
 #[tokio::test]
 #[should_panic(expected = "Unavailable")]
 async fn a_store_that_fails_under_load_is_found() {
     kit::completion_and_takeover_exclude_each_other(&shared(Overwhelmed::default())).await;
 }
 
-/// Keeps times in whole seconds.
+/// Truncates times to whole seconds.
 #[derive(Default)]
 struct CutsTimes(MemoryIdempotencyStore);
 
@@ -187,21 +187,21 @@ impl IdempotencyStore for CutsTimes {
     }
 }
 
-/// H6: a lease that a store cuts short lets a second request in, and the kit shows it.
+/// H6: a truncated lease admits a second request; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "right: InFlight")]
 async fn a_store_that_cuts_leases_is_found() {
     kit::lease_ends_at_its_exact_instant(&shared(CutsTimes::default())).await;
 }
 
-/// H6: a record that a store forgets early is run again, and the kit shows it.
+/// H6: a record that expires early lets its request run again; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "right: Settled")]
 async fn a_store_that_cuts_lifetimes_is_found() {
     kit::completion_sets_a_new_expiry(&shared(CutsTimes::default())).await;
 }
 
-/// Grants a claim over an old record, and leaves the old one where it is.
+/// Grants a claim over an expired record without writing the new record.
 #[derive(Default)]
 struct LeavesOldRecords(Mutex<Option<Record>>);
 
@@ -235,7 +235,8 @@ impl IdempotencyStore for LeavesOldRecords {
     }
 }
 
-/// H6: a claim granted over an expired record must be written, or the next is granted too, and the kit shows it.
+/// H6: a claim granted over an expired record must be written; otherwise the next is granted too.
+/// The kit finds it.
 #[tokio::test]
 #[should_panic(expected = "right: InFlight")]
 async fn a_store_that_keeps_expired_records_is_found() {
@@ -251,7 +252,7 @@ mod posts {
     );
 }
 
-/// H6: a store in which several claim at once runs the handler several times, and the kit shows it.
+/// H6: a store with a claim in two steps runs the handler several times; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "left: (32, 32)")]
 async fn a_service_over_a_claim_in_two_steps_is_found() {
@@ -262,7 +263,7 @@ async fn a_service_over_a_claim_in_two_steps_is_found() {
     posts_kit::one_of_32_equal_posts_runs(&shared(store)).await;
 }
 
-/// Calls a lease over before it is.
+/// Ends leases too early.
 #[derive(Default)]
 struct EndsLeases(MemoryIdempotencyStore);
 
@@ -289,7 +290,7 @@ impl IdempotencyStore for EndsLeases {
     }
 }
 
-/// H6: a store that frees the key of a first request that was dropped lets the second run, and the kit shows it.
+/// H6: a store that frees the key of a dropped first request lets the second run; the kit finds it.
 #[tokio::test]
 #[should_panic(expected = "2 runs")]
 async fn a_store_that_frees_what_was_dropped_is_found() {

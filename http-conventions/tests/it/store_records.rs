@@ -1,4 +1,4 @@
-//! Records of the store ports, built and read as a store in another crate does.
+//! Records of the store ports, built and read like by a store in another crate.
 
 use std::{
     sync::Arc,
@@ -28,7 +28,7 @@ fn claim() -> Claim {
     )
 }
 
-/// H6: every column of a record can be written and read by a store outside this crate.
+/// H6: a store outside this crate can write and read every column of a record.
 #[test]
 fn idempotency_records_are_rebuilt_from_their_columns() {
     let response = StoredResponse {
@@ -61,7 +61,7 @@ fn idempotency_records_are_rebuilt_from_their_columns() {
     assert_eq!(RecordKey::from_bytes(*claim().key.as_bytes()), claim().key);
 }
 
-/// H15: a bucket can be written and read by a store outside this crate.
+/// H15: a store outside this crate can write and read a bucket.
 #[test]
 fn rate_limit_states_are_rebuilt_from_their_columns() {
     let policy = Policy::new("user", Quota::per(1, Duration::from_secs(1)).unwrap()).unwrap();
@@ -75,7 +75,7 @@ fn rate_limit_states_are_rebuilt_from_their_columns() {
     assert!(state.as_nanoseconds() <= operation.latest && operation.latest < operation.horizon);
 }
 
-/// H6, H15: a shared store is a store, so that several owners can hold one.
+/// H6, H15: `Arc` of a store is a store, so that several owners can share it.
 #[tokio::test]
 async fn arc_of_a_store_forwards_every_call() {
     let idempotency: Arc<dyn IdempotencyStore> = Arc::new(MemoryIdempotencyStore::default());

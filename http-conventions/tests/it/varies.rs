@@ -1,4 +1,4 @@
-//! The `Vary` of an answer.
+//! `Vary` of a response.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_conventions::caching::Vary;
@@ -13,7 +13,8 @@ fn applied(before: &[&str], vary: &Vary) -> Vec<String> {
     lines.map(|line| line.to_str().unwrap().to_owned()).collect()
 }
 
-/// H9: Vary is what was consulted, each name once, whatever its case, beside what the handler said; `*` absorbs the rest.
+/// H9: Vary lists each evaluated field once, whatever its case, merged with that of the handler;
+/// `*` replaces all names.
 #[test]
 fn vary_is_merged_with_what_is_there() {
     let mut vary = Vary::default();

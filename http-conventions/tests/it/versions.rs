@@ -1,4 +1,4 @@
-//! Versions, and what becomes of them.
+//! Versions and their lifecycle.
 
 use std::time::{Duration, SystemTime};
 
@@ -39,7 +39,7 @@ fn headers(fields: &[(HeaderName, &'static str)]) -> HeaderMap {
     headers
 }
 
-/// The version, or the status of the refusal.
+/// Resolved version, or the status of the refusal.
 fn resolved(
     versions: &Versions,
     uri: &'static str,
@@ -61,7 +61,7 @@ fn pinned(
     }
 }
 
-/// H20: the version is the first segment of the path, and one that is not there is a 404.
+/// H20: the version is the first segment of the path, and an unknown version is a 404.
 #[test]
 fn a_version_is_read_from_the_path() {
     let versions = versions(VersionScheme::Path, &["2", "1", "10"])
@@ -88,7 +88,8 @@ fn a_version_is_read_from_the_path() {
     }
 }
 
-/// H20: in a field or in the query, a version that is missing, malformed, repeated or not there is a 400 that lists those there are.
+/// H20: in a field or the query, a missing, malformed, repeated or unknown version is a 400 that
+/// lists the versions.
 #[test]
 fn a_version_is_read_from_a_field_or_the_query() {
     let by_field = versions(VersionScheme::Header(api_version()), &["1", "2"]);
@@ -136,7 +137,7 @@ fn a_version_is_read_from_a_field_or_the_query() {
     );
 }
 
-/// H20: as a parameter of the media type, one that is not there is a 406 of what is accepted, a 415 of what is sent.
+/// H20: in the media type, an unknown version is 406 in Accept and 415 in Content-Type.
 #[test]
 fn a_version_is_read_from_the_media_type() {
     let versions = versions(VersionScheme::MediaType("version".to_owned()), &["1", "2"])
@@ -171,8 +172,8 @@ fn a_version_is_read_from_the_media_type() {
     }
 }
 
-/// H20: what a request says goes before what its account is pinned to, and that before the default; of dates the latest that is
-/// not later answers.
+/// H20: the version in the request precedes the pin of the account, which precedes the default; for
+/// dates the latest that is not later is used.
 #[test]
 fn an_account_keeps_the_version_of_its_day() {
     let dates = versions(
@@ -204,7 +205,8 @@ fn an_account_keeps_the_version_of_its_day() {
     );
 }
 
-/// H20: a deprecated version says so, its field is in Vary, and one that is over is a 410 that leads to its successor.
+/// H20: a deprecated version has its headers, its field is in Vary, and a removed version is a 410
+/// with its successor.
 #[test]
 fn a_version_says_what_becomes_of_it() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
@@ -260,7 +262,7 @@ fn a_version_says_what_becomes_of_it() {
     assert_eq!(answer.len(), 1);
 }
 
-/// H20: nothing is over before it is deprecated, and each stage begins at its second.
+/// H20: a sunset is not before the deprecation, and each stage starts at its second.
 #[test]
 fn a_sunset_follows_a_deprecation() {
     assert_eq!(
@@ -289,7 +291,7 @@ fn a_sunset_follows_a_deprecation() {
     assert!(headers.is_empty());
 }
 
-/// H20: versions that contradict themselves are refused, with every mistake at once.
+/// H20: contradictory versions are refused with all mistakes.
 #[test]
 fn every_mistake_of_the_versions_is_reported_at_once() {
     let new = |all: &[&str]| {

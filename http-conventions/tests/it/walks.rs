@@ -1,4 +1,4 @@
-//! Walking a collection both ways.
+//! Walks over a collection in both directions.
 
 use std::time::{Duration, SystemTime};
 
@@ -28,7 +28,7 @@ fn open<'k>(keyring: &'k CursorKeyring, query: &str) -> Result<AskedPage<'k, i64
     keyring.open_page(PageRules::default().with_before(), Some(query), binding(), now())
 }
 
-/// The page of a host that sorts upwards.
+/// A page of a host with ascending order.
 fn list(rows: &[i64], query: &str) -> Page<i64> {
     let keyring = keyring();
     let asked = open(&keyring, query).unwrap();
@@ -48,7 +48,7 @@ fn list(rows: &[i64], query: &str) -> Page<i64> {
     asked.page(fetched, |row| *row).unwrap()
 }
 
-/// H10: `before` leads back over the very pages that `after` led forward over, in the order of the collection.
+/// H10: `before` returns the same pages as `after`, in the order of the collection.
 #[test]
 fn a_walk_back_meets_the_pages_of_the_walk_forward() {
     let rows: Vec<i64> = (0..23).map(|row| row * 3).collect();
@@ -75,7 +75,8 @@ fn a_walk_back_meets_the_pages_of_the_walk_forward() {
     }
 }
 
-/// H10: what was inserted and deleted meanwhile is seen once or not at all, and the row of a cursor may go.
+/// H10: rows that are inserted or deleted during a walk are seen at most once, and the row of a
+/// cursor may be deleted.
 #[test]
 fn a_walk_back_survives_changes() {
     let mut rows: Vec<i64> = (0..10).collect();
@@ -99,7 +100,7 @@ fn a_walk_back_survives_changes() {
         &format!("limit=3&before={}", first.previous_cursor().unwrap()),
     );
     assert_eq!((start.data(), start.previous_cursor()), (&[-1][..], None));
-    // all that preceded is gone
+    // all earlier rows are deleted
     let none = list(&[7, 8], &format!("before={}", first.previous_cursor().unwrap()));
     assert_eq!(
         (none.data(), none.has_more(), none.previous_cursor()),
@@ -107,7 +108,7 @@ fn a_walk_back_survives_changes() {
     );
 }
 
-/// H10: a cursor walks the way it was made for, and each refusal names its parameter.
+/// H10: a cursor has one direction, and each refusal names its parameter.
 #[test]
 fn a_cursor_walks_one_way() {
     let keyring = keyring();
@@ -155,7 +156,7 @@ fn a_cursor_walks_one_way() {
     assert_eq!(refused, Some(PageError::Before(CursorError::Invalid)));
 }
 
-/// H10: only a host that fetches backwards takes `before`; for any other it is a filter of its own, or nothing.
+/// H10: `before` is accepted only if the rules enable it; otherwise it is ignored.
 #[test]
 fn before_is_taken_only_where_the_host_says_so() {
     let keyring = keyring();
@@ -185,7 +186,7 @@ fn before_is_taken_only_where_the_host_says_so() {
     assert_eq!(long, Err(PositionTooLong));
 }
 
-/// H11: the pages around this one are links that keep the filters and lose the other cursor.
+/// H11: links to the neighbours keep the filters and drop the other cursor.
 #[test]
 fn a_page_links_to_its_neighbours() {
     let rows: Vec<i64> = (0..10).collect();
@@ -209,7 +210,7 @@ fn a_page_links_to_its_neighbours() {
 }
 
 proptest! {
-    /// H10: from any row, back and forth again lead to the same row.
+    /// H10: from any row, equal steps back and forth return to it.
     #[test]
     fn back_and_forth_is_no_move(count in 2_i64..40, size in 1_usize..10, steps in 0_usize..6) {
         let rows: Vec<i64> = (0..count).collect();

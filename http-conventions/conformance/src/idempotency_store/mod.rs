@@ -39,13 +39,14 @@ mod cases {
         );
     }
 
-    /// Status, header lines in their order, their bytes, and the body are returned as they were stored.
+    /// Status, header lines in their order, their bytes, and the body are returned as they were
+    /// stored.
     pub async fn completed_response_is_returned_whole(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         assert_eq!(complete(&**store, 1, small_response()).await, Settled::Done);
         for _ in 0..2 {
             let outcome = claim(&**store, &claim_by(2, start()), start()).await;
-            // part by part, as the whole does not show what it holds
+            // compared by part, because `Debug` of the whole hides its content
             if let (ClaimOutcome::Settled(RequestOutcome::Completed(back)), RequestOutcome::Completed(kept)) =
                 (&outcome, small_response())
             {
@@ -114,7 +115,8 @@ mod cases {
         );
     }
 
-    /// Without `AfterCrash::RunAgain` every claim after the lease returns the indeterminate outcome.
+    /// Without `AfterCrash::RunAgain` every claim after the lease returns the indeterminate
+    /// outcome.
     pub async fn expired_lease_is_indeterminate_by_default(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let end = start() + LEASE;
@@ -184,7 +186,8 @@ mod cases {
         assert_eq!(complete(&**store, 2, small_response()).await, Settled::Done);
     }
 
-    /// A holder whose lease has expired completes its record if no other request has claimed the key.
+    /// A holder whose lease has expired completes its record if no other request has claimed the
+    /// key.
     pub async fn late_holder_settles_before_a_takeover(store: &Arc<dyn IdempotencyStore>) {
         let end = start() + LEASE;
         claim(&**store, &claim_by(1, start()), start()).await;

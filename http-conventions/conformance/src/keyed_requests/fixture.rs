@@ -60,7 +60,7 @@ impl Service {
         Seen::of(&response.unwrap_or_else(Problem::into_response))
     }
 
-    /// Is pending once before and once after the effect.
+    /// Yields once before and once after the effect.
     async fn charge(&self) -> Response<Bytes> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         hesitate().await;
@@ -73,7 +73,7 @@ impl Service {
             .unwrap()
     }
 
-    /// The handlers that began and the charges that were made since the last call.
+    /// Handlers that started and charges that were made since the last call.
     pub(super) fn counts(&self) -> (u32, u32) {
         let take = |count: &AtomicU32| count.swap(0, Ordering::SeqCst);
         (take(&self.begun), take(&self.made))
@@ -134,7 +134,7 @@ impl IdempotencyStore for Hesitant {
     }
 }
 
-/// Is pending once.
+/// Yields once.
 pub(super) async fn hesitate() {
     let mut is_over = false;
     poll_fn(|context| {
@@ -148,7 +148,7 @@ pub(super) async fn hesitate() {
     .await;
 }
 
-/// The output, or `None` if the future needs more polls: it is dropped then.
+/// Output of the future; `None` if it needs more polls, and then it is dropped.
 pub(super) async fn within<T>(polls: u32, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     let mut polled = 0;

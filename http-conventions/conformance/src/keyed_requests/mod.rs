@@ -9,7 +9,8 @@ mod cases {
 
     use super::fixture::{LEASE, MOST_POLLS, Seen, Service, within};
 
-    /// H6, X5: one of 32 concurrent equal requests runs; the others get `409` in flight or its response.
+    /// H6, X5: one of 32 concurrent equal requests runs; the others get `409` in flight or its
+    /// response.
     pub async fn one_of_32_equal_posts_runs(store: &Arc<dyn IdempotencyStore>) {
         let service = Arc::new(Service::new(Arc::clone(store), AfterCrash::Refuse));
         let seen = race(&service, async |service, _| service.post(0).await).await;
@@ -22,8 +23,8 @@ mod cases {
         assert_eq!(service.counts(), (0, 0));
     }
 
-    /// H6: a request that is dropped at any poll runs at most once. After its lease a repetition gets the response or
-    /// `409` outcome unknown.
+    /// H6: a request that is dropped at any poll runs at most once. After its lease a retry gets
+    /// the response or 409 outcome unknown.
     pub async fn dropped_post_runs_at_most_once(store: &Arc<dyn IdempotencyStore>) {
         let service = Service::new(Arc::clone(store), AfterCrash::Refuse);
         for polls in 0.. {
@@ -53,7 +54,8 @@ mod cases {
         }
     }
 
-    /// H6: with `AfterCrash::RunAgain` a repetition after the lease runs the request again, and its response is stored.
+    /// H6: with `AfterCrash::RunAgain` a retry after the lease runs the request again, and its
+    /// response is stored.
     pub async fn dropped_post_runs_again_where_the_host_allows(store: &Arc<dyn IdempotencyStore>) {
         let service = Service::new(Arc::clone(store), AfterCrash::RunAgain);
         for polls in 0.. {
