@@ -231,7 +231,7 @@ mod tests {
         assert!(parts(" , ,").is_empty());
     }
 
-    /// The halves of a member are those that two passes of [`split_once`] find.
+    /// `values` splits a member like two calls of [`split_once`].
     #[test]
     fn members_are_split_into_value_and_parameters() {
         let split = |line: &str| -> Vec<(String, String)> {
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn tokens_are_of_the_bytes_that_header_names_have() {
         for byte in 0..=255_u8 {
-            // `http` lets a quote pass, against the grammar that it cites
+            // `http` accepts a quote in names, although the grammar forbids it
             let expected = byte != b'"' && HeaderName::from_bytes(&[byte]).is_ok();
             assert_eq!(is_token(&[byte]), expected, "{byte}");
         }
@@ -316,7 +316,7 @@ mod tests {
             }
             let kept: usize = values(&line).map(|(value, parameters)| value.len() + parameters.len()).sum();
             proptest::prop_assert!(kept <= line.len());
-            // an open quote swallows what follows it, and is in one part only
+            // an open quote extends to the end, so at most one part has one
             let open = split(&line, b',').filter(|part| open_quote(part).is_some()).count();
             proptest::prop_assert_eq!(open, usize::from(open_quote(&line).is_some()));
         }

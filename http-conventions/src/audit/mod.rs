@@ -15,12 +15,17 @@
 //!     .status(401)
 //!     .header("X-Request-Id", "checkout-7f3a")
 //!     .header("Content-Type", "application/problem+json")
-//!     .body(Bytes::from_static(br#"{"type":"about:blank","title":"Unauthorized","status":401}"#))?;
+//!     .body(Bytes::from_static(
+//!         br#"{"type":"about:blank","title":"Unauthorized","status":401}"#,
+//!     ))?;
 //!
 //! let findings = audit(&request, &response);
 //! assert_eq!(findings.len(), 1);
 //! assert_eq!(findings[0].rule(), Rule::NoChallenge);
-//! assert_eq!(findings[0].to_string(), "no-challenge: a 401 without WWW-Authenticate (RFC 9110 §15.5.2)");
+//! assert_eq!(
+//!     findings[0].to_string(),
+//!     "no-challenge: a 401 without WWW-Authenticate (RFC 9110 §15.5.2)"
+//! );
 //! # Ok::<(), http::Error>(())
 //! ```
 

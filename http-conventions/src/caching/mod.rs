@@ -29,24 +29,36 @@
 //! ```
 //! use std::time::SystemTime;
 //!
-//! use http::{HeaderMap, Method, header::{ETAG, IF_MATCH, IF_NONE_MATCH}};
-//! use http_conventions::caching::{not_modified, PreconditionDecision, EntityTag, Preconditions, Validators};
+//! use http::{
+//!     HeaderMap, Method,
+//!     header::{ETAG, IF_MATCH, IF_NONE_MATCH},
+//! };
+//! use http_conventions::caching::{
+//!     EntityTag, PreconditionDecision, Preconditions, Validators, not_modified,
+//! };
 //!
 //! let now = SystemTime::UNIX_EPOCH;
-//! let current = Validators::default().with_entity_tag(EntityTag::of_content(b"{\"amount\":1000}"));
+//! let current =
+//!     Validators::default().with_entity_tag(EntityTag::of_content(b"{\"amount\":1000}"));
 //! let mut answer = HeaderMap::new();
 //! current.apply(&mut answer);
 //!
 //! // a read that already has this state
 //! let mut read = HeaderMap::new();
 //! read.insert(IF_NONE_MATCH, answer[ETAG].clone());
-//! assert_eq!(Preconditions::new(&Method::GET, &read, now).evaluate(Some(&current)), PreconditionDecision::NotModified);
+//! assert_eq!(
+//!     Preconditions::new(&Method::GET, &read, now).evaluate(Some(&current)),
+//!     PreconditionDecision::NotModified
+//! );
 //! assert_eq!(not_modified(answer).status(), 304);
 //!
 //! // a write that was made for another state
 //! let mut write = HeaderMap::new();
 //! write.insert(IF_MATCH, "\"an-older-state\"".parse()?);
-//! assert_eq!(Preconditions::new(&Method::PUT, &write, now).evaluate(Some(&current)), PreconditionDecision::PreconditionFailed);
+//! assert_eq!(
+//!     Preconditions::new(&Method::PUT, &write, now).evaluate(Some(&current)),
+//!     PreconditionDecision::PreconditionFailed
+//! );
 //! # Ok::<(), http::header::InvalidHeaderValue>(())
 //! ```
 //!

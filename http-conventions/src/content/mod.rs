@@ -42,14 +42,20 @@
 //!
 //! ```
 //! use http::{HeaderMap, header};
-//! use http_conventions::{content::{self, MediaType, Offers}, errors::ProblemBase};
+//! use http_conventions::{
+//!     content::{self, MediaType, Offers},
+//!     errors::ProblemBase,
+//! };
 //!
 //! let base = ProblemBase::new("https://api.example.com/problems/")?;
 //! let read = Offers::<MediaType>::parse("application/json", &[])?;
 //! let mut headers = HeaderMap::new();
 //! headers.insert(header::CONTENT_TYPE, "text/xml".parse()?);
 //!
-//! let refused = content::media_type(&headers, &read).expect_err("XML").problem(&base).into_response();
+//! let refused = content::media_type(&headers, &read)
+//!     .expect_err("XML")
+//!     .problem(&base)
+//!     .into_response();
 //! assert_eq!(refused.status(), 415);
 //! assert_eq!(refused.headers()["accept"], "application/json");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,7 +74,9 @@
 //! let mut headers = HeaderMap::new();
 //! headers.insert(header::CONTENT_LENGTH, "1048577".parse()?);
 //!
-//! let refused = limits.check_head(&Uri::from_static("/v1/charges"), &headers).expect_err("a byte too many");
+//! let refused = limits
+//!     .check_head(&Uri::from_static("/v1/charges"), &headers)
+//!     .expect_err("a byte too many");
 //! assert_eq!(refused.problem(&base).status(), 413);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -10,8 +10,13 @@ use crate::field;
 /// ```
 /// use http_conventions::errors::Challenge;
 ///
-/// let challenge = Challenge::bearer().with_parameter("error", "insufficient_scope")?.with_parameter("scope", "read:charges")?;
-/// assert_eq!(challenge.header_value(), r#"Bearer error="insufficient_scope", scope="read:charges""#);
+/// let challenge = Challenge::bearer()
+///     .with_parameter("error", "insufficient_scope")?
+///     .with_parameter("scope", "read:charges")?;
+/// assert_eq!(
+///     challenge.header_value(),
+///     r#"Bearer error="insufficient_scope", scope="read:charges""#
+/// );
 /// # Ok::<(), http_conventions::errors::InvalidChallenge>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -99,7 +104,9 @@ impl Challenge {
 ///
 /// let field = HeaderValue::from_static(r#"DPoP algs="ES256", error="use_dpop_nonce""#);
 /// assert_eq!(Challenge::try_from(field.clone())?.header_value(), field);
-/// assert!(Challenge::try_from(HeaderValue::from_static("Basic realm=a, Bearer realm=a")).is_err());
+/// assert!(
+///     Challenge::try_from(HeaderValue::from_static("Basic realm=a, Bearer realm=a")).is_err()
+/// );
 /// # Ok::<(), http_conventions::errors::InvalidChallenge>(())
 /// ```
 impl TryFrom<HeaderValue> for Challenge {

@@ -12,21 +12,35 @@
 //! ```
 //! use http_conventions::errors::{ErrorStatus, Problem, ProblemBase, ProblemType};
 //!
-//! const OUT_OF_STOCK: ProblemType =
-//!     ProblemType::new("out-of-stock", ErrorStatus::CONFLICT, "Out of stock", "The item cannot be ordered at the moment.");
+//! const OUT_OF_STOCK: ProblemType = ProblemType::new(
+//!     "out-of-stock",
+//!     ErrorStatus::CONFLICT,
+//!     "Out of stock",
+//!     "The item cannot be ordered at the moment.",
+//! );
 //!
 //! let base = ProblemBase::new("https://api.example.com/problems/")?;
-//! let response = OUT_OF_STOCK.problem(&base).with_detail("item B00027Y5QG is gone").with_extension("stock", 0).into_response();
+//! let response = OUT_OF_STOCK
+//!     .problem(&base)
+//!     .with_detail("item B00027Y5QG is gone")
+//!     .with_extension("stock", 0)
+//!     .into_response();
 //!
 //! assert_eq!(response.status(), 409);
-//! assert_eq!(response.headers()["content-type"], "application/problem+json");
+//! assert_eq!(
+//!     response.headers()["content-type"],
+//!     "application/problem+json"
+//! );
 //! assert_eq!(
 //!     response.body().as_ref(),
 //!     br#"{"type":"https://api.example.com/problems/out-of-stock","title":"Out of stock","status":409,"detail":"item B00027Y5QG is gone","stock":0}"#
 //! );
 //!
 //! let plain = Problem::new(ErrorStatus::NOT_FOUND);
-//! assert_eq!(plain.to_bytes().as_ref(), br#"{"type":"about:blank","title":"Not Found","status":404}"#);
+//! assert_eq!(
+//!     plain.to_bytes().as_ref(),
+//!     br#"{"type":"about:blank","title":"Not Found","status":404}"#
+//! );
 //! # Ok::<(), http_conventions::errors::InvalidProblemBase>(())
 //! ```
 //!
@@ -245,8 +259,13 @@ impl Problem {
     /// use http_conventions::errors::{Challenge, Problem};
     ///
     /// let challenge = Challenge::new("DPoP")?.with_parameter("error", "use_dpop_nonce")?;
-    /// let nonce = (HeaderName::from_static("dpop-nonce"), HeaderValue::from_static("eyJ7S_zG.eyJH0-Z.HX4w-7v"));
-    /// let response = Problem::unauthorized(challenge).with_header(nonce.0, nonce.1).into_response();
+    /// let nonce = (
+    ///     HeaderName::from_static("dpop-nonce"),
+    ///     HeaderValue::from_static("eyJ7S_zG.eyJH0-Z.HX4w-7v"),
+    /// );
+    /// let response = Problem::unauthorized(challenge)
+    ///     .with_header(nonce.0, nonce.1)
+    ///     .into_response();
     /// assert_eq!(response.headers()["dpop-nonce"], "eyJ7S_zG.eyJH0-Z.HX4w-7v");
     /// # Ok::<(), http_conventions::errors::InvalidChallenge>(())
     /// ```

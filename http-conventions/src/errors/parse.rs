@@ -17,11 +17,18 @@ use super::Member;
 /// ```
 /// use http_conventions::errors::ReceivedProblem;
 ///
-/// let problem = ReceivedProblem::parse(br#"{"type": 7, "title": "No funds", "status": "403", "balance": 30}"#)?;
+/// let problem = ReceivedProblem::parse(
+///     br#"{"type": 7, "title": "No funds", "status": "403", "balance": 30}"#,
+/// )?;
 /// assert_eq!(problem.type_uri(), "about:blank");
 /// assert_eq!(problem.title(), Some("No funds"));
 /// assert_eq!(problem.status(), None);
-/// assert_eq!(problem.extension("balance").and_then(|balance| balance.as_integer()), Some(30));
+/// assert_eq!(
+///     problem
+///         .extension("balance")
+///         .and_then(|balance| balance.as_integer()),
+///     Some(30)
+/// );
 /// # Ok::<(), http_conventions::errors::InvalidProblem>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -37,21 +37,44 @@ pub enum ClaimOutcome {
 /// ```
 /// use std::time::{Duration, SystemTime};
 ///
-/// use http_conventions::idempotency::{AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, RequestOutcome, RecordKey, decide};
+/// use http_conventions::idempotency::{
+///     AfterCrash, Claim, ClaimOutcome, Fence, Fingerprint, RecordKey, RequestOutcome, decide,
+/// };
 ///
 /// let now = SystemTime::UNIX_EPOCH;
-/// let (key, request) = (RecordKey::from_bytes([1; 32]), Fingerprint::from_bytes([2; 32]));
-/// let (lease_until, expires_at) = (now + Duration::from_secs(60), now + Duration::from_secs(86_400));
-/// let claim = Claim::new(key, request, Fence::from_bytes([3; 16]), lease_until, expires_at);
+/// let (key, request) = (
+///     RecordKey::from_bytes([1; 32]),
+///     Fingerprint::from_bytes([2; 32]),
+/// );
+/// let (lease_until, expires_at) = (
+///     now + Duration::from_secs(60),
+///     now + Duration::from_secs(86_400),
+/// );
+/// let claim = Claim::new(
+///     key,
+///     request,
+///     Fence::from_bytes([3; 16]),
+///     lease_until,
+///     expires_at,
+/// );
 ///
 /// assert_eq!(decide(None, &claim, now), ClaimOutcome::Claimed);
 /// let held = claim.record();
-/// assert_eq!(decide(Some(held.clone()), &claim, now), ClaimOutcome::InFlight { lease_until });
+/// assert_eq!(
+///     decide(Some(held.clone()), &claim, now),
+///     ClaimOutcome::InFlight { lease_until }
+/// );
 ///
 /// // the holder crashed: its lease has expired
-/// assert_eq!(decide(Some(held.clone()), &claim, lease_until), ClaimOutcome::Settled(RequestOutcome::Indeterminate));
+/// assert_eq!(
+///     decide(Some(held.clone()), &claim, lease_until),
+///     ClaimOutcome::Settled(RequestOutcome::Indeterminate)
+/// );
 /// let again = claim.with_after_crash(AfterCrash::RunAgain);
-/// assert_eq!(decide(Some(held), &again, lease_until), ClaimOutcome::Claimed);
+/// assert_eq!(
+///     decide(Some(held), &again, lease_until),
+///     ClaimOutcome::Claimed
+/// );
 /// ```
 #[must_use]
 pub fn decide(existing: Option<Record>, claim: &Claim, now: SystemTime) -> ClaimOutcome {

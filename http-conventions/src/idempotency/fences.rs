@@ -43,8 +43,7 @@ mod tests {
     use super::*;
     use crate::ports::entropy_fn;
 
-    /// H6: no two runs hold a key under one fence, also where the count passes the end of its
-    /// range.
+    /// H6: no two runs have the same fencing token, also after the counter wraps.
     #[test]
     fn no_fence_is_given_twice() {
         let fences = Fences::new(&entropy_fn(|buffer: &mut [u8]| buffer.fill(0xFF)));

@@ -17,7 +17,9 @@
 //! use http_conventions::ports::SystemClock;
 //! use std::time::Duration;
 //!
-//! use http_conventions::limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter};
+//! use http_conventions::limits::{
+//!     MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter,
+//! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,13 +30,26 @@
 //! let limiter = RateLimiter::new(store, SystemClock, OnStoreFailure::FailClosed);
 //!
 //! let spends = [address.spend("203.0.113.7"), user.spend("user-7")];
-//! let standings = limiter.check(&spends).await.expect("the first request passes");
+//! let standings = limiter
+//!     .check(&spends)
+//!     .await
+//!     .expect("the first request passes");
 //! let mut headers = http::HeaderMap::new();
 //! standings.apply(&mut headers);
-//! assert_eq!(headers["ratelimit-policy"], r#""address";q=300;w=60, "user";q=60;w=60"#);
-//! assert_eq!(headers["ratelimit"], r#""address";r=299;t=1, "user";r=0;t=1"#);
+//! assert_eq!(
+//!     headers["ratelimit-policy"],
+//!     r#""address";q=300;w=60, "user";q=60;w=60"#
+//! );
+//! assert_eq!(
+//!     headers["ratelimit"],
+//!     r#""address";r=299;t=1, "user";r=0;t=1"#
+//! );
 //!
-//! let refused = limiter.check(&spends).await.expect_err("one at a time").into_response();
+//! let refused = limiter
+//!     .check(&spends)
+//!     .await
+//!     .expect_err("the burst is 1")
+//!     .into_response();
 //! assert_eq!(refused.status(), 429);
 //! assert_eq!(refused.headers()["retry-after"], "1");
 //! # Ok(())
@@ -58,10 +73,10 @@
 //!
 //! use http_conventions::limits::RetryAfter;
 //!
-//! // a server never says "come back at once"
+//! // at least 1 second
 //! assert_eq!(RetryAfter::new(Duration::from_millis(300)).header_value(), "1");
 //!
-//! // a client understands seconds and dates
+//! // seconds and dates
 //! let now = SystemTime::UNIX_EPOCH;
 //! assert_eq!(RetryAfter::parse(b"120", now)?, Duration::from_secs(120));
 //! assert_eq!(RetryAfter::parse(b"Thu, 01 Jan 1970 00:01:00 GMT", now)?, Duration::from_secs(60));

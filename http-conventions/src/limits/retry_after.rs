@@ -122,7 +122,7 @@ mod tests {
         );
     }
 
-    /// H16: a client reads every form of Retry-After.
+    /// H16: all forms of Retry-After are parsed.
     #[test]
     fn every_form_is_read() {
         for (value, expected) in [

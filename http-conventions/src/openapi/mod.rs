@@ -15,22 +15,39 @@
 //!     ports::{OsEntropy, SystemClock},
 //! };
 //!
-//! const OUT_OF_STOCK: ProblemType =
-//!     ProblemType::new("out-of-stock", ErrorStatus::CONFLICT, "Out of stock", "The item cannot be ordered at the moment.");
+//! const OUT_OF_STOCK: ProblemType = ProblemType::new(
+//!     "out-of-stock",
+//!     ErrorStatus::CONFLICT,
+//!     "Out of stock",
+//!     "The item cannot be ordered at the moment.",
+//! );
 //!
-//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemClock), Arc::new(OsEntropy))
-//!     .with_page_rules(PageRules::default())
-//!     .with_problem_types([OUT_OF_STOCK])
-//!     .build()?;
+//! let conventions = Conventions::builder(
+//!     "https://api.example.com/problems/",
+//!     Arc::new(SystemClock),
+//!     Arc::new(OsEntropy),
+//! )
+//! .with_page_rules(PageRules::default())
+//! .with_problem_types([OUT_OF_STOCK])
+//! .build()?;
 //!
 //! let components = conventions.openapi_components();
 //! assert_eq!(components["parameters"]["Limit"]["schema"]["maximum"], 100);
-//! assert_eq!(components["schemas"]["OutOfStockProblem"]["properties"]["type"]["const"], "https://api.example.com/problems/out-of-stock");
+//! assert_eq!(
+//!     components["schemas"]["OutOfStockProblem"]["properties"]["type"]["const"],
+//!     "https://api.example.com/problems/out-of-stock"
+//! );
 //! assert!(components["parameters"].get("IdempotencyKey").is_none());
 //!
 //! let list = conventions.openapi_operation(&[Takes::Page, Takes::Credentials]);
-//! assert_eq!(list["parameters"][0]["$ref"], "#/components/parameters/Limit");
-//! assert_eq!(list["responses"]["401"]["$ref"], "#/components/responses/Unauthorized");
+//! assert_eq!(
+//!     list["parameters"][0]["$ref"],
+//!     "#/components/parameters/Limit"
+//! );
+//! assert_eq!(
+//!     list["responses"]["401"]["$ref"],
+//!     "#/components/responses/Unauthorized"
+//! );
 //! # Ok::<(), http_conventions::pipeline::InvalidConventions>(())
 //! ```
 //!

@@ -20,9 +20,14 @@
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let charges = [30_i64, 20, 10];
 //! let list = |query: &str| -> Result<Page<i64>, Box<dyn std::error::Error>> {
-//!     let binding = CursorBinding::new("/v1/charges", "user-7").with_sort("-id").with_filter("status", "paid");
+//!     let binding = CursorBinding::new("/v1/charges", "user-7")
+//!         .with_sort("-id")
+//!         .with_filter("status", "paid");
 //!     let asked = keyring.open_page::<i64>(PageRules::default(), Some(query), binding, now)?;
-//!     let rows = charges.iter().copied().filter(|id| asked.after().is_none_or(|after| id < after));
+//!     let rows = charges
+//!         .iter()
+//!         .copied()
+//!         .filter(|id| asked.after().is_none_or(|after| id < after));
 //!     Ok(asked.page(rows.take(asked.limit().fetch()).collect(), |last| *last)?)
 //! };
 //!
@@ -57,13 +62,19 @@
 //!
 //! ```
 //! use http::{HeaderMap, Method};
-//! use http_conventions::{paging::{Link, Links, Relation}, routing::Location};
+//! use http_conventions::{
+//!     paging::{Link, Links, Relation},
+//!     routing::Location,
+//! };
 //!
 //! let charge = Location::of_path(["v1", "charges", "ch_1"]);
 //! let refunds = Location::of_path(["v1", "charges", "ch_1", "refunds"]);
 //! let links = Links::default()
 //!     .with(Relation::SELF, Link::new(charge))
-//!     .with("refund".parse()?, Link::new(refunds).with_method(Method::POST));
+//!     .with(
+//!         "refund".parse()?,
+//!         Link::new(refunds).with_method(Method::POST),
+//!     );
 //!
 //! assert_eq!(
 //!     serde_json::to_string(&links)?,

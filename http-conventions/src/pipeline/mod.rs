@@ -30,11 +30,17 @@
 //!     ports::{OsEntropy, SystemClock},
 //! };
 //!
-//! async fn answer(conventions: &Conventions, request: Request<Bytes>) -> Result<Response<Bytes>, EarlyAnswer> {
+//! async fn answer(
+//!     conventions: &Conventions,
+//!     request: Request<Bytes>,
+//! ) -> Result<Response<Bytes>, EarlyAnswer> {
 //!     let exchange = conventions.begin(&request).admit(&request)?;
 //!     let user = exchange.check(authenticate(&request))?;
 //!     let handler = async { Response::new(Bytes::from_static(b"{}")) };
-//!     Ok(exchange.unlimited().run(&request, KeyScope::new(user, "/v1/charges"), handler).await)
+//!     Ok(exchange
+//!         .unlimited()
+//!         .run(&request, KeyScope::new(user, "/v1/charges"), handler)
+//!         .await)
 //! }
 //!
 //! fn authenticate(request: &Request<Bytes>) -> Result<&'static str, Problem> {
@@ -46,15 +52,29 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let conventions = Conventions::builder("https://api.example.com/problems/", Arc::new(SystemClock), Arc::new(OsEntropy))
-//!     .with_cors(CorsRules::origins(["https://app.example.com"]))
-//!     .build()?;
+//! let conventions = Conventions::builder(
+//!     "https://api.example.com/problems/",
+//!     Arc::new(SystemClock),
+//!     Arc::new(OsEntropy),
+//! )
+//! .with_cors(CorsRules::origins(["https://app.example.com"]))
+//! .build()?;
 //!
-//! let request = Request::get("/v1/charges").header("Origin", "https://app.example.com").body(Bytes::new())?;
-//! let refused = answer(&conventions, request).await.unwrap_or_else(EarlyAnswer::into_response);
+//! let request = Request::get("/v1/charges")
+//!     .header("Origin", "https://app.example.com")
+//!     .body(Bytes::new())?;
+//! let refused = answer(&conventions, request)
+//!     .await
+//!     .unwrap_or_else(EarlyAnswer::into_response);
 //! assert_eq!(refused.status(), 401);
-//! assert_eq!(refused.headers()["access-control-allow-origin"], "https://app.example.com");
-//! assert_eq!(refused.headers()["content-type"], "application/problem+json");
+//! assert_eq!(
+//!     refused.headers()["access-control-allow-origin"],
+//!     "https://app.example.com"
+//! );
+//! assert_eq!(
+//!     refused.headers()["content-type"],
+//!     "application/problem+json"
+//! );
 //! assert!(refused.headers().contains_key("x-request-id"));
 //! # Ok(())
 //! # }
@@ -66,7 +86,11 @@
 //! ```compile_fail,E0599
 //! # use {bytes::Bytes, http::Request, http_conventions::{idempotency::KeyScope, pipeline::{Admitted, Exchange}}};
 //! # async fn run(exchange: Exchange<Admitted>, request: Request<Bytes>) {
-//! exchange.run(&request, KeyScope::new("user-7", "/v1/charges"), async { todo!() as http::Response<Bytes> }).await;
+//! exchange
+//!     .run(&request, KeyScope::new("user-7", "/v1/charges"), async {
+//!         todo!() as http::Response<Bytes>
+//!     })
+//!     .await;
 //! # }
 //! ```
 //!

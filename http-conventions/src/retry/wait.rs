@@ -37,7 +37,12 @@ const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 /// use http_conventions::retry::parse_wait;
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// let field = |name, value| HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
+/// let field = |name, value| {
+///     HeaderMap::from_iter([(
+///         HeaderName::from_static(name),
+///         HeaderValue::from_static(value),
+///     )])
+/// };
 /// for same in [
 ///     field("retry-after", "30"),
 ///     field("ratelimit", r#""burst";r=0;t=30, "daily";r=7;t=8000"#),

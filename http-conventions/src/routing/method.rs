@@ -94,8 +94,14 @@ impl Semantics {
 /// ```
 /// use http_conventions::{content::Offers, routing::accept_query};
 ///
-/// let offers = Offers::parse("application/jsonpath", &["application/sql; charset=\"UTF-8\""])?;
-/// assert_eq!(accept_query(&offers), "\"application/jsonpath\", \"application/sql\";charset=\"UTF-8\"");
+/// let offers = Offers::parse(
+///     "application/jsonpath",
+///     &["application/sql; charset=\"UTF-8\""],
+/// )?;
+/// assert_eq!(
+///     accept_query(&offers),
+///     "\"application/jsonpath\", \"application/sql\";charset=\"UTF-8\""
+/// );
 /// # Ok::<(), http_conventions::content::InvalidMediaType>(())
 /// ```
 #[must_use]

@@ -26,7 +26,10 @@
 //!
 //! let allow = Allow::of(&[Method::GET, Method::HEAD, Method::OPTIONS]);
 //! assert_eq!(allow.no_content().headers()["allow"], "GET, HEAD, OPTIONS");
-//! assert_eq!(Problem::method_not_allowed(allow).into_response().headers()["allow"], "GET, HEAD, OPTIONS");
+//! assert_eq!(
+//!     Problem::method_not_allowed(allow).into_response().headers()["allow"],
+//!     "GET, HEAD, OPTIONS"
+//! );
 //! ```
 //!
 //! # Location
@@ -40,14 +43,20 @@
 //!
 //! ```
 //! use http::Response;
-//! use http_conventions::routing::{accepted, created, Location};
+//! use http_conventions::routing::{Location, accepted, created};
 //!
 //! let charge = Location::of_path(["v1", "charges", "ch_1"]);
 //! let answer = created(&charge, Response::new("{\"id\":\"ch_1\"}"));
-//! assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (201, &charge.header_value()));
+//! assert_eq!(
+//!     (answer.status().as_u16(), &answer.headers()["location"]),
+//!     (201, &charge.header_value())
+//! );
 //!
 //! let job: Location = "https://jobs.example.com/v1/jobs/7".parse()?;
-//! assert_eq!(accepted(&job, Response::new("")).headers()["location"], "https://jobs.example.com/v1/jobs/7");
+//! assert_eq!(
+//!     accepted(&job, Response::new("")).headers()["location"],
+//!     "https://jobs.example.com/v1/jobs/7"
+//! );
 //! # Ok::<(), http_conventions::routing::InvalidLocation>(())
 //! ```
 //!
@@ -80,7 +89,10 @@
 //! let rules = PathRules::default().with_exception("health");
 //! assert_eq!(rules.check("/v1/charges/{id}/refunds"), []);
 //! assert_eq!(rules.check("/health"), []);
-//! assert_eq!(rules.check("/v1/charge_items"), [PathFinding::NotHyphenated("charge_items".to_owned())]);
+//! assert_eq!(
+//!     rules.check("/v1/charge_items"),
+//!     [PathFinding::NotHyphenated("charge_items".to_owned())]
+//! );
 //! ```
 //!
 //! The linter recognizes a plural by its ending. Register wrong guesses and singletons (`health`,

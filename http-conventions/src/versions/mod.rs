@@ -18,11 +18,17 @@
 //!
 //! let now = SystemTime::UNIX_EPOCH;
 //! let old = Lifecycle::deprecated(now).with_successor("/v2".parse()?);
-//! let versions = Versions::new(VersionScheme::Path, [("1".parse()?, old), ("2".parse()?, Lifecycle::default())])?;
+//! let versions = Versions::new(
+//!     VersionScheme::Path,
+//!     [("1".parse()?, old), ("2".parse()?, Lifecycle::default())],
+//! )?;
 //!
 //! let asked = Uri::from_static("/v1/charges?limit=2");
 //! let resolved = versions.resolve(&asked, &HeaderMap::new(), None, now)?;
-//! assert_eq!((resolved.version().to_string().as_str(), resolved.path()), ("1", "/charges"));
+//! assert_eq!(
+//!     (resolved.version().to_string().as_str(), resolved.path()),
+//!     ("1", "/charges")
+//! );
 //!
 //! let mut answer = HeaderMap::new();
 //! resolved.apply(&mut answer);
@@ -44,7 +50,9 @@
 //!
 //! let deprecated_at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_688_169_599);
 //! let sunset_at = deprecated_at + Duration::from_secs(365 * 86_400);
-//! let lifecycle = Lifecycle::deprecated(deprecated_at).with_sunset(sunset_at)?.with_successor("/v2/charges".parse()?);
+//! let lifecycle = Lifecycle::deprecated(deprecated_at)
+//!     .with_sunset(sunset_at)?
+//!     .with_successor("/v2/charges".parse()?);
 //!
 //! let mut headers = HeaderMap::new();
 //! lifecycle.apply(&mut headers);

@@ -49,17 +49,29 @@ const OF_THE_BODY: [HeaderName; 11] = [
 ///
 /// ```
 /// use bytes::Bytes;
-/// use http::{Request, Response};
 /// use host_ports::address::{AddressPolicy, Hops, RefusedHop};
+/// use http::{Request, Response};
 ///
 /// let mut hops = Hops::new(AddressPolicy::new());
-/// let request = Request::get("https://files.example.com/a").header("authorization", "Bearer t").body(Bytes::new())?;
-/// let moved = |to: &str| Response::builder().status(302).header("location", to).body(Bytes::new());
+/// let request = Request::get("https://files.example.com/a")
+///     .header("authorization", "Bearer t")
+///     .body(Bytes::new())?;
+/// let moved = |to: &str| {
+///     Response::builder()
+///         .status(302)
+///         .header("location", to)
+///         .body(Bytes::new())
+/// };
 ///
-/// let next = hops.follow(&request, &moved("https://cdn.example.net/b")?)?.expect("a redirect");
+/// let next = hops
+///     .follow(&request, &moved("https://cdn.example.net/b")?)?
+///     .expect("a redirect");
 /// assert_eq!(next.uri(), "https://cdn.example.net/b");
 /// assert!(!next.headers().contains_key("authorization"));
-/// assert!(matches!(hops.follow(&next, &moved("https://169.254.169.254/")?), Err(RefusedHop::Address(_))));
+/// assert!(matches!(
+///     hops.follow(&next, &moved("https://169.254.169.254/")?),
+///     Err(RefusedHop::Address(_))
+/// ));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -16,9 +16,19 @@
 //!
 //! let policy = AddressPolicy::new();
 //! assert!(policy.vet("https://hooks.example.com/in").is_ok());
-//! assert!(matches!(policy.vet("https://2130706433/"), Err(RefusedAddress::Network { .. }))); // 127.0.0.1
-//! assert!(matches!(policy.vet("https://metadata.google.internal/"), Err(RefusedAddress::Name(_))));
-//! assert!(policy.vet_resolved(&["203.0.114.7".parse()?, "10.0.0.7".parse()?]).is_err()); // one of them is private
+//! assert!(matches!(
+//!     policy.vet("https://2130706433/"),
+//!     Err(RefusedAddress::Network { .. })
+//! )); // 127.0.0.1
+//! assert!(matches!(
+//!     policy.vet("https://metadata.google.internal/"),
+//!     Err(RefusedAddress::Name(_))
+//! ));
+//! assert!(
+//!     policy
+//!         .vet_resolved(&["203.0.114.7".parse()?, "10.0.0.7".parse()?])
+//!         .is_err()
+//! ); // one of them is private
 //! # Ok::<(), std::net::AddrParseError>(())
 //! ```
 

@@ -129,7 +129,7 @@ mod tests {
             ("; a=\";\"; charset=latin1", false),
             ("; charset=utf-8; charset=latin1", false),
             ("; a=\"b\\\"\"; charset=utf-8", true),
-            // an open quote hides what follows it
+            // an open quote hides the rest of the field
             ("; a=\"; charset=latin1", false),
             ("; a=\"; charset=utf-8", false),
             ("; a=\"\\\"; charset=latin1", false),

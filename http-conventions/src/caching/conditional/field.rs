@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(read(lines, Comparison::Weak), weak, "{lines:?}");
     }
 
-    /// H7: lists and `*` over several field lines; a bad member does not spoil the others, obs-text
-    /// is no bad member.
+    /// H7: lists and `*` over several field lines; a malformed member does not affect the others,
+    /// and obs-text is valid.
     #[test]
     fn a_list_is_read_over_all_its_field_lines() {
         use TagField::{Absent, Any, Listed, Malformed, Unlisted};

@@ -32,7 +32,8 @@ impl Preconditions<'_> {
     /// request.insert(header::IF_RANGE, "\"v7\"".parse()?);
     /// let preconditions = Preconditions::new(&Method::GET, &request, SystemTime::UNIX_EPOCH);
     ///
-    /// let tagged = |tag| EntityTag::strong(tag).map(|tag| Validators::default().with_entity_tag(tag));
+    /// let tagged =
+    ///     |tag| EntityTag::strong(tag).map(|tag| Validators::default().with_entity_tag(tag));
     /// assert!(preconditions.takes_range(&tagged("v7")?));
     /// assert!(!preconditions.takes_range(&tagged("v8")?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -69,12 +69,24 @@ impl RateLimitDecision {
 /// ```
 /// use std::time::{Duration, SystemTime};
 ///
-/// use http_conventions::limits::{decide, RateLimitDecision, Quota, State};
+/// use http_conventions::limits::{Quota, RateLimitDecision, State, decide};
 ///
-/// let (quota, now) = (Quota::per(2, Duration::from_secs(1))?, SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
-/// let RateLimitDecision::Allowed { state } = decide(State::default(), &quota, 1, now) else { panic!("the bucket is full") };
-/// let RateLimitDecision::Allowed { state } = decide(state, &quota, 1, now) else { panic!("there were two") };
-/// assert_eq!(decide(state, &quota, 1, now), RateLimitDecision::Denied { wait: Duration::from_millis(500) });
+/// let (quota, now) = (
+///     Quota::per(2, Duration::from_secs(1))?,
+///     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
+/// );
+/// let RateLimitDecision::Allowed { state } = decide(State::default(), &quota, 1, now) else {
+///     panic!("the bucket is full")
+/// };
+/// let RateLimitDecision::Allowed { state } = decide(state, &quota, 1, now) else {
+///     panic!("there were two")
+/// };
+/// assert_eq!(
+///     decide(state, &quota, 1, now),
+///     RateLimitDecision::Denied {
+///         wait: Duration::from_millis(500)
+///     }
+/// );
 /// # Ok::<(), http_conventions::limits::InvalidQuota>(())
 /// ```
 #[must_use]

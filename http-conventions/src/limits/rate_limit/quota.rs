@@ -124,15 +124,14 @@ pub enum InvalidQuota {
 mod tests {
     use super::*;
 
-    /// H15: a quota is what it says: so many in a period, never "one every so many"; what makes no
-    /// sense is refused.
+    /// H15: a quota is a number per period; a quota that can never pass is refused.
     #[test]
     fn a_quota_is_a_number_in_a_period() {
         for (limit, period, interval) in [
             (1, 1_000_000_000, 1_000_000_000),
             (100, 1_000_000_000, 10_000_000),
             (4_000, 1_000_000_000, 250_000),
-            // rounded up: never more than the quota
+            // rounded up, so that never more than the quota passes
             (3, 1_000_000_000, 333_333_334),
             (u32::MAX, 1_000_000_000, 1),
         ] {

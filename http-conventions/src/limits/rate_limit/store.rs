@@ -58,7 +58,7 @@ impl<S: RateLimitStore + ?Sized> RateLimitStore for Arc<S> {
 /// let spends = [one.spend("user-7"), two.spend("user-7")];
 ///
 /// let first = decide_all(&[State::default(); 2], &spends, now).ok_or("all are full")?;
-/// // the second would have one left; it keeps it
+/// // the first bucket is empty, so the second keeps its unit
 /// assert_eq!(decide_all(&first, &spends, now), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

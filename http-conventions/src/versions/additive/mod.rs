@@ -6,14 +6,28 @@
 //! peers.
 //!
 //! ```
-//! use http_conventions::versions::additive::{changes, Role};
+//! use http_conventions::versions::additive::{Role, changes};
 //!
-//! let old = br#"{"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "amount": {"type": "integer"}}}"#;
-//! let new = br#"{"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "total": {"type": "integer"}}}"#;
+//! let old = br#"{
+//!     "type": "object",
+//!     "required": ["id"],
+//!     "properties": {"id": {"type": "string"}, "amount": {"type": "integer"}}
+//! }"#;
+//! let new = br#"{
+//!     "type": "object",
+//!     "required": ["id"],
+//!     "properties": {"id": {"type": "string"}, "total": {"type": "integer"}}
+//! }"#;
 //!
 //! let changes = changes(old, new, Role::Output)?;
 //! let shown: Vec<String> = changes.iter().map(ToString::to_string).collect();
-//! assert_eq!(shown, ["breaking: /properties/amount was removed", "/properties/total was added"]);
+//! assert_eq!(
+//!     shown,
+//!     [
+//!         "breaking: /properties/amount was removed",
+//!         "/properties/total was added"
+//!     ]
+//! );
 //! # Ok::<(), http_conventions::versions::additive::InvalidSchema>(())
 //! ```
 
