@@ -9,8 +9,8 @@
 ///
 /// The macro [`idempotency_store!`](crate::idempotency_store!) makes a test of each.
 pub mod idempotency_store;
-/// Cases for keyed POSTs through [`Idempotency`](http_conventions::idempotency::Idempotency): 32 at once, and requests
-/// that are dropped at each poll.
+/// Cases for keyed POSTs through [`Idempotency`](http_conventions::idempotency::Idempotency): 32 at
+/// once, and requests that are dropped at each poll.
 ///
 /// The macro [`keyed_requests!`](crate::keyed_requests!) makes a test of each.
 pub mod keyed_requests;

@@ -17,7 +17,7 @@
 //! assert_eq!(answer.status(), 204);
 //! assert_eq!(answer.headers()["access-control-allow-origin"], "https://app.example.com");
 //!
-//! // every other answer, errors too
+//! // every other response, errors included
 //! let mut answer = HeaderMap::new();
 //! cors.apply(&preflight, &mut answer);
 //! assert_eq!(answer["access-control-allow-origin"], "https://app.example.com");

@@ -43,8 +43,6 @@
 //! );
 //! # Ok::<(), http_conventions::errors::InvalidProblemBase>(())
 //! ```
-//!
-//! [`ProblemType`]: a slug that, put behind the host's [`ProblemBase`], is the stable URI clients switch on. The types this
 
 use std::{borrow::Cow, time::Duration};
 

@@ -156,7 +156,7 @@ mod cases {
         }
     }
 
-    /// A clock that steps back returns no units; a step of more than a minute is taken as permanent.
+    /// A clock that is set back returns no units; a step of more than 60 s counts as permanent.
     pub async fn clock_stepping_back_returns_no_units(store: &Arc<dyn RateLimitStore>) {
         const SKEW: Duration = Duration::from_secs(60);
         let policy = policy("user", 3);
@@ -171,7 +171,7 @@ mod cases {
             "333,333,334 ns make a unit"
         );
         assert_eq!(count(&**store, spend, 2, start() + SECOND / 3 + TICK).await, 1);
-        // set back for good: 60 seconds are not waited for twice
+        // set back permanently: a caller does not wait 60 seconds twice
         assert_eq!(count(&**store, spend, 4, start() - SKEW * 2).await, 3);
     }
 
@@ -211,7 +211,8 @@ mod cases {
         assert_eq!(count(&**store, policy.spend("ada"), 2, start()).await, 0);
     }
 
-    /// Of 32 concurrent requests over two buckets the smaller burst passes, and the larger bucket keeps the rest.
+    /// Of 32 concurrent requests over two buckets the smaller burst passes, and the larger bucket
+    /// keeps the rest.
     pub async fn smaller_of_two_buckets_limits_32_requests(store: &Arc<dyn RateLimitStore>) {
         let (wide, narrow) = (policy("wide", 30), policy("narrow", 7));
         let raced = wide.clone();

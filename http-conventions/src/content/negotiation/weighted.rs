@@ -2,7 +2,7 @@
 
 use host_ports::{Weight, field};
 
-/// The value and the weight of a member; `None` if a parameter other than `q` is present or `q` is malformed.
+/// Value and weight of a member; `None` if `q` is malformed or another parameter is present.
 #[inline]
 pub(super) fn weighted<'a>((value, parameters): (&'a [u8], &[u8])) -> Option<(&'a [u8], Weight)> {
     if parameters.is_empty() {

@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(wait(state, 0, NOW), 0, "what costs nothing passes");
     }
 
-    /// H15: what is told of a bucket is what it does.
+    /// H15: the reported standing equals the behaviour of the bucket.
     #[test]
     fn what_is_told_of_a_bucket_is_what_it_does() {
         let of = |state, now| {
@@ -225,8 +225,7 @@ mod tests {
         );
     }
 
-    /// H15: a clock that steps back gives nothing, and locks nobody out for longer than a minute
-    /// over the burst.
+    /// H15: a clock that is set back gives no units, and the wait grows by at most 60 s.
     #[test]
     fn a_clock_that_steps_back_gives_nothing_and_does_not_lock_out() {
         let empty = spend(State::default(), 3, NOW);

@@ -27,8 +27,8 @@ use crate::ports::StoreError;
 pub trait RateLimitStore: Send + Sync {
     /// Takes from all buckets or from none.
     ///
-    /// Loads the states, calls [`decide_all`], and writes the new states if it returns them. Returns
-    /// the states before the call, in the order of `spends`. Each bucket occurs once.
+    /// Loads the states, calls [`decide_all`], and writes the new states if it returns them.
+    /// Returns the states before the call, in the order of `spends`. Each bucket occurs once.
     ///
     /// # Errors
     ///

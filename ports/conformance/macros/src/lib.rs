@@ -65,7 +65,8 @@ fn exported_macro(name: &str, cases: &[Case]) -> String {
     format!(
         "/// Makes a test of each case: `{name}!(#[tokio::test] expression)`, or `#[test]` if no case is async.\n\
          ///\n\
-         /// The expression makes an empty store and runs once per case. Write `async {{ .. }}` if it awaits.\n\
+         /// The expression makes an empty store and runs once per case.\n\
+         /// Write `async {{ .. }}` if it awaits.\n\
          #[macro_export]\n\
          macro_rules! {name} {{ ($(#[$attribute:meta])+ $($store:tt)+) => {{\n{tests}}}; }}"
     )
