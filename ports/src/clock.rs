@@ -47,7 +47,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
     }
 }
 
-/// The clocks of the operating system.
+/// Clocks of the operating system.
 #[cfg(feature = "os")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;

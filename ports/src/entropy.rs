@@ -23,7 +23,7 @@ impl<E: Entropy + ?Sized> Entropy for Arc<E> {
     }
 }
 
-/// Makes an [`Entropy`] of a function.
+/// Makes an [`Entropy`] from a function.
 ///
 /// ```
 /// use host_ports::{Entropy, entropy_fn};
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// The random number generator of the operating system.
+/// Random number generator of the operating system.
 #[cfg(feature = "os")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsEntropy;

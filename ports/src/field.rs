@@ -7,15 +7,16 @@
 
 use http::{HeaderMap, HeaderName};
 
-/// The members of a list field over all its lines, in order, without the empty ones.
+/// Members of a list field over all its lines, in order. Empty members are omitted.
 pub fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a [u8]> {
     let lines = headers.get_all(name).iter();
     lines.flat_map(|line| split(line.as_bytes(), b','))
 }
 
-/// The members of one line of a list field, each split into its value and its parameters at the
-/// first semicolon outside quoted strings. Members without both are left out; parameters are not
-/// checked.
+/// Members of one line of a list field, each split into value and parameters at the first semicolon
+/// outside quoted strings.
+///
+/// Members without both are omitted. Parameters are not validated.
 ///
 /// ```
 /// use host_ports::field;
@@ -63,10 +64,9 @@ fn split_at_any(bytes: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], Opti
     (bytes, None)
 }
 
-/// The parts between separators outside quoted strings, without surrounding whitespace and without
-/// the empty ones.
+/// Parts between separators outside quoted strings, trimmed. Empty parts are omitted.
 ///
-/// A quoted string that is not closed extends to the end.
+/// An unclosed quoted string extends to the end.
 pub fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     std::iter::from_fn(move || {
@@ -140,7 +140,7 @@ pub fn trim(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// The name and the raw value of a parameter; `None` if the parameter has no `=` or either side is
+/// Name and raw value of a parameter; `None` if the parameter has no `=` or either side is
 /// malformed.
 #[inline]
 #[must_use]
@@ -151,7 +151,7 @@ pub fn parameter(part: &[u8]) -> Option<(&[u8], &[u8])> {
     (is_token(name) && (is_token(value) || is_quoted(value))).then_some((name, value))
 }
 
-/// The bytes of a raw parameter value, without quotes and escapes.
+/// Bytes of a raw parameter value, without quotes and escapes.
 pub fn unquoted(raw: &[u8]) -> impl Iterator<Item = u8> {
     let inner = raw
         .strip_prefix(b"\"")

@@ -32,8 +32,8 @@ pub struct StoreError {
 pub enum StoreErrorKind {
     /// The store is unreachable, locked, full or too slow. A later retry may succeed.
     Unavailable,
-    /// The store holds a record that cannot be read, or refuses the operation for good. A retry
-    /// fails again; an operator has to look.
+    /// The store holds an unreadable record, or refuses the operation permanently. A retry fails
+    /// again; an operator must intervene.
     Corrupt,
 }
 

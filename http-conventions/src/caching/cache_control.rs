@@ -98,7 +98,7 @@ impl fmt::Display for CacheControl {
 mod tests {
     use super::*;
 
-    /// H9: the three forms of the service interface, byte for byte, and their siblings.
+    /// H9: each policy is written byte for byte.
     #[test]
     fn each_policy_writes_its_one_form() {
         let minute = Duration::from_millis(60_999);

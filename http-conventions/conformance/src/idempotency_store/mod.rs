@@ -26,7 +26,7 @@ mod cases {
         );
     }
 
-    /// A second claim of the same request is told the end of the lease.
+    /// A second claim of the same request gets the end of the lease.
     pub async fn held_key_is_in_flight(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let later = start() + Duration::from_secs(1);
@@ -273,7 +273,7 @@ mod cases {
         }
     }
 
-    /// H6: one of 32 concurrent claims is granted, the others are in flight.
+    /// H6: one of 32 concurrent claims is granted; the others are in flight.
     pub async fn one_of_32_claims_wins(store: &Arc<dyn IdempotencyStore>) {
         let outcomes = race(store, async |store, racer| {
             claim(&*store, &taking_over(holder(racer), start()), start()).await
@@ -309,7 +309,7 @@ mod cases {
         assert_eq!(count(others), RACERS - 1, "{outcomes:?}");
     }
 
-    /// One of 32 completions under one fence is stored.
+    /// One of 32 completions with one fencing token is stored.
     pub async fn one_of_32_completions_wins(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let status = |racer: usize| 200 + u16::from(holder(racer));

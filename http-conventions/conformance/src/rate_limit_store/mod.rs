@@ -242,7 +242,7 @@ mod cases {
             assert_eq!(results.len(), RACERS);
         }
         let (left, right) = (left.spend("ada"), right.spend("ada"));
-        // three quarters of 128 asked for a unit of each
+        // three quarters of 128 requests take one unit of each
         assert_eq!(count(&**store, left, 2, start()).await, 0);
         assert_eq!(count(&**store, right, 2, start()).await, 0);
     }
