@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn refuses_invalid_dates() {
         for text in [
             "",
             "tomorrow",

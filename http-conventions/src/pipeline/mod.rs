@@ -98,8 +98,8 @@
 //!
 //! - Begin the exchange before reading the content, and keep a clone of it for a panic outside of
 //!   [`run`](Exchange::run).
-//! - Authenticate between [`admit`](Exchange::admit) and [`limit`](Exchange::limit). A limit by
-//!   address comes before authentication.
+//! - After [`admit`](Exchange::admit), [limit](Exchange::limit) by address, then authenticate, then
+//!   limit by principal.
 //! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write
 //!   it in one atomic step of the store: another request can write between the two.
 //!

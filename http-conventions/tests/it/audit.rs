@@ -305,7 +305,7 @@ fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
 
 /// H22: fields of one exchange may differ between a GET and its HEAD.
 #[test]
-fn what_belongs_to_one_exchange_is_no_difference() {
+fn fields_of_one_exchange_may_differ() {
     for name in [
         "age",
         "date",

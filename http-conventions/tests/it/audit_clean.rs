@@ -129,7 +129,7 @@ async fn the_pipeline_has_no_finding() {
 proptest::proptest! {
     /// H22: the audit of any response terminates without a panic.
     #[test]
-    fn whatever_is_answered_is_audited(
+    fn any_response_can_be_audited(
         status in 100..600_u16,
         body: Vec<u8>,
         names in proptest::collection::vec(0..8_usize, 0..6),

@@ -97,7 +97,7 @@ async fn a_problem_of_the_handler_is_kept_unless_it_is_a_server_error() {
 /// H6: a response with a secret is sent once: the store keeps its status alone, and the request
 /// never runs again.
 #[tokio::test]
-async fn nothing_is_kept_of_an_answer_with_a_secret() {
+async fn a_response_with_a_secret_is_not_stored() {
     let seen = Arc::new(Seen::default());
     let fixture = Fixture::with_store(seen.clone());
     let with_secret = |response: Response<Bytes>| {
@@ -225,7 +225,7 @@ async fn a_result_of_just_the_largest_size_is_kept() {
 
 /// H6: a crashed first request holds its key for the lease; then it is refused by default.
 #[tokio::test]
-async fn a_broken_off_request_is_refused_after_its_lease() {
+async fn a_crashed_request_is_refused_after_its_lease() {
     let fixture = Fixture::new();
     fixture.break_off(&post("k-1", BODY)).await;
     fixture.clock.advance(LEASE);
@@ -239,7 +239,7 @@ async fn a_broken_off_request_is_refused_after_its_lease() {
 
 /// H6: with `RunAgain` a crashed first request runs again after its lease, not before.
 #[tokio::test]
-async fn a_broken_off_request_runs_again_where_the_host_says_so() {
+async fn a_crashed_request_runs_again_if_configured() {
     let fixture = Fixture::new().configured(|it| it.with_after_crash(AfterCrash::RunAgain));
     fixture.break_off(&post("k-1", BODY)).await;
     fixture.clock.advance(LEASE - Duration::from_nanos(1));

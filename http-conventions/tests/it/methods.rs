@@ -9,7 +9,7 @@ use http_conventions::{
 
 /// H2: the method table; QUERY is safe, and an unknown method has no properties.
 #[test]
-fn each_method_means_what_the_table_says() {
+fn each_method_has_the_semantics_of_the_table() {
     // (method, safe, idempotent, cacheable)
     let table = [
         ("GET", true, true, true),
@@ -46,7 +46,7 @@ fn each_method_means_what_the_table_says() {
 
 /// H2: a resource that supports QUERY lists its media types, as in the example of RFC 10008.
 #[test]
-fn a_resource_says_which_queries_it_takes() {
+fn a_resource_lists_its_query_types() {
     let offers = Offers::parse("application/jsonpath", &["application/sql;charset=\"UTF-8\""]).unwrap();
     let expected = r#""application/jsonpath", "application/sql";charset="UTF-8""#;
     assert_eq!(

@@ -354,7 +354,7 @@ proptest! {
     /// H4: for any field one of the offers is chosen or none, and naming the chosen offer selects
     /// it.
     #[test]
-    fn whatever_is_sent_is_negotiated(line in "[ -~]{0,60}") {
+    fn any_field_can_be_negotiated(line in "[ -~]{0,60}") {
         let types = Offers::<MediaType>::parse("application/json", &["text/csv"]).unwrap();
         let mut headers = HeaderMap::new();
         for name in [header::ACCEPT, header::ACCEPT_LANGUAGE, header::ACCEPT_ENCODING] {

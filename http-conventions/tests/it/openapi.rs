@@ -72,7 +72,7 @@ fn asked(operation: &Value) -> (Vec<&str>, Vec<&str>) {
 
 /// H22: without configuration there are neither pages, keys, limits nor versions in the components.
 #[test]
-fn what_is_not_configured_does_not_appear() {
+fn unconfigured_features_do_not_appear() {
     let conventions = bare().build().unwrap();
     let components = conventions.openapi_components();
     assert_eq!(names(&components, "parameters"), ["IfMatch", "IfNoneMatch"]);
@@ -111,7 +111,7 @@ fn what_is_not_configured_does_not_appear() {
 
 /// H22: each setting adds its components.
 #[test]
-fn what_is_configured_appears() {
+fn configured_features_appear() {
     let with = |configure: fn(ConventionsBuilder) -> ConventionsBuilder| {
         configure(bare()).build().unwrap().openapi_components()
     };
@@ -151,7 +151,7 @@ fn what_is_configured_appears() {
 
 /// H22, H6, H13, H15: keys, limits and problem types of the host appear as configured.
 #[test]
-fn what_is_configured_appears_as_it_is() {
+fn configured_values_appear() {
     let with = |configure: fn(ConventionsBuilder) -> ConventionsBuilder| {
         configure(bare()).build().unwrap().openapi_components()
     };
@@ -210,7 +210,7 @@ const ON_EVERY_ANSWER: [&str; 10] = [
 /// H5, H12, H14, H15: a response has the fields that its status requires, and the fields of every
 /// response.
 #[test]
-fn a_response_has_what_its_status_owes() {
+fn a_response_has_the_headers_of_its_status() {
     let conventions = bare()
         .with_rate_limiter(limiter(OnStoreFailure::FailClosed))
         .build()

@@ -13,7 +13,7 @@ use crate::pipeline_fixture::{Desk, QUOTA, request};
 /// H13, H22: every refusal of the pipeline, before or after `admit`, matches a response of the
 /// operation: status, type, members of that type, and required fields.
 #[tokio::test]
-async fn what_the_pipeline_answers_is_in_its_document() {
+async fn pipeline_responses_are_in_the_document() {
     const KEY: (&str, &str) = ("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324");
     let desk = Desk::new();
     let document = document(&desk);
@@ -58,7 +58,7 @@ async fn what_the_pipeline_answers_is_in_its_document() {
 
 /// H13, H22: refusals by the server are in the document of each operation too.
 #[test]
-fn what_a_server_refuses_is_in_the_document() {
+fn refusals_by_the_server_are_in_the_document() {
     let desk = Desk::new();
     let document = document(&desk);
     for method in ["GET", "PATCH", "POST"] {

@@ -96,7 +96,7 @@ fn an_exception_is_for_its_segment_alone() {
 proptest! {
     /// H1: a template without findings is a lower-case path without empty segments.
     #[test]
-    fn nothing_else_passes(template in "[/a-zA-Z{}_.0-9-]{0,20}|\\PC{0,9}") {
+    fn only_conforming_templates_pass(template in "[/a-zA-Z{}_.0-9-]{0,20}|\\PC{0,9}") {
         if check(&template).is_empty() {
             let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_{}".contains(&byte);
             prop_assert!(template.starts_with('/') && !template.contains("//") && template.bytes().all(is_path));

@@ -48,7 +48,7 @@ async fn a_refusal_of_the_head_is_complete() {
 
 /// H13, H18, H19: a refusal by the server is complete, and a refusal of the head takes precedence.
 #[tokio::test]
-async fn what_a_server_refuses_is_complete() {
+async fn a_refusal_by_the_server_is_complete() {
     let desk = Desk::new();
     let head = request("POST", "/v1/charges", &[]).map(|_| ());
     for (status, sent) in [
@@ -145,7 +145,7 @@ async fn a_refusal_of_the_host_is_complete() {
 /// H5, H6, H14: a header that the host sets is on each exit, a replay has the current value, and it
 /// displaces no header of the conventions.
 #[tokio::test]
-async fn what_the_host_says_in_every_answer_is_on_each_exit() {
+async fn headers_of_the_host_are_on_each_exit() {
     let desk = Desk::new();
     for (status, said, method, more) in [
         (200, "a", "GET", KEY),
@@ -181,7 +181,7 @@ async fn what_the_host_says_in_every_answer_is_on_each_exit() {
 /// H15: the 429 has the fields of every other response, and every counted response has the
 /// remaining quota.
 #[tokio::test]
-async fn limits_are_told_on_success_and_on_every_refusal() {
+async fn limits_are_reported_on_success_and_refusal() {
     let desk = Desk::new();
     for (status, request) in [
         (200, request("GET", "/v1/charges", &[])),
@@ -269,7 +269,7 @@ fn an_answer_of_the_framework_becomes_a_problem() {
 
 /// H14, H15: headers that a framework omits from a 401, a 429 and a 503 are added.
 #[test]
-fn what_a_status_owes_is_put_in() {
+fn required_headers_of_a_status_are_added() {
     let desk = Desk::new();
     for (status, owed) in [
         (401, "www-authenticate"),

@@ -21,7 +21,7 @@ const SCOPE: KeyScope<'_> = KeyScope::new("user-7", "/v1/charges");
 /// H13: a changed problem loses the length and tags of its former bytes, which would truncate it
 /// for clients.
 #[test]
-fn what_was_said_of_the_bytes_goes_with_them() {
+fn changed_content_loses_its_digests_and_tags() {
     let desk = Desk::new();
     let request = request("GET", "/v1/charges", &[]);
     let of_bytes = [
@@ -62,7 +62,7 @@ fn what_was_said_of_the_bytes_goes_with_them() {
 
 /// H13: only a problem is parsed; a large response of another type is not.
 #[tokio::test]
-async fn content_that_is_no_problem_is_not_read() {
+async fn only_problems_are_parsed() {
     let desk = Desk::new();
     let request = request("GET", "/v1/charges", &[]);
     let text = format!("{{\"data\":\"{}\"}}", "x".repeat(1 << 20));
@@ -156,7 +156,7 @@ async fn a_target_that_is_too_long_is_not_repeated() {
 
 /// H22: a response that the handler and a layer both finish has each header once.
 #[tokio::test]
-async fn what_is_finished_twice_is_finished_once() {
+async fn finishing_twice_changes_nothing() {
     let policy = Policy::new("user", Quota::per(9, Duration::from_secs(60)).unwrap()).unwrap();
     let desk = Desk::configured(|builder| {
         let clock = std::sync::Arc::new(ManualClock::new(std::time::UNIX_EPOCH));
@@ -193,7 +193,7 @@ async fn what_is_finished_twice_is_finished_once() {
 
 /// H15: the refusing limit comes first in the fields, followed by the limits that passed.
 #[tokio::test]
-async fn a_second_limit_tells_what_refuses() {
+async fn a_second_limit_reports_the_refusing_policy() {
     let desk = Desk::configured(|builder| {
         let clock = std::sync::Arc::new(ManualClock::new(std::time::UNIX_EPOCH));
         let store = std::sync::Arc::new(MemoryRateLimitStore::default());

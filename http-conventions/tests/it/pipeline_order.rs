@@ -30,7 +30,7 @@ async fn exhaust(desk: &Desk) {
 
 /// H22: size limits come before preflight, version and authentication.
 #[tokio::test]
-async fn what_is_too_large_is_refused_first() {
+async fn size_limits_come_first() {
     let desk = Desk::new();
     let long = |path: &str| format!("{path}?{}", "x".repeat(9000));
     assert_eq!(status(&desk, &preflight(&long("/v1/charges"))).await, 414);
@@ -195,7 +195,7 @@ async fn a_key_is_of_the_version_that_its_request_names() {
 /// H20: the pin of an account counts after authentication, a named version before it, and the
 /// response varies by the field.
 #[test]
-fn a_pin_is_asked_for_after_the_account_is_known() {
+fn a_pin_is_resolved_after_authentication() {
     let conventions = pinned();
     let resolved = |request: &Request<Bytes>, pin: Option<&str>| -> Result<String, EarlyAnswer> {
         let exchange = conventions.begin(request).admit(request)?;
@@ -243,7 +243,7 @@ fn an_answer_varies_by_what_the_host_consulted() {
 
 /// H15: without a limiter no request passes.
 #[tokio::test]
-async fn a_limit_without_a_limiter_lets_nothing_through() {
+async fn without_a_limiter_no_request_passes() {
     let conventions = pinned();
     let request = request("GET", "/charges", &[("api-version", "2026-07-01")]);
     let exchange = conventions.begin(&request).admit(&request).unwrap();

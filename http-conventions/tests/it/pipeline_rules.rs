@@ -116,7 +116,7 @@ fn conventions_are_checked_against_one_another() {
 
 /// H5: a host with untrusted callers adopts no request ids.
 #[test]
-fn an_id_is_adopted_only_where_the_host_says_so() {
+fn an_id_is_adopted_only_if_configured() {
     let request = request("GET", "/", &[("x-request-id", "checkout-7f3a")]);
     let id = |builder: ConventionsBuilder| {
         let conventions = builder.build().unwrap();
@@ -128,7 +128,7 @@ fn an_id_is_adopted_only_where_the_host_says_so() {
 
 /// A passing exchange allocates its response fields and the text of a new id, and nothing else.
 #[test]
-fn what_passes_allocates_its_fields_alone() {
+fn a_passing_exchange_allocates_its_fields_alone() {
     let conventions = builder(BASE)
         .with_cors(CorsRules::origins([APP]))
         .with_versions(VersionScheme::Path, [(version("1"), Lifecycle::default())])

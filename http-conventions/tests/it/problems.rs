@@ -137,7 +137,7 @@ fn only_statuses_without_obligations_make_a_plain_problem() {
 /// H13: a refusal by a server or framework is a problem too. H12: no status results in a success or
 /// in a response without a required header.
 #[test]
-fn every_status_makes_a_problem_that_owes_nothing() {
+fn every_status_makes_a_complete_problem() {
     for code in 100..1000 {
         let status = StatusCode::from_u16(code).unwrap();
         let response = Problem::of_status(status).into_response();
@@ -250,7 +250,7 @@ fn the_reader_ignores_members_of_the_wrong_type() {
 
 /// H13: only a body that is not a JSON object fails to parse.
 #[test]
-fn what_is_no_object_is_no_problem() {
+fn refuses_problems_that_are_not_objects() {
     let nested = "[".repeat(10_000);
     let deep = format!("{{\"a\":{nested}");
     for body in [

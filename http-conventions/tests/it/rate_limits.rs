@@ -123,7 +123,7 @@ async fn the_memory_store_does_not_grow_and_keeps_who_is_at_the_limit() {
 
 /// H15: `take` and `spend` of the memory store use the same buckets.
 #[tokio::test]
-async fn a_bucket_is_one_by_both_ways() {
+async fn take_and_spend_share_buckets() {
     let store = MemoryRateLimitStore::default();
     let policy = policy("user", 1, SECOND, 2);
     assert!(store.take(&policy.spend("ada"), start()).is_allowed());
@@ -155,7 +155,7 @@ async fn check(limiter: &RateLimiter, spends: &[Spend<'_>]) -> Response<bytes::B
 /// H15: a 429 is a problem of the registered type that names the policies; its wait is rounded up,
 /// never zero, and no shorter than in `RateLimit`.
 #[tokio::test]
-async fn a_429_says_when_to_come_back_and_which_policy_it_was() {
+async fn a_429_has_retry_after_and_names_its_policy() {
     let clock = ManualClock::new(start());
     let limiter = limiter(&clock, HeaderProfile::STRUCTURED);
     let (wide, narrow) = (

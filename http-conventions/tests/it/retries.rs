@@ -322,7 +322,7 @@ fn a_budget_bounds_the_retries_of_many_requests() {
 proptest! {
     /// H16: the wait is between the requested wait and that wait plus the cap.
     #[test]
-    fn a_wait_is_between_what_is_asked_and_the_cap(times in 1_u32..4, asked in 0_u64..=60, random: [u8; 4]) {
+    fn a_wait_is_between_request_and_cap(times in 1_u32..4, asked in 0_u64..=60, random: [u8; 4]) {
         let answer = HeaderMap::from_iter([(http::header::RETRY_AFTER, HeaderValue::from(asked))]);
         let draw = entropy_fn(move |buffer: &mut [u8]| buffer.copy_from_slice(&random));
         let request = HeaderMap::new();

@@ -86,7 +86,7 @@ fn content_is_counted_packed_and_unpacked() {
 
 /// H19: each limit has its status and problem type, and the problem names the limit.
 #[test]
-fn what_is_too_large_is_a_413_a_414_or_a_431() {
+fn too_large_requests_get_413_414_or_431() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
     for (refused, status, slug) in [
         (TooLarge::Content(7), 413, "/content-too-large"),

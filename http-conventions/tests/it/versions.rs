@@ -208,7 +208,7 @@ fn an_account_keeps_the_version_of_its_day() {
 /// H20: a deprecated version has its headers, its field is in Vary, and a removed version is a 410
 /// with its successor.
 #[test]
-fn a_version_says_what_becomes_of_it() {
+fn a_version_sends_its_lifecycle() {
     let base = ProblemBase::new("https://api.example.com/problems/").unwrap();
     let old = Lifecycle::deprecated(at(10)).with_sunset(at(20)).unwrap();
     let old = old

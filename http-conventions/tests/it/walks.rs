@@ -158,7 +158,7 @@ fn a_cursor_walks_one_way() {
 
 /// H10: `before` is accepted only if the rules enable it; otherwise it is ignored.
 #[test]
-fn before_is_taken_only_where_the_host_says_so() {
+fn before_is_accepted_only_if_configured() {
     let keyring = keyring();
     let asked = keyring.open_page::<i64>(
         PageRules::default(),
@@ -212,7 +212,7 @@ fn a_page_links_to_its_neighbours() {
 proptest! {
     /// H10: from any row, equal steps back and forth return to it.
     #[test]
-    fn back_and_forth_is_no_move(count in 2_i64..40, size in 1_usize..10, steps in 0_usize..6) {
+    fn walking_back_and_forth_returns_to_the_row(count in 2_i64..40, size in 1_usize..10, steps in 0_usize..6) {
         let rows: Vec<i64> = (0..count).collect();
         let mut page = list(&rows, &format!("limit={size}"));
         for _ in 0..steps {

@@ -201,7 +201,7 @@ mod tests {
 
     /// H15: the reported standing equals the behaviour of the bucket.
     #[test]
-    fn what_is_told_of_a_bucket_is_what_it_does() {
+    fn standing_matches_the_bucket() {
         let of = |state, now| {
             let Standing {
                 remaining,
