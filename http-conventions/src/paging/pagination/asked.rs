@@ -160,8 +160,8 @@ impl<P> AskedPage<'_, P> {
     /// - Pass the rows in the order in which they were fetched. Rows before a position are reversed
     ///   here, so that a page always has the order of the collection.
     /// - `has_more` and `next_cursor` are about the rows that follow in the order of the
-    ///   collection. A page before a position always has more, because the row of that position
-    ///   follows.
+    ///   collection. A page before a position reports more rows, also if the row of that position
+    ///   was deleted meanwhile.
     /// - An empty page has no neighbours.
     /// - A cursor to the previous page exists only if the rules are [with
     ///   `before`](PageRules::with_before).
