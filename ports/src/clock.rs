@@ -56,7 +56,7 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the clock that everything else asks"
+        reason = "the only port that reads the clock of the system"
     )]
     fn now(&self) -> SystemTime {
         SystemTime::now()
@@ -64,7 +64,7 @@ impl Clock for SystemClock {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the clock that everything else asks"
+        reason = "the only port that reads the clock of the system"
     )]
     fn monotonic(&self) -> Duration {
         use std::sync::LazyLock;

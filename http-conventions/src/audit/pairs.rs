@@ -119,6 +119,7 @@ pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
 ///
 /// - the first response with `Idempotency-Replayed: true`,
 /// - a 409 with `Retry-After`,
+/// - a 429 or 503,
 /// - a 409 whose problem has `original_status`: the request took effect, and its response is not
 ///   stored.
 ///

@@ -46,7 +46,7 @@ pub struct Attempt<'a> {
 
 /// Outcome of the last attempt.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "a try has no further end")]
+#[expect(clippy::exhaustive_enums, reason = "an attempt has no further outcome")]
 pub enum AttemptOutcome<'a> {
     /// The request was not sent: DNS, connection or TLS handshake failed.
     NotSent,
@@ -66,7 +66,7 @@ pub enum AttemptOutcome<'a> {
 
 /// Decision of [`RetryPolicy::decide`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "there is nothing else to do")]
+#[expect(clippy::exhaustive_enums, reason = "a client retries or gives up")]
 pub enum RetryDecision {
     /// Send the same request again after this wait.
     Retry(Duration),

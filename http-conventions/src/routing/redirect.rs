@@ -7,7 +7,7 @@ use crate::routing::Location;
 
 /// Duration of a redirect.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "the RFC has no third")]
+#[expect(clippy::exhaustive_enums, reason = "the RFC has no third kind")]
 pub enum Lasting {
     /// Permanent: 301 or 308. Caches may keep it without limit, so it cannot be undone.
     Permanent,

@@ -41,7 +41,7 @@ pub use self::compare::changes;
 
 /// Sender of the data that the schema describes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "there are two ends")]
+#[expect(clippy::exhaustive_enums, reason = "client and server are the only senders")]
 pub enum Role {
     /// Clients send it, in a request. A stricter schema breaks them.
     Input,
