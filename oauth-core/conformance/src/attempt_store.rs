@@ -1,6 +1,6 @@
-//! What any [`AttemptStore`] must do.
+//! Conformance kit for [`AttemptStore`].
 
-/// The cases.
+/// The cases of `attempt_store!`.
 #[host_ports_conformance::kit(attempt_store)]
 mod cases {
     use std::sync::Arc;
@@ -14,18 +14,18 @@ mod cases {
     use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
     use oauth_core::store::AttemptStore;
 
-    /// How many names flood a store.
+    /// Number of other names in a flood.
     const FLOOD: usize = 2_000;
 
-    /// How many names fill a store of few names, and are forgotten.
+    /// Number of expired names that fill a small store.
     const FORGOTTEN: usize = 200;
-    /// How many names come to it then: more than it makes room for at once, and fewer than it holds.
+    /// Number of new names that then arrive: more than one eviction frees, fewer than the capacity.
     const NEW: usize = 16;
 
     const WAIT: Duration = Duration::from_secs(60);
     const WINDOW: Duration = Duration::from_secs(600);
 
-    /// Five, then waits of one and two minutes; forgotten after ten.
+    /// Five attempts, then waits of 1 and 2 minutes; a tally expires after 10 minutes.
     fn policy() -> AttemptPolicy {
         let five = NonZeroU32::MIN.saturating_add(4);
         AttemptPolicy::new(five, WINDOW).with_backoff(WAIT, 2 * WAIT)
@@ -47,22 +47,22 @@ mod cases {
         answer(store.standing(&key, now).await)
     }
 
-    /// Makes every free attempt at `now`.
+    /// Makes all five free attempts at `now`.
     async fn close(store: &dyn AttemptStore, key: AttemptKey, now: SystemTime) {
         for attempt in 0..5 {
             assert_eq!(admit(store, key, now).await, Admission::Admitted, "{attempt}");
         }
     }
 
-    /// O27, 14: five, and then no more.
+    /// O27, 14: the policy admits five attempts and refuses the sixth.
     pub async fn five_attempts_are_admitted(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         assert_eq!(admit(store, ada(), start()).await, refused(WAIT));
         assert_eq!(standing(store, ada(), start()).await, refused(WAIT));
     }
 
-    /// O27, 14: to the nanosecond, and the wait that is told is the wait that is left.
-    pub async fn a_closed_name_opens_at_the_exact_instant(store: &Arc<dyn AttemptStore>) {
+    /// O27, 14: the wait ends to the nanosecond, and `retry_after` is the remaining wait.
+    pub async fn wait_ends_at_exact_instant(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let (end, early) = (start() + WAIT, start() + WAIT - NANOSECOND);
         assert_eq!(standing(store, ada(), early).await, refused(NANOSECOND));
@@ -71,8 +71,8 @@ mod cases {
         assert_eq!(admit(store, ada(), end).await, Admission::Admitted);
     }
 
-    /// O27: whoever keeps knocking cannot keep the owner out.
-    pub async fn a_refused_attempt_prolongs_nothing(store: &Arc<dyn AttemptStore>) {
+    /// O27: refused attempts do not extend the wait, so that an attacker cannot lock the owner out.
+    pub async fn refused_attempt_does_not_extend_wait(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         for _ in 0..100 {
             assert_eq!(admit(store, ada(), start()).await, refused(WAIT));
@@ -80,7 +80,7 @@ mod cases {
         assert_eq!(admit(store, ada(), start() + WAIT).await, Admission::Admitted);
     }
 
-    /// O27, 14: one attempt a wait, each twice as long as the one before, up to the longest.
+    /// O27, 14: one attempt per wait; each wait doubles, up to the maximum.
     pub async fn waits_double(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let mut now = start() + WAIT;
@@ -91,7 +91,7 @@ mod cases {
         }
     }
 
-    /// O27: a name that nobody tried for ten minutes was never tried.
+    /// O27: a tally expires 10 minutes after the last attempt.
     pub async fn attempts_are_forgotten_at_the_exact_instant(store: &Arc<dyn AttemptStore>) {
         for (key, end, left) in [
             (ada(), start() + WINDOW - NANOSECOND, 1),
@@ -107,8 +107,8 @@ mod cases {
         }
     }
 
-    /// O27, 14: also the one that closed the name; and it is as if there had been none.
-    pub async fn an_attempt_that_was_right_is_forgiven(store: &Arc<dyn AttemptStore>) {
+    /// O27, 14: a successful attempt clears the tally, also if it was the last free one.
+    pub async fn forgive_clears_attempts(store: &Arc<dyn AttemptStore>) {
         answer(store.forgive(&ada()).await);
         for _ in 0..3 {
             close(store, ada(), start()).await;
@@ -118,16 +118,16 @@ mod cases {
         }
     }
 
-    /// O27: whoever is right is right as often as they like.
-    pub async fn standing_counts_nothing(store: &Arc<dyn AttemptStore>) {
+    /// O27: asking for the standing counts no attempt.
+    pub async fn standing_is_read_only(store: &Arc<dyn AttemptStore>) {
         for _ in 0..100 {
             assert_eq!(standing(store, ada(), start()).await, Admission::Admitted);
         }
         close(store, ada(), start()).await;
     }
 
-    /// O27, 14: whatever the names are made of.
-    pub async fn names_do_not_close_each_other(store: &Arc<dyn AttemptStore>) {
+    /// O27, 14: a tally belongs to exactly one name, whatever bytes the name holds.
+    pub async fn names_are_counted_separately(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let source = Source::of([192, 0, 2, 1].into());
         let hostile = "x".repeat(1 << 20);
@@ -153,7 +153,7 @@ mod cases {
         }
     }
 
-    /// O27, 14: whoever comes at once, five guesses are made.
+    /// O27, 14: 32 concurrent attempts get five admissions.
     pub async fn five_of_32_attempts_are_admitted(store: &Arc<dyn AttemptStore>) {
         let (key, policy) = (ada(), policy());
         let admissions = race(store, async move |store, _| {
@@ -164,7 +164,7 @@ mod cases {
         assert_eq!(admitted(&admissions), 5);
     }
 
-    /// O27, 14: a name that opens again opens to one.
+    /// O27, 14: one of 32 concurrent attempts is admitted when a wait ends.
     pub async fn one_of_32_attempts_is_admitted_after_a_wait(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let (key, policy, end) = (ada(), policy(), start() + WAIT);
@@ -172,8 +172,8 @@ mod cases {
         assert_eq!(admitted(&admissions), 1);
     }
 
-    /// O27, 14: half of the racers guess right, and a closed name tells nobody.
-    pub async fn no_right_guess_passes_a_closed_name(store: &Arc<dyn AttemptStore>) {
+    /// O27, 14: while a name is closed, concurrent lookups and attempts are all refused.
+    pub async fn closed_name_refuses_every_racer(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let (key, policy) = (ada(), policy());
         let admissions = race(store, async move |store, index| {
@@ -187,8 +187,8 @@ mod cases {
         assert_eq!(admitted(&admissions), 0);
     }
 
-    /// O27: half of the racers purge, and five guesses are made.
-    pub async fn a_purge_forgives_nothing(store: &Arc<dyn AttemptStore>) {
+    /// O27: 16 concurrent purges and 16 concurrent attempts: five are admitted.
+    pub async fn purge_keeps_active_tallies(store: &Arc<dyn AttemptStore>) {
         let (key, policy) = (ada(), policy());
         let admissions = race(store, async move |store, index| {
             if index % 2 == 0 {
@@ -201,7 +201,7 @@ mod cases {
         assert_eq!(admitted(&admissions), 5);
     }
 
-    /// At the exact instant, counted.
+    /// A purge drops tallies at the exact instant of their expiry and counts them.
     pub async fn purging_drops_forgotten_tallies_and_nothing_else(store: &Arc<dyn AttemptStore>) {
         let (end, eve) = (start() + WINDOW, AttemptKey::subject("eve"));
         assert_eq!(admit(store, eve, start()).await, Admission::Admitted);
@@ -209,13 +209,13 @@ mod cases {
         assert_eq!(answer(store.purge_attempts(end - NANOSECOND).await), 0);
         assert_eq!(answer(store.purge_attempts(end).await), 1);
         assert_eq!(answer(store.purge_attempts(end).await), 0);
-        // the wait is over, and not what led to it
+        // the wait is over, but the tally still counts
         assert_eq!(admit(store, ada(), end).await, Admission::Admitted);
         assert_eq!(admit(store, ada(), end).await, refused(2 * WAIT));
     }
 
-    /// O27, 14: nobody opens a name by trying others.
-    pub async fn a_flood_of_names_opens_none_that_is_closed(store: &Arc<dyn AttemptStore>) {
+    /// O27, 14: attempts under other names do not reopen a closed name.
+    pub async fn flood_of_names_keeps_closed_name_closed(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         for index in 0..FLOOD {
             let name = AttemptKey::subject(&index.to_string());
@@ -224,8 +224,8 @@ mod cases {
         assert_eq!(standing(store, ada(), start()).await, refused(WAIT));
     }
 
-    /// O27, 14: in a store full of names that are forgotten, however often they were tried, a flood costs no name its count.
-    pub async fn what_is_forgotten_makes_room_before_what_counts(store: &Arc<dyn AttemptStore>) {
+    /// O27, 14: a full store evicts expired tallies first, however often those names were tried.
+    pub async fn expired_tallies_are_evicted_first(store: &Arc<dyn AttemptStore>) {
         let brief = AttemptPolicy::new(policy().attempts(), WAIT);
         let now = start() + WAIT;
         for index in 0..FORGOTTEN {

@@ -1,7 +1,7 @@
-//! What any [`ClientStore`] must do.
+//! Conformance kit for [`ClientStore`].
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
-/// The cases.
+/// The cases of `client_store!`.
 #[host_ports_conformance::kit(client_store)]
 mod cases {
     use std::sync::Arc;
@@ -19,7 +19,7 @@ mod cases {
     };
     use oauth_core::vocabulary::{ClientId, RegisteredRedirectUri};
 
-    /// O25: every field comes back.
+    /// O25: a client is read back with every field.
     pub async fn a_client_is_found_as_it_was_put(store: &Arc<dyn ClientStore>) {
         for client in [
             confidential("web"),
@@ -33,12 +33,12 @@ mod cases {
         }
     }
 
-    /// What was never put is not there.
+    /// An id that was never stored is absent.
     pub async fn an_unknown_client_is_absent(store: &Arc<dyn ClientStore>) {
-        assert_eq!(answer(store.client(&id("nobody")).await), None);
+        assert_eq!(answer(store.client(&id("unknown")).await), None);
     }
 
-    /// Nothing of the earlier record shines through.
+    /// A second put replaces every field of the earlier record.
     pub async fn putting_again_replaces_the_whole_record(store: &Arc<dyn ClientStore>) {
         answer(store.put_client(confidential("web")).await);
         let replacement = RegisteredClient::public(id("web"));
@@ -46,7 +46,8 @@ mod cases {
         assert_eq!(answer(store.client(&id("web")).await), Some(replacement));
     }
 
-    /// No folding of case, no trimming, no wildcard, no quoting mistake.
+    /// Ids are compared byte for byte: no case folding, no trimming, no wildcards, no quoting
+    /// faults.
     pub async fn ids_are_compared_byte_for_byte(store: &Arc<dyn ClientStore>) {
         let long = "x".repeat(2048);
         let longer = format!("{}y", "x".repeat(2047));
@@ -80,7 +81,7 @@ mod cases {
         }
     }
 
-    /// Many redirect URIs, a long name, every kind of character.
+    /// A record with many redirect URIs and a long name with all kinds of characters is kept whole.
     pub async fn a_big_record_is_kept_whole(store: &Arc<dyn ClientStore>) {
         let name = "\u{e9}\u{1f680}'\"\\\n".repeat(8 * 1024);
         let client = (0..500).fold(confidential("big").with_name(name), |client, index| {
@@ -90,7 +91,7 @@ mod cases {
         assert_eq!(answer(store.client(&client.id).await), Some(client));
     }
 
-    /// The last of 32 puts stays, whichever that is, and no mixture of them.
+    /// After 32 concurrent puts one complete record is left, never a mixture.
     pub async fn concurrent_puts_leave_one_whole_record(store: &Arc<dyn ClientStore>) {
         let client = |index: usize| {
             let text = format!("https://app.example/{index}");
@@ -124,7 +125,7 @@ mod cases {
             .with_refresh_token_lifetime(RefreshTokenLifetime::default())
     }
 
-    /// With a key of another name than its thumbprint, and one without a name.
+    /// A client with two keys: one whose `kid` is not its thumbprint, and one without `kid`.
     #[cfg(feature = "_signatures")]
     fn keyed(name: &str) -> RegisteredClient {
         use oauth_core::jose::{Algorithm, KeySet};

@@ -5,17 +5,18 @@ use async_trait::async_trait;
 use super::verbs::{Reply, Respond, Verb, VerbStore};
 use oauth_core::ports::StoreError;
 
-/// A store that is slow: before each verb happens, and before its answer arrives, a pause goes by.
+/// A slow store: pauses before each verb and before its response.
 ///
-/// The pause is the caller's future, as the crate knows no timer. Whatever reads first and writes later has another caller in
-/// between here, every time.
+/// The caller supplies the pause as a future, because this crate has no timer. Between a read and
+/// the write that follows it, other callers always get a turn.
 pub struct Delayed<R, P> {
     store: R,
     pause: P,
 }
 
 impl<R, P> Delayed<R, P> {
-    /// The store behind pauses: `pause` makes one, `|| tokio::time::sleep(Duration::from_millis(5))` for instance.
+    /// Wraps `store`; `pause` makes each pause, for example `||
+    /// tokio::time::sleep(Duration::from_millis(5))`.
     #[must_use]
     pub const fn new(store: R, pause: P) -> VerbStore<Self> {
         VerbStore(Self { store, pause })

@@ -1,4 +1,4 @@
-//! A store that fails as stores do: between a caller and any [`Respond`], at the verbs that a test chooses.
+//! Fault injection: loses calls and responses between a caller and any [`Respond`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,22 +11,24 @@ use async_trait::async_trait;
 use super::verbs::{Reply, Respond, Verb, VerbStore};
 use oauth_core::ports::StoreError;
 
-/// What goes wrong with one verb.
+/// A fault of one verb.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a new fault is to be met by every test")]
 pub enum Fault {
-    /// The store never hears of the verb, as when it crashes before it commits: the caller is told that it is unavailable.
+    /// The verb never reaches the store, as in a crash before the commit. The caller gets
+    /// `unavailable`.
     LostCall,
-    /// The verb happens, and its answer is lost, as when the store crashes after it has committed: the caller is told that it is
-    /// unavailable.
+    /// The verb happens and its response is lost, as in a crash after the commit. The caller gets
+    /// `unavailable`.
     LostAnswer,
-    /// A lookup is answered as the same lookup was the first time, as a replica does that lags behind. What writes is untouched.
+    /// A lookup returns its first result again, as a lagging replica does. Verbs that write are not
+    /// affected.
     StaleRead,
-    /// The caller's clock shows this instant.
+    /// The verb is called with this instant as the present.
     Clock(SystemTime),
 }
 
-/// A store with faults.
+/// A store with injected faults.
 pub struct Faulty<R, F> {
     store: R,
     plan: F,
@@ -35,7 +37,8 @@ pub struct Faulty<R, F> {
 }
 
 impl<R: Respond, F: Fn(usize, &Verb) -> Option<Fault> + Send + Sync> Faulty<R, F> {
-    /// The store whose verb of that number, from 0, meets the fault that `plan` answers.
+    /// Wraps `store`; `plan` gets the number of each verb (from 0) and the verb, and returns its
+    /// fault.
     #[must_use]
     pub fn new(store: R, plan: F) -> VerbStore<Self> {
         VerbStore(Self {
@@ -46,12 +49,12 @@ impl<R: Respond, F: Fn(usize, &Verb) -> Option<Fault> + Send + Sync> Faulty<R, F
         })
     }
 
-    /// How many verbs were called.
+    /// Returns the number of verbs that were called.
     pub fn verbs(&self) -> usize {
         self.verbs.load(Ordering::Relaxed)
     }
 
-    /// What the lookup was answered first, when `reply` is what it was answered now.
+    /// The first result of this lookup; `reply` if this is the first.
     fn first_answer(&self, lookup: String, reply: &Reply) -> Reply {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.entry(lookup).or_insert_with(|| reply.clone()).clone()

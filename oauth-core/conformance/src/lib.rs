@@ -32,7 +32,7 @@ pub use token_store::{
     revocation as token_store_revocation, rotation as token_store_rotation,
 };
 
-/// Makes a test of each case of all parts of the kit for [`InteractionStore`](oauth_core::store::InteractionStore):
+/// Expands to one test per case of [`InteractionStore`](oauth_core::store::InteractionStore):
 /// `interaction_store!(#[tokio::test] expression)`.
 #[macro_export]
 macro_rules! interaction_store {
@@ -42,7 +42,7 @@ macro_rules! interaction_store {
     };
 }
 
-/// Makes a test of each case of all parts of the kit for [`SessionStore`](oauth_core::store::SessionStore):
+/// Expands to one test per case of [`SessionStore`](oauth_core::store::SessionStore):
 /// `session_store!(#[tokio::test] expression)`.
 #[macro_export]
 macro_rules! session_store {
@@ -55,7 +55,7 @@ macro_rules! session_store {
     };
 }
 
-/// Makes a test of each case of all parts of the kit for [`TokenStore`](oauth_core::store::TokenStore):
+/// Expands to one test per case of [`TokenStore`](oauth_core::store::TokenStore):
 /// `token_store!(#[tokio::test] expression)`.
 #[macro_export]
 macro_rules! token_store {

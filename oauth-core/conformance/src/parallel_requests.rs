@@ -1,4 +1,4 @@
-//! What a server over any [`TokenStore`] must do with four requests at once.
+//! Conformance kit for an authorization server over any [`TokenStore`]: four concurrent requests.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -27,7 +27,7 @@ use oauth_core::server::{
 use oauth_core::store::{RegisteredClient, TokenStore};
 use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 
-/// The cases.
+/// The cases of `parallel_requests!`.
 #[host_ports_conformance::kit(parallel_requests)]
 mod cases {
     use std::sync::Arc;
@@ -35,74 +35,77 @@ mod cases {
     use http::{Response, StatusCode};
     use oauth_core::store::TokenStore;
 
-    use super::{Desk, refresh_token};
+    use super::{TestServer, refresh_token};
 
-    /// O6: of four redemptions of one code at once exactly one buys, and none of what it bought lives once the others were seen.
+    /// O6: of four concurrent redemptions of one code exactly one succeeds. The others revoke its
+    /// tokens.
     pub async fn four_redemptions_of_a_code_give_one_success(store: &Arc<dyn TokenStore>) {
-        let desk = Desk::over(Arc::clone(store));
-        let code = desk.code().await;
-        let responses = desk.race(Desk::redemption(&code)).await;
-        desk.check(&responses).await;
+        let server = TestServer::new(Arc::clone(store));
+        let code = server.issue_code().await;
+        let responses = server.race(TestServer::redemption_request(&code)).await;
+        server.assert_one_success(&responses).await;
     }
 
-    /// O10: of four uses of one refresh token at once exactly one is answered with its successor, no chain is forked, and none lives
-    /// once the others were seen.
+    /// O10: of four concurrent uses of one refresh token exactly one succeeds, and the chain does
+    /// not fork. The others revoke it.
     pub async fn four_uses_of_a_refresh_token_give_one_success(store: &Arc<dyn TokenStore>) {
-        let desk = Desk::over(Arc::clone(store));
-        let code = desk.code().await;
-        let first = desk.answer(Desk::redemption(&code)).await;
+        let server = TestServer::new(Arc::clone(store));
+        let code = server.issue_code().await;
+        let first = server.send(TestServer::redemption_request(&code)).await;
         let presented = refresh_token(&first);
-        let responses = desk.race(Desk::refresh(&presented)).await;
-        desk.check(&responses).await;
+        let responses = server.race(TestServer::refresh_request(&presented)).await;
+        server.assert_one_success(&responses).await;
     }
 
-    /// O10, 51, 53: of four uses of one refresh token at once within the retry window one rotates it, and all are given its one successor, which
-    /// lives; with that it is the same; and once the successor was used, the token before it ends the chain.
-    pub async fn four_uses_of_a_refresh_token_within_the_window_give_one_answer(store: &Arc<dyn TokenStore>) {
-        let desk = Desk::retrying(Arc::clone(store));
-        let code = desk.code().await;
-        let first = refresh_token(&desk.answer(Desk::redemption(&code)).await);
+    /// O10, 51, 53: within the retry window, four concurrent uses of one refresh token all get the
+    /// same active successor, also for that successor. After the successor was used, the first
+    /// token ends the chain.
+    pub async fn four_retries_within_window_get_same_tokens(store: &Arc<dyn TokenStore>) {
+        let server = TestServer::with_retry_window(Arc::clone(store));
+        let code = server.issue_code().await;
+        let first = refresh_token(&server.send(TestServer::redemption_request(&code)).await);
         let mut presented = first.clone();
         for _ in 0..2 {
-            let answers = desk.race(Desk::refresh(&presented)).await;
+            let answers = server.race(TestServer::refresh_request(&presented)).await;
             for answer in &answers {
                 assert_eq!(answer.status(), StatusCode::OK, "{answer:?}");
                 assert_eq!(Some(answer.body()), answers.first().map(Response::body));
             }
-            assert!(!desk.is_live(&presented).await, "it was rotated");
+            assert!(!server.is_live(&presented).await, "it was rotated");
             presented = answers.first().map(refresh_token).expect("four answers");
-            assert!(desk.is_live(&presented).await, "it is the leaf");
+            assert!(server.is_live(&presented).await, "it is the leaf");
         }
-        let theft = desk.answer(Desk::refresh(&first)).await;
+        let theft = server.send(TestServer::refresh_request(&first)).await;
         assert_eq!(theft.status(), StatusCode::BAD_REQUEST);
-        assert!(!desk.is_live(&presented).await, "the chain has ended");
+        assert!(!server.is_live(&presented).await, "the chain has ended");
     }
 }
 
 pub use cases::*;
 
-/// How many requests are made at once.
+/// Number of concurrent requests.
 pub const REQUESTS: usize = 4;
 
 const CLIENT: &str = "app";
 const REDIRECT_URI: &str = "https://app.example/callback";
 
-/// An authorization server over a store, and the one client of it.
-pub struct Desk {
+/// A test server: an [`AuthorizationServer`] over a store, with one public client.
+pub struct TestServer {
     server: Arc<AuthorizationServer>,
     store: Arc<dyn TokenStore>,
 }
 
-impl Desk {
-    /// A server whose codes and tokens are in `store`, and everything else in memory, at an instant that never moves.
+impl TestServer {
+    /// Builds a server with codes and tokens in `store` and all else in memory. Its clock stands
+    /// still.
     #[must_use]
-    pub fn over(store: Arc<dyn TokenStore>) -> Self {
+    pub fn new(store: Arc<dyn TokenStore>) -> Self {
         Self::with(store, |builder| builder)
     }
 
-    /// The same, and a refresh may be repeated.
+    /// Builds the same server with a retry window.
     #[must_use]
-    pub fn retrying(store: Arc<dyn TokenStore>) -> Self {
+    pub fn with_retry_window(store: Arc<dyn TokenStore>) -> Self {
         let window = RetryWindow::new(RetryWindow::MAX).expect("the longest");
         let pepper = RetryPepper::from_bytes([7; 32]);
         Self::with(store, |builder| builder.with_retry_window(window, pepper))
@@ -132,14 +135,14 @@ impl Desk {
         Self { server, store }
     }
 
-    /// Whether the refresh token, which was issued, can be refreshed.
+    /// Returns `true` if the refresh token is active. It must have been issued.
     async fn is_live(&self, token: &str) -> bool {
         let state = self.store.refresh_token(&TokenHash::of(token)).await;
         let state = state.expect("the store answers").expect("it was issued");
         state.is_active(start())
     }
 
-    /// The responses to [`REQUESTS`] such requests at once.
+    /// Sends [`REQUESTS`] copies of the request at once and returns the responses.
     async fn race(&self, request: Request<Bytes>) -> Vec<Response<Bytes>> {
         race_of(REQUESTS, &self.server, async move |server, _| {
             server.token(request.clone()).await.response
@@ -147,17 +150,17 @@ impl Desk {
         .await
     }
 
-    /// The answer of the token endpoint.
-    pub async fn answer(&self, request: Request<Bytes>) -> Response<Bytes> {
+    /// Sends one request to the token endpoint.
+    pub async fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
         self.server.token(request).await.response
     }
 
-    /// A fresh code, by way of a consent.
+    /// Issues a code by an authorization request and a consent.
     ///
     /// # Panics
     ///
-    /// When the server refuses, or its store does not answer.
-    pub async fn code(&self) -> String {
+    /// If the server refuses, or its store fails.
+    pub async fn issue_code(&self) -> String {
         let challenge = verifier().challenge().to_string();
         let request = [
             ("response_type", "code"),
@@ -185,9 +188,9 @@ impl Desk {
         params.optional("code").expect("a code").to_owned()
     }
 
-    /// The client's request for tokens in exchange for a code.
+    /// Builds the request that redeems a code.
     #[must_use]
-    pub fn redemption(code: &str) -> Request<Bytes> {
+    pub fn redemption_request(code: &str) -> Request<Bytes> {
         let verifier = verifier();
         post([
             ("grant_type", "authorization_code"),
@@ -196,19 +199,19 @@ impl Desk {
         ])
     }
 
-    /// The client's request for new tokens.
+    /// Builds the request that refreshes a token.
     #[must_use]
-    pub fn refresh(token: &str) -> Request<Bytes> {
+    pub fn refresh_request(token: &str) -> Request<Bytes> {
         post([("grant_type", "refresh_token"), ("refresh_token", token)])
     }
 
-    /// Checks what came of [`REQUESTS`] requests with one code or one refresh token.
+    /// Checks the responses to [`REQUESTS`] requests with one code or one refresh token.
     ///
     /// # Panics
     ///
-    /// Unless exactly one was answered with tokens, the others with `invalid_grant`, and the chain is dead: that it was asked for
-    /// twice is a theft.
-    pub async fn check(&self, responses: &[Response<Bytes>]) {
+    /// Unless exactly one response has tokens, the others are `invalid_grant`, and the new refresh
+    /// token is revoked, because a repeated use is a replay.
+    pub async fn assert_one_success(&self, responses: &[Response<Bytes>]) {
         assert_eq!(responses.len(), REQUESTS);
         let (won, lost): (Vec<_>, Vec<_>) = responses
             .iter()
@@ -225,9 +228,9 @@ impl Desk {
     }
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for TestServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk")
+        f.debug_struct("TestServer")
             .field("server", &self.server)
             .finish_non_exhaustive()
     }
@@ -247,11 +250,11 @@ fn post<const N: usize>(fields: [(&str, &str); N]) -> Request<Bytes> {
     request
 }
 
-/// The refresh token of a successful answer.
+/// Reads the refresh token of a successful response.
 ///
 /// # Panics
 ///
-/// When there is none.
+/// If the response has none.
 #[must_use]
 pub fn refresh_token(response: &Response<Bytes>) -> String {
     let body: serde_json::Value = serde_json::from_slice(response.body()).expect("JSON");

@@ -1,4 +1,4 @@
-//! Records for the kits: each label makes its own.
+//! Records for the kits; different labels make different records.
 #![expect(clippy::expect_used, reason = "a kit fails by panicking")]
 
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// When the kits begin: not a whole second, so that a store which rounds shows.
+/// The present of the kits: not a whole second, so that a store that rounds fails.
 pub(super) fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::new(1_800_000_000, 123_456_789)
 }
 
-/// Unwraps a result: in a kit the store must not fail.
+/// Unwraps a result: a store must not fail in a kit.
 pub(super) fn answer<T>(result: Result<T, StoreError>) -> T {
     result.expect("the store answers")
 }
@@ -136,14 +136,14 @@ pub(super) fn session_id(label: &str) -> SessionId {
     SessionId::from_bytes(bytes.expect("a hash is longer than an id"))
 }
 
-/// Idle for thirty minutes.
+/// A session with an idle timeout of 30 minutes.
 pub(super) fn session(label: &str) -> SessionRecord {
     let (id, timeouts) = (session_id(label), SessionTimeouts::default());
     SessionRecord::new(hash(label), id, grant().subject, timeouts, start())
         .with_label("Mozilla/5.0 'one' \"two\" \u{1f680}")
 }
 
-/// Good for fifteen minutes.
+/// A reset token that expires after 15 minutes.
 pub(super) fn reset(label: &str, subject: Option<Subject>) -> ResetTokenRecord {
     ResetTokenRecord {
         hash: hash(label),
@@ -153,7 +153,7 @@ pub(super) fn reset(label: &str, subject: Option<Subject>) -> ResetTokenRecord {
     }
 }
 
-/// Spends `code` on the family `F` and the tokens `F rt 0` and `F at 0`.
+/// Redeems `code` for the family `F` and the tokens `F rt 0` and `F at 0`.
 pub(super) fn redemption(code: &str, f: &str) -> CodeRedemption {
     CodeRedemption {
         code: hash(code),
@@ -163,7 +163,8 @@ pub(super) fn redemption(code: &str, f: &str) -> CodeRedemption {
     }
 }
 
-/// Exchanges `presented` for `successor` of the family `F`, and an access token `at of SUCCESSOR`, with a salt of its own.
+/// Rotates `presented` to `successor` in the family `F`, with the access token `at of SUCCESSOR`
+/// and a salt.
 pub(super) fn rotation(presented: &str, successor: &str, f: &str) -> Rotation {
     Rotation {
         presented: hash(presented),

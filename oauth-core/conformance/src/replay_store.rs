@@ -1,6 +1,6 @@
-//! What any [`ReplayStore`] must do.
+//! Conformance kit for [`ReplayStore`].
 
-/// The cases.
+/// The cases of `replay_store!`.
 #[host_ports_conformance::kit(replay_store)]
 mod cases {
     use std::sync::Arc;
@@ -21,8 +21,9 @@ mod cases {
         answer(store.insert_once(key, end(), now).await)
     }
 
-    /// O6, 11: the second time is a replay, and so is each after it; another name is another.
-    pub async fn a_name_is_spent_once(store: &Arc<dyn ReplayStore>) {
+    /// O6, 11: the first use of a name is fresh, each later one is a replay; other names are not
+    /// affected.
+    pub async fn name_is_accepted_once(store: &Arc<dyn ReplayStore>) {
         let keys = [
             TokenHash::from_bytes([0; 32]),
             TokenHash::from_bytes([0xff; 32]),
@@ -37,8 +38,8 @@ mod cases {
         }
     }
 
-    /// O6, 11: to the nanosecond, and then it is spent anew.
-    pub async fn a_spent_name_is_forgotten_at_the_exact_instant(store: &Arc<dyn ReplayStore>) {
+    /// O6, 11: a name is forgotten to the nanosecond, and can then be used again.
+    pub async fn replay_record_expires_at_exact_instant(store: &Arc<dyn ReplayStore>) {
         let key = hash("a");
         assert_eq!(spend(store, key, start()).await, SpendOutcome::Fresh);
         assert_eq!(spend(store, key, end() - NANOSECOND).await, SpendOutcome::Seen);
@@ -48,8 +49,8 @@ mod cases {
         assert_eq!(spend(store, key, again - NANOSECOND).await, SpendOutcome::Seen);
     }
 
-    /// O6: whoever replays cannot keep a row alive, nor end it.
-    pub async fn presenting_a_spent_name_prolongs_nothing(store: &Arc<dyn ReplayStore>) {
+    /// O6: a replay neither extends nor shortens the life of its record.
+    pub async fn replay_does_not_extend_record(store: &Arc<dyn ReplayStore>) {
         let key = hash("a");
         assert_eq!(spend(store, key, start()).await, SpendOutcome::Fresh);
         for other in [end() + Duration::from_secs(60), start() + NANOSECOND] {
@@ -60,15 +61,15 @@ mod cases {
         assert_eq!(spend(store, key, end()).await, SpendOutcome::Fresh);
     }
 
-    /// A row that is over as it comes stands in nobody's way.
-    pub async fn what_has_expired_already_is_remembered_by_nobody(store: &Arc<dyn ReplayStore>) {
+    /// A record that is expired at its insert is not remembered.
+    pub async fn expired_record_is_not_remembered(store: &Arc<dyn ReplayStore>) {
         for _ in 0..2 {
             assert_eq!(spend(store, hash("a"), end()).await, SpendOutcome::Fresh);
         }
     }
 
-    /// O6, 11: single use, whoever comes at once.
-    pub async fn one_of_32_spenders_is_the_first(store: &Arc<dyn ReplayStore>) {
+    /// O6, 11: one of 32 concurrent uses of a name is fresh.
+    pub async fn one_of_32_uses_is_fresh(store: &Arc<dyn ReplayStore>) {
         let outcomes = race(store, async |store, _| {
             store.insert_once(hash("a"), end(), start()).await
         })
@@ -77,8 +78,8 @@ mod cases {
         assert_eq!(spend(store, hash("a"), start()).await, SpendOutcome::Seen);
     }
 
-    /// O6, 11: the row that is in the way is over, and one of them takes its place.
-    pub async fn one_of_32_spenders_of_a_forgotten_name_is_the_first(store: &Arc<dyn ReplayStore>) {
+    /// O6, 11: one of 32 concurrent uses of an expired name is fresh.
+    pub async fn one_of_32_uses_of_expired_name_is_fresh(store: &Arc<dyn ReplayStore>) {
         assert_eq!(spend(store, hash("a"), start()).await, SpendOutcome::Fresh);
         let again = end() + Duration::from_secs(60);
         let outcomes = race(store, async move |store, _| {
@@ -88,8 +89,8 @@ mod cases {
         assert_eq!(firsts(&outcomes), 1);
     }
 
-    /// O6, 11: half of the racers purge; neither what is alive nor what is over is spent twice.
-    pub async fn a_purge_lets_nobody_spend_twice(store: &Arc<dyn ReplayStore>) {
+    /// O6, 11: 16 concurrent purges: neither a new name nor an expired one is fresh twice.
+    pub async fn purge_never_allows_second_use(store: &Arc<dyn ReplayStore>) {
         assert_eq!(spend(store, hash("over"), start()).await, SpendOutcome::Fresh);
         let again = end() + Duration::from_secs(60);
         let outcomes = race(store, async move |store, index| {
@@ -105,7 +106,7 @@ mod cases {
         assert_eq!(firsts(&outcomes), 2);
     }
 
-    /// At the exact instant, counted.
+    /// A purge drops records at the exact instant of their expiry and counts them.
     pub async fn purging_drops_forgotten_names_and_nothing_else(store: &Arc<dyn ReplayStore>) {
         assert_eq!(spend(store, hash("early"), start()).await, SpendOutcome::Fresh);
         let late = answer(store.insert_once(hash("late"), end() + NANOSECOND, start()).await);
@@ -120,8 +121,8 @@ mod cases {
         );
     }
 
-    /// O20, DP13: no number of other names makes room for a replay.
-    pub async fn a_flood_of_names_forgets_none(store: &Arc<dyn ReplayStore>) {
+    /// O20, DP13: no number of other names evicts a record.
+    pub async fn flood_of_names_evicts_none(store: &Arc<dyn ReplayStore>) {
         for number in 0..1000 {
             let key = hash(&number.to_string());
             assert_eq!(spend(store, key, start()).await, SpendOutcome::Fresh, "{number}");

@@ -143,20 +143,20 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
     }
     let cases: [Case; 15] = cases! {
         five_attempts_are_admitted
-        a_closed_name_opens_at_the_exact_instant
-        a_refused_attempt_prolongs_nothing
+        wait_ends_at_exact_instant
+        refused_attempt_does_not_extend_wait
         waits_double
         attempts_are_forgotten_at_the_exact_instant
-        an_attempt_that_was_right_is_forgiven
-        standing_counts_nothing
-        names_do_not_close_each_other
+        forgive_clears_attempts
+        standing_is_read_only
+        names_are_counted_separately
         five_of_32_attempts_are_admitted
         one_of_32_attempts_is_admitted_after_a_wait
-        no_right_guess_passes_a_closed_name
-        a_purge_forgives_nothing
+        closed_name_refuses_every_racer
+        purge_keeps_active_tallies
         purging_drops_forgotten_tallies_and_nothing_else
-        a_flood_of_names_opens_none_that_is_closed
-        what_is_forgotten_makes_room_before_what_counts
+        flood_of_names_keeps_closed_name_closed
+        expired_tallies_are_evicted_first
     };
     let runtime = Builder::new_current_thread().build().unwrap();
     let fails = |case: fn(&Runtime, &Arc<dyn AttemptStore>)| {
@@ -180,18 +180,18 @@ fn the_kit_of_attempts_catches_each_flaw() {
     assert_eq!(failed(Flaw::None), [""; 0]);
     for (flaw, case) in [
         (Flaw::GetThenSet, "five_of_32_attempts_are_admitted"),
-        (Flaw::CountsRefused, "a_refused_attempt_prolongs_nothing"),
-        (Flaw::Rounds, "a_closed_name_opens_at_the_exact_instant"),
-        (Flaw::StandsForAll, "no_right_guess_passes_a_closed_name"),
-        (Flaw::CountsLooks, "standing_counts_nothing"),
-        (Flaw::OneForAll, "names_do_not_close_each_other"),
+        (Flaw::CountsRefused, "refused_attempt_does_not_extend_wait"),
+        (Flaw::Rounds, "wait_ends_at_exact_instant"),
+        (Flaw::StandsForAll, "closed_name_refuses_every_racer"),
+        (Flaw::CountsLooks, "standing_is_read_only"),
+        (Flaw::OneForAll, "names_are_counted_separately"),
         (
             Flaw::PurgesAll,
             "purging_drops_forgotten_tallies_and_nothing_else",
         ),
-        (Flaw::ForgivesNobody, "an_attempt_that_was_right_is_forgiven"),
+        (Flaw::ForgivesNobody, "forgive_clears_attempts"),
         (Flaw::NeverDoubles, "waits_double"),
-        (Flaw::Overflows, "a_flood_of_names_opens_none_that_is_closed"),
+        (Flaw::Overflows, "flood_of_names_keeps_closed_name_closed"),
     ] {
         let failed = failed(flaw);
         assert!(failed.contains(&case), "{flaw:?} fails {failed:?}");

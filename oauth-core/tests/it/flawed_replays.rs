@@ -147,15 +147,15 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         };
     }
     let cases: [Case; 9] = cases! {
-        a_name_is_spent_once
-        a_spent_name_is_forgotten_at_the_exact_instant
-        presenting_a_spent_name_prolongs_nothing
-        what_has_expired_already_is_remembered_by_nobody
-        one_of_32_spenders_is_the_first
-        one_of_32_spenders_of_a_forgotten_name_is_the_first
-        a_purge_lets_nobody_spend_twice
+        name_is_accepted_once
+        replay_record_expires_at_exact_instant
+        replay_does_not_extend_record
+        expired_record_is_not_remembered
+        one_of_32_uses_is_fresh
+        one_of_32_uses_of_expired_name_is_fresh
+        purge_never_allows_second_use
         purging_drops_forgotten_names_and_nothing_else
-        a_flood_of_names_forgets_none
+        flood_of_names_evicts_none
     };
     let runtime = Builder::new_current_thread().build().unwrap();
     let fails = |case: fn(&Runtime, &Arc<dyn ReplayStore>)| {
@@ -171,17 +171,14 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
 fn the_kit_of_replays_catches_each_flaw() {
     assert_eq!(failed(Flaw::None), [""; 0]);
     for (flaw, case) in [
-        (Flaw::GetThenSet, "one_of_32_spenders_is_the_first"),
-        (Flaw::RemembersNothing, "a_name_is_spent_once"),
-        (Flaw::TruncatesNames, "a_flood_of_names_forgets_none"),
-        (Flaw::Rounds, "a_spent_name_is_forgotten_at_the_exact_instant"),
-        (Flaw::Prolongs, "presenting_a_spent_name_prolongs_nothing"),
-        (
-            Flaw::KeepsTheDead,
-            "a_spent_name_is_forgotten_at_the_exact_instant",
-        ),
+        (Flaw::GetThenSet, "one_of_32_uses_is_fresh"),
+        (Flaw::RemembersNothing, "name_is_accepted_once"),
+        (Flaw::TruncatesNames, "flood_of_names_evicts_none"),
+        (Flaw::Rounds, "replay_record_expires_at_exact_instant"),
+        (Flaw::Prolongs, "replay_does_not_extend_record"),
+        (Flaw::KeepsTheDead, "replay_record_expires_at_exact_instant"),
         (Flaw::PurgesAll, "purging_drops_forgotten_names_and_nothing_else"),
-        (Flaw::Overflows, "a_flood_of_names_forgets_none"),
+        (Flaw::Overflows, "flood_of_names_evicts_none"),
     ] {
         let failed = failed(flaw);
         assert!(failed.contains(&case), "{flaw:?} fails {failed:?}");

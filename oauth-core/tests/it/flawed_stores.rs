@@ -14,7 +14,7 @@ use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     RedeemOutcome, ResetOutcome, RevokeOutcome, Revoked, RotateOutcome, SessionOutcome, SessionStore,
 };
-use oauth_core_conformance::history::{Cast, History, Violation, play};
+use oauth_core_conformance::history::{History, Violation, Workload, record};
 use oauth_core_conformance::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
 use tokio::runtime::{Builder, Runtime};
 
@@ -52,7 +52,7 @@ impl<F: Fn(&Memory, Verb) -> Reply + Send + Sync> Respond for Flawed<F> {
 }
 
 /// What the checker says first about a store with this flaw, and how often it says anything.
-fn violations<F>(cast: impl Fn(u64) -> Cast, flaw: impl Fn() -> F) -> Vec<Violation>
+fn violations<F>(workload: impl Fn(u64) -> Workload, flaw: impl Fn() -> F) -> Vec<Violation>
 where
     F: Fn(&Memory, Verb) -> Reply + Send + Sync + 'static,
 {
@@ -60,7 +60,7 @@ where
     let check = |seed| {
         let store = Memory(MemoryTokens::new());
         let flawed = Flawed { store, flaw: flaw() };
-        let history: History = runtime.block_on(play(flawed, cast(seed)));
+        let history: History = runtime.block_on(record(flawed, workload(seed)));
         history.check().err()
     };
     let found: Vec<_> = (0..300).filter_map(check).collect();
@@ -72,12 +72,12 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().build().expect("a runtime")
 }
 
-fn tokens(seed: u64) -> Cast {
-    Cast::new(seed)
+fn tokens(seed: u64) -> Workload {
+    Workload::new(seed)
 }
 
-fn sessions(seed: u64) -> Cast {
-    Cast::new(seed).with_sessions()
+fn sessions(seed: u64) -> Workload {
+    Workload::new(seed).with_sessions()
 }
 
 /// O6, O10: without a flaw there is nothing to say.
@@ -85,7 +85,7 @@ fn sessions(seed: u64) -> Cast {
 fn a_sound_store_is_not_accused() {
     let runtime = runtime();
     for seed in 100..200 {
-        for cast in [
+        for workload in [
             tokens(seed),
             sessions(seed),
             tokens(seed).with_faults(),
@@ -95,7 +95,7 @@ fn a_sound_store_is_not_accused() {
                 store: Memory(MemoryTokens::new()),
                 flaw: |store: &Memory, verb| store.ask(verb),
             };
-            let history = runtime.block_on(play(flawed, cast));
+            let history = runtime.block_on(record(flawed, workload));
             assert_eq!(history.check(), Ok(()), "{history:?}");
         }
     }

@@ -16,7 +16,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use oauth_core::store::TokenStore;
 use oauth_core_conformance::Delayed;
-use oauth_core_conformance::parallel_requests::{Desk, REQUESTS, refresh_token};
+use oauth_core_conformance::parallel_requests::{REQUESTS, TestServer, refresh_token};
 use service::app::{App, Config};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
@@ -82,21 +82,31 @@ fn slow(store: Arc<dyn TokenStore>) -> Arc<dyn TokenStore> {
 
 /// Redeems and refreshes four times in parallel.
 async fn check(store: Arc<dyn TokenStore>) {
-    let desk = Arc::new(Desk::over(store));
+    let server = Arc::new(TestServer::new(store));
     let served = {
-        let desk = Arc::clone(&desk);
+        let server = Arc::clone(&server);
         serve!(move |request| {
-            let desk = Arc::clone(&desk);
-            async move { desk.answer(request).await.map(Full::new) }
+            let server = Arc::clone(&server);
+            async move { server.send(request).await.map(Full::new) }
         })
     };
-    let code = desk.code().await;
-    desk.check(&served.send_at_once(|| Desk::redemption(&code)).await)
+    let code = server.issue_code().await;
+    server
+        .assert_one_success(
+            &served
+                .send_at_once(|| TestServer::redemption_request(&code))
+                .await,
+        )
         .await;
 
-    let code = desk.code().await;
-    let presented = refresh_token(&served.send(Desk::redemption(&code)).await);
-    desk.check(&served.send_at_once(|| Desk::refresh(&presented)).await)
+    let code = server.issue_code().await;
+    let presented = refresh_token(&served.send(TestServer::redemption_request(&code)).await);
+    server
+        .assert_one_success(
+            &served
+                .send_at_once(|| TestServer::refresh_request(&presented))
+                .await,
+        )
         .await;
 }
 

@@ -4,7 +4,7 @@ use super::{History, order, rules};
 use oauth_core::secret::TokenHash;
 use oauth_core::store::FamilyId;
 
-/// What a store did that none may do.
+/// A promise of the ports that a store broke.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {
@@ -12,22 +12,22 @@ pub enum Violation {
     TwoFamilies(TokenHash),
     /// One refresh token was rotated twice.
     TwoSuccessors(TokenHash),
-    /// Two refresh tokens of one family were alive at one moment.
+    /// Two refresh tokens of one family were active at the same time.
     TwoLeaves(FamilyId),
-    /// A family whose revocation had been answered yielded, or was shown as standing.
+    /// A family was used or shown as active after a confirmed revocation.
     RevokedFamilyYields(FamilyId),
-    /// A code or a tombstone was presented again, and its family stood at the last look.
+    /// A code or a tombstone was presented again, and its family was active at the last lookup.
     ReplayForgiven(FamilyId),
-    /// No order of the verbs, each one step, explains what was answered to those at these places.
+    /// No sequential order explains the responses to the verbs with these numbers.
     NoOrder(Vec<usize>),
 }
 
 impl History {
-    /// Holds the history against every rule.
+    /// Checks the history against every rule.
     ///
     /// # Errors
     ///
-    /// The first [`Violation`].
+    /// The first [`Violation`] found.
     pub fn check(&self) -> Result<(), Violation> {
         let broken = rules::two_families(self)
             .or_else(|| rules::two_successors(self))

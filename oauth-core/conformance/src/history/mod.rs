@@ -1,9 +1,13 @@
-//! What several callers did to one store at once, and whether a store may answer so.
+//! Histories of concurrent callers of one store, and a linearizability check.
 //!
-//! A [`Recorder`] between the callers and the store writes down each verb, when it began, and what was answered when. The
-//! [`History`] is then held against the promises of the ports, each as a rule that names its [`Violation`], and as a whole: there must be
-//! an order of its verbs, true to the clock where one was answered before another began, in which each is one step that answers
-//! what the store answered. A verb that failed may have happened at any later moment, or never.
+//! A [`Recorder`] between the callers and the store notes each verb, its start, its response and
+//! the time of the response. [`History::check`] then checks two things:
+//!
+//! - each promise of the ports, as a rule with a [`Violation`] of its own;
+//! - the whole history: some sequential order of the verbs must explain every response. In that
+//!   order each verb is one step, and a verb that was answered before another began comes first.
+//!
+//! A verb that failed may have happened at any later moment, or never.
 
 mod actor;
 mod check;
@@ -18,9 +22,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-pub use actor::{Cast, play};
+pub use actor::{Workload, record};
 pub use check::Violation;
-pub use table::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
+pub use table::{CodeOutcome, CodeState, CodeTrigger, RefreshState, RefreshTrigger};
 
 use super::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
 use oauth_core::ports::StoreError;
@@ -30,30 +34,33 @@ use oauth_core::secret::TokenHash;
 #[derive(Clone, Debug)]
 struct Entry {
     verb: Verb,
-    /// Its place among all beginnings and answers.
+    /// Its position among all starts and responses.
     began: usize,
-    /// The same of its answer, and the answer; `None` while it runs, and for ever when it failed.
+    /// The position of its response, and the response. `None` while the verb runs, and after a
+    /// failure.
     answered: Option<(usize, Reply)>,
 }
 
-/// What was asked of a store and answered, in the order in which it began.
+/// The verbs and responses of one store, in the order of their starts.
 #[derive(Clone, Default)]
 pub struct History {
     entries: Vec<Entry>,
     ticks: usize,
-    /// Tombstones that were presented within a retry window, and were answered as before.
+    /// Tombstones that were retried within the window and got the first response again.
     repeated: HashSet<TokenHash>,
 }
 
-/// A store that writes down what it is asked and what it answers. Purges go by unrecorded: how much they drop depends on what
-/// others have stored.
+/// A store that records its verbs and responses.
+///
+/// Purges are not recorded: the number of rows that a purge drops depends on what others have
+/// stored.
 pub struct Recorder<R> {
     store: R,
     history: Mutex<History>,
 }
 
 impl<R> Recorder<R> {
-    /// A recorder with nothing on it.
+    /// Wraps `store`, with an empty history.
     #[must_use]
     pub fn new(store: R) -> Self {
         Self {
@@ -62,7 +69,7 @@ impl<R> Recorder<R> {
         }
     }
 
-    /// What was recorded so far.
+    /// Returns a copy of the history so far.
     pub fn history(&self) -> History {
         self.lock().clone()
     }
@@ -122,7 +129,7 @@ impl<R: fmt::Debug> fmt::Debug for Recorder<R> {
     }
 }
 
-/// One line a verb.
+/// One line per verb.
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, entry) in self.entries.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! Whether there is an order in which every verb of a history was one step: the search of Wing and Gong, with the states that were
-//! seen remembered.
+//! Search for a sequential order that explains a history: the algorithm of Wing and Gong, with a
+//! cache of visited states.
 
 use std::collections::HashMap;
 
 use super::world::World;
 use super::{Entry, History};
 
-/// A history longer than this is not searched.
+/// Length limit: a longer history is not searched.
 const LONGEST: usize = 128;
 
-/// The places of those verbs for which no order was found that explains them; the shortest list of all that were tried.
+/// The numbers of the verbs that no order explains; the shortest list of all attempts.
 pub(super) fn unexplained(history: &History) -> Option<Vec<usize>> {
     let entries = &history.entries;
     if entries.len() > LONGEST {
@@ -20,7 +20,7 @@ pub(super) fn unexplained(history: &History) -> Option<Vec<usize>> {
         seen: HashMap::new(),
         most: 0,
     };
-    // what was looked up and never told explains itself
+    // a lookup without a response constrains nothing
     let begun = |(place, entry): (usize, &Entry)| {
         u128::from(entry.answered.is_none() && entry.verb.is_lookup()) << place
     };
@@ -34,14 +34,15 @@ pub(super) fn unexplained(history: &History) -> Option<Vec<usize>> {
 
 struct Search<'a> {
     entries: &'a [Entry],
-    /// By the set of verbs that happened, what the store held when it was a dead end.
+    /// Store states that were dead ends, by the set of verbs that happened.
     seen: HashMap<u128, Vec<World>>,
-    /// The largest such set.
+    /// The largest set of verbs that some order explains.
     most: u128,
 }
 
 impl Search<'_> {
-    /// Whether what is not in `done` can happen, in some order, in a store that holds `world`.
+    /// Returns `true` if the verbs outside `done` can happen, in some order, in a store that holds
+    /// `world`.
     fn from(&mut self, mut done: u128, mut world: World) -> bool {
         self.look_up(&mut done, &mut world);
         if self.left(done).all(|(_, entry)| entry.answered.is_none()) {
@@ -64,7 +65,7 @@ impl Search<'_> {
         false
     }
 
-    /// Lets every lookup happen that can happen now: it changes nothing, so that later is no better.
+    /// Applies every lookup that fits now: lookups change nothing, so that later is no better.
     fn look_up(&self, done: &mut u128, world: &mut World) {
         while let Some(place) = self.next(*done).into_iter().find(|place| {
             let entry = self.entries.get(*place);
@@ -74,7 +75,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the verb answers in this world what it answered, or nobody knows what it did.
+    /// Applies the verb. Returns `true` if its response equals the recorded one, or none was
+    /// recorded.
     fn happens(&self, place: usize, world: &mut World) -> bool {
         self.entries.get(place).is_some_and(|entry| {
             let reply = world.apply(&entry.verb);
@@ -90,7 +92,7 @@ impl Search<'_> {
         self.entries.iter().enumerate().filter(left)
     }
 
-    /// What can be next: everything that began before the first of the others was answered.
+    /// The candidates for the next verb: those that began before the first remaining response.
     fn next(&self, done: u128) -> Vec<usize> {
         let answers = self
             .left(done)

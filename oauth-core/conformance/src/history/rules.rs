@@ -1,14 +1,14 @@
-//! The promises of the ports, each by itself.
+//! The promises of the ports, one function each.
 
 use std::collections::{HashMap, HashSet};
 
-use super::table::LinkState;
+use super::table::RefreshState;
 use super::{Entry, History, Violation};
 use crate::verbs::{Reply, SessionVerb, TokenVerb, Verb};
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{FamilyId, Grant, RedeemOutcome, ResetOutcome, RevokeOutcome, RotateOutcome};
 
-/// One code buys at most one family.
+/// One code is redeemed for at most one family.
 pub(super) fn two_families(history: &History) -> Option<Violation> {
     let redeemed = history
         .answers()
@@ -34,8 +34,10 @@ pub(super) fn two_successors(history: &History) -> Option<Violation> {
     twice(rotated).map(Violation::TwoSuccessors)
 }
 
-/// At most one leaf of a family is alive at any moment. What is alive at one look was alive ever since it was issued or first seen, as
-/// nothing comes back to life.
+/// At most one refresh token of a family is active at any moment.
+///
+/// A token that is active at one lookup was active since its issue or its first lookup, because no
+/// token becomes active again.
 pub(super) fn two_leaves(history: &History) -> Option<Violation> {
     let mut known: HashMap<TokenHash, usize> = HashMap::new();
     let mut spans: HashMap<TokenHash, (FamilyId, usize, usize)> = HashMap::new();
@@ -50,7 +52,7 @@ pub(super) fn two_leaves(history: &History) -> Option<Violation> {
                 known.insert(rotation.successor.hash, answered);
             }
             (Verb::Token(TokenVerb::RefreshToken(hash)), Reply::Refresh(Some(state)))
-                if LinkState::of(Some(state)) == LinkState::Leaf =>
+                if RefreshState::from_lookup(Some(state)) == RefreshState::Leaf =>
             {
                 let since = *known.entry(*hash).or_insert(answered);
                 spans.insert(*hash, (state.family.id, since, entry.began));
@@ -67,7 +69,7 @@ pub(super) fn two_leaves(history: &History) -> Option<Violation> {
     spans.iter().find_map(overlap).map(Violation::TwoLeaves)
 }
 
-/// What was revoked stays revoked, for whoever asks later.
+/// A revoked family stays revoked for every later verb.
 pub(super) fn revoked_family_yields(history: &History) -> Option<Violation> {
     let families = history.families();
     let ended = history.answers().flat_map(|(entry, answered, reply)| {
@@ -91,8 +93,8 @@ pub(super) fn revoked_family_yields(history: &History) -> Option<Violation> {
     })
 }
 
-/// Whoever is told that a code or a token was used before, and did not ask within a retry window, ends its family, so that it does not
-/// stand at the last look.
+/// A caller that learns of a replay outside a retry window revokes the family: it is not active at
+/// the last lookup.
 pub(super) fn replay_forgiven(history: &History) -> Option<Violation> {
     let mut replayed: HashSet<FamilyId> = HashSet::new();
     let mut standing: HashMap<FamilyId, bool> = HashMap::new();
@@ -117,7 +119,7 @@ pub(super) fn replay_forgiven(history: &History) -> Option<Violation> {
 }
 
 impl History {
-    /// What was answered, in the order in which it began.
+    /// The verbs with responses, in the order of their starts.
     fn answers(&self) -> impl Iterator<Item = (&Entry, usize, &Reply)> {
         let answered = |entry: &'_ Entry| entry.answered.is_some();
         let entries = self.entries.iter().filter(move |entry| answered(entry));
@@ -127,7 +129,7 @@ impl History {
         })
     }
 
-    /// What was bought: for which grant, and by when.
+    /// The families that were stored: each with its grant and the position of the response.
     fn families(&self) -> HashMap<FamilyId, (Grant, usize)> {
         let bought = self
             .answers()
@@ -141,7 +143,7 @@ impl History {
     }
 }
 
-/// Whether the verb, so answered, ended the family.
+/// Returns `true` if the verb with this response ended the family.
 fn ends(verb: &Verb, reply: &Reply, family: &FamilyId, grant: &Grant) -> bool {
     match (verb, reply) {
         (
@@ -163,7 +165,7 @@ fn ends(verb: &Verb, reply: &Reply, family: &FamilyId, grant: &Grant) -> bool {
     }
 }
 
-/// The family that the answer shows as standing.
+/// The family that the response shows as active.
 fn stands(verb: &Verb, reply: &Reply) -> Option<FamilyId> {
     match (verb, reply) {
         (Verb::Token(TokenVerb::Rotate(rotation, _)), Reply::Rotate(RotateOutcome::Rotated)) => {

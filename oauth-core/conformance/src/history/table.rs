@@ -1,37 +1,38 @@
-//! What each thing is, what can happen to it, and what it is then: total tables, with a line for each pair.
+//! State tables of codes and refresh tokens: total functions, with one line for each pair of state
+//! and trigger.
 
 use oauth_core::store::{RedeemOutcome, RefreshTokenState, RotateOutcome};
 
-/// Where an authorization code stands.
+/// The state of an authorization code.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
 pub enum CodeState {
-    /// Never issued, purged, or dropped with everything of its subject or session.
+    /// Never issued, purged, or dropped with its session or subject.
     Absent,
-    /// Good for one redemption.
+    /// Can be redeemed once.
     Fresh,
-    /// It bought a family.
+    /// Redeemed for a token family.
     Spent,
 }
 
-/// What happens to an authorization code.
+/// An event in the life of an authorization code.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
 pub enum CodeTrigger {
-    /// It is redeemed before it expires, while its session stands or where it names none.
+    /// Redeemed before its expiry; its session is active, or it names none.
     Redeemed,
-    /// It is redeemed once it has expired.
+    /// Redeemed at or after its expiry.
     RedeemedLate,
-    /// It is redeemed before it expires, and its session is over.
+    /// Redeemed before its expiry, after the end of its session.
     RedeemedAfterSession,
-    /// Its session or everything of its subject ends.
+    /// Its session, or everything of its subject, was ended.
     GrantEnded,
 }
 
-/// What redeeming a code comes to.
+/// The result of redeeming a code.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
-pub enum CodeAnswer {
+pub enum CodeOutcome {
     /// [`RedeemOutcome::Redeemed`].
     Redeemed,
     /// [`RedeemOutcome::AlreadyRedeemed`].
@@ -42,37 +43,37 @@ pub enum CodeAnswer {
     SessionEnded,
     /// [`RedeemOutcome::NotFound`].
     NotFound,
-    /// It was not redeemed.
+    /// The code was not redeemed.
     None,
 }
 
 impl CodeState {
-    /// Every state.
+    /// All states.
     pub const ALL: [Self; 3] = [Self::Absent, Self::Fresh, Self::Spent];
 
-    /// The state after `trigger`, and what its cause is answered.
+    /// Returns the state after `trigger`, and the result for the caller.
     #[must_use]
-    pub const fn after(self, trigger: CodeTrigger) -> (Self, CodeAnswer) {
+    pub const fn after(self, trigger: CodeTrigger) -> (Self, CodeOutcome) {
         use CodeTrigger::{GrantEnded, Redeemed, RedeemedAfterSession, RedeemedLate};
         match (self, trigger) {
             (Self::Absent, Redeemed | RedeemedLate | RedeemedAfterSession) => {
-                (Self::Absent, CodeAnswer::NotFound)
+                (Self::Absent, CodeOutcome::NotFound)
             }
-            (Self::Absent | Self::Fresh, GrantEnded) => (Self::Absent, CodeAnswer::None),
-            (Self::Fresh, Redeemed) => (Self::Spent, CodeAnswer::Redeemed),
-            (Self::Fresh, RedeemedLate) => (Self::Fresh, CodeAnswer::Expired),
-            (Self::Fresh, RedeemedAfterSession) => (Self::Fresh, CodeAnswer::SessionEnded),
+            (Self::Absent | Self::Fresh, GrantEnded) => (Self::Absent, CodeOutcome::None),
+            (Self::Fresh, Redeemed) => (Self::Spent, CodeOutcome::Redeemed),
+            (Self::Fresh, RedeemedLate) => (Self::Fresh, CodeOutcome::Expired),
+            (Self::Fresh, RedeemedAfterSession) => (Self::Fresh, CodeOutcome::SessionEnded),
             (Self::Spent, Redeemed | RedeemedLate | RedeemedAfterSession) => {
-                (Self::Spent, CodeAnswer::AlreadyRedeemed)
+                (Self::Spent, CodeOutcome::AlreadyRedeemed)
             }
-            // its tombstone outlives what it bought
-            (Self::Spent, GrantEnded) => (Self::Spent, CodeAnswer::None),
+            // its tombstone outlives the tokens that it was redeemed for
+            (Self::Spent, GrantEnded) => (Self::Spent, CodeOutcome::None),
         }
     }
 }
 
 impl CodeTrigger {
-    /// Everything that can happen.
+    /// All triggers.
     pub const ALL: [Self; 4] = [
         Self::Redeemed,
         Self::RedeemedLate,
@@ -81,15 +82,15 @@ impl CodeTrigger {
     ];
 }
 
-impl CodeAnswer {
-    /// The answer of a store.
+impl CodeOutcome {
+    /// Converts the outcome of a store.
     ///
     /// # Panics
     ///
-    /// If the outcome has no place in the table.
+    /// If the outcome is not in the table.
     #[must_use]
     #[expect(clippy::panic, reason = "a table is total")]
-    pub const fn of(outcome: &RedeemOutcome) -> Self {
+    pub const fn from_outcome(outcome: &RedeemOutcome) -> Self {
         match outcome {
             RedeemOutcome::Redeemed => Self::Redeemed,
             RedeemOutcome::AlreadyRedeemed { .. } => Self::AlreadyRedeemed,
@@ -101,36 +102,36 @@ impl CodeAnswer {
     }
 }
 
-/// Where a refresh token stands in its family.
+/// The state of a refresh token in its family.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
-pub enum LinkState {
+pub enum RefreshState {
     /// Never issued, or purged.
     Absent,
-    /// The live leaf.
+    /// The active token of its family.
     Leaf,
-    /// Rotated; its family stands.
+    /// Rotated, in an active family: kept to detect reuse.
     Tombstone,
-    /// The leaf of a family that was revoked.
+    /// The last token of a revoked family.
     DeadLeaf,
-    /// A tombstone of a family that was revoked.
+    /// A tombstone of a revoked family.
     DeadTombstone,
 }
 
-/// What happens to a refresh token.
+/// An event in the life of a refresh token.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
-pub enum LinkTrigger {
-    /// It is rotated before it and its family expire.
+pub enum RefreshTrigger {
+    /// Rotated before the expiry of the token and of its family.
     Rotated,
-    /// It is rotated once one of the two has expired.
+    /// Rotated at or after the expiry of either.
     RotatedLate,
-    /// Its family is revoked: by a theft, by its client, or with its session or subject.
+    /// Its family was revoked: by a reuse, by its client, or with its session or subject.
     FamilyRevoked,
 }
 
-impl LinkState {
-    /// Every state.
+impl RefreshState {
+    /// All states.
     pub const ALL: [Self; 5] = [
         Self::Absent,
         Self::Leaf,
@@ -139,9 +140,9 @@ impl LinkState {
         Self::DeadTombstone,
     ];
 
-    /// The state of a token that was looked up.
+    /// Converts the result of a lookup.
     #[must_use]
-    pub const fn of(found: Option<&RefreshTokenState>) -> Self {
+    pub const fn from_lookup(found: Option<&RefreshTokenState>) -> Self {
         let Some(state) = found else {
             return Self::Absent;
         };
@@ -153,10 +154,10 @@ impl LinkState {
         }
     }
 
-    /// The state after `trigger`, and what a rotation is answered.
+    /// Returns the state after `trigger`, and the result of the rotation.
     #[must_use]
-    pub const fn after(self, trigger: LinkTrigger) -> (Self, Option<RotateOutcome>) {
-        use LinkTrigger::{FamilyRevoked, Rotated, RotatedLate};
+    pub const fn after(self, trigger: RefreshTrigger) -> (Self, Option<RotateOutcome>) {
+        use RefreshTrigger::{FamilyRevoked, Rotated, RotatedLate};
         match (self, trigger) {
             (Self::Absent, Rotated | RotatedLate) => (Self::Absent, Some(RotateOutcome::NotFound)),
             (Self::Absent, FamilyRevoked) => (Self::Absent, None),
@@ -173,7 +174,7 @@ impl LinkState {
     }
 }
 
-impl LinkTrigger {
-    /// Everything that can happen.
+impl RefreshTrigger {
+    /// All triggers.
     pub const ALL: [Self; 3] = [Self::Rotated, Self::RotatedLate, Self::FamilyRevoked];
 }

@@ -1,9 +1,9 @@
-//! What a store holds, one verb after the other: the rules that a history must have followed in some order.
+//! A sequential model of a store: a history must have followed its rules in some order.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use super::table::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
+use super::table::{CodeOutcome, CodeState, CodeTrigger, RefreshState, RefreshTrigger};
 use crate::verbs::{Reply, SessionVerb, TokenVerb, Verb};
 use oauth_core::secret::TokenHash;
 use oauth_core::session::SessionState;
@@ -27,8 +27,8 @@ pub(super) struct World {
 }
 
 impl World {
-    /// Does what the verb says, in one step, and answers. A history has no purges: how many rows one drops depends on what else
-    /// the store holds.
+    /// Applies the verb in one step and returns the response; `None` for a purge, which no history
+    /// has.
     pub(super) fn apply(&mut self, verb: &Verb) -> Option<Reply> {
         match verb {
             Verb::Token(verb) => self.apply_token_verb(verb),
@@ -112,7 +112,7 @@ impl World {
             (false, true) => CodeTrigger::Redeemed,
         };
         match (state.after(trigger), code, spent_on) {
-            ((CodeState::Spent, CodeAnswer::Redeemed), Some(code), None) => {
+            ((CodeState::Spent, CodeOutcome::Redeemed), Some(code), None) => {
                 code.redeemed = Some(redemption.family.id);
                 self.families
                     .insert(redemption.family.id, redemption.family.clone());
@@ -123,9 +123,9 @@ impl World {
                     .extend(refresh.map(|token| (token.hash, token.clone())));
                 RedeemOutcome::Redeemed
             }
-            ((_, CodeAnswer::AlreadyRedeemed), _, Some(family)) => RedeemOutcome::AlreadyRedeemed { family },
-            ((_, CodeAnswer::Expired), ..) => RedeemOutcome::Expired,
-            ((_, CodeAnswer::SessionEnded), ..) => RedeemOutcome::SessionEnded,
+            ((_, CodeOutcome::AlreadyRedeemed), _, Some(family)) => RedeemOutcome::AlreadyRedeemed { family },
+            ((_, CodeOutcome::Expired), ..) => RedeemOutcome::Expired,
+            ((_, CodeOutcome::SessionEnded), ..) => RedeemOutcome::SessionEnded,
             _ => RedeemOutcome::NotFound,
         }
     }
@@ -135,12 +135,12 @@ impl World {
             return RotateOutcome::NotFound;
         };
         let trigger = if state.is_expired(now) {
-            LinkTrigger::RotatedLate
+            RefreshTrigger::RotatedLate
         } else {
-            LinkTrigger::Rotated
+            RefreshTrigger::Rotated
         };
-        let (after, answer) = LinkState::of(Some(&state)).after(trigger);
-        if answer == Some(RotateOutcome::Rotated) && after == LinkState::Tombstone {
+        let (after, answer) = RefreshState::from_lookup(Some(&state)).after(trigger);
+        if answer == Some(RotateOutcome::Rotated) && after == RefreshState::Tombstone {
             if let Some(link) = self.links.get_mut(&rotation.presented) {
                 link.rotated = Some(rotation.rotated(now));
             }
@@ -209,7 +209,7 @@ impl World {
             session.subject == *subject && session.state(now) == SessionState::Active
         };
         let mut sessions: Vec<_> = self.sessions.values().filter(active).cloned().collect();
-        // by name where two began at once: the map has them so
+        // by name where two have the same start, as the map sorts them
         sessions.sort_by_key(|session| std::cmp::Reverse(session.created_at));
         sessions
     }

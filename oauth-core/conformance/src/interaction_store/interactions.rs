@@ -1,6 +1,6 @@
-//! Cases of interactions, from the authorization request to the user's response.
+//! Cases of interactions, from the authorization request to the response of the user.
 
-/// The cases.
+/// The cases of interactions in `interaction_store!`.
 #[host_ports_conformance::kit(interaction_store_interactions)]
 mod cases {
     use std::sync::Arc;
@@ -12,7 +12,7 @@ mod cases {
     use crate::interaction_store::{interaction, stored};
     use crate::records::{NANOSECOND, answer, hash, race, start};
 
-    /// Every field comes back, as often as it is asked for.
+    /// An interaction is read back with every field, repeatedly.
     pub async fn an_interaction_is_read_back_as_it_was_stored(store: &Arc<dyn InteractionStore>) {
         for key in [
             TokenHash::from_bytes([0; 32]),
@@ -32,7 +32,7 @@ mod cases {
         }
     }
 
-    /// What was never stored is not there.
+    /// An id that was never stored is absent.
     pub async fn an_unknown_interaction_is_absent(store: &Arc<dyn InteractionStore>) {
         assert_eq!(answer(store.interaction(&hash("nothing")).await), None);
         let taken = answer(
@@ -43,7 +43,7 @@ mod cases {
         assert_eq!(taken, TakeOutcome::NotFound);
     }
 
-    /// The first one stays.
+    /// A second insert with the same id is refused, and the first record stays.
     pub async fn an_insert_never_overwrites_an_interaction(store: &Arc<dyn InteractionStore>) {
         let first = interaction("a");
         let second = InteractionRecord {
@@ -58,7 +58,7 @@ mod cases {
         assert_eq!(answer(store.interaction(&first.id).await), Some(first));
     }
 
-    /// The second taker finds nothing.
+    /// The second take finds nothing.
     pub async fn an_interaction_is_taken_once(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         let take = || store.take_interaction(&record.id, &record.browser, start());
@@ -67,8 +67,8 @@ mod cases {
         assert_eq!(answer(store.interaction(&record.id).await), None);
     }
 
-    /// O24: the id alone opens nothing.
-    pub async fn another_browser_takes_nothing_and_spends_nothing(store: &Arc<dyn InteractionStore>) {
+    /// O24: a take with the cookie of another browser is refused and leaves the interaction.
+    pub async fn other_browser_cannot_take_interaction(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         for now in [start(), record.expires_at] {
             let taken = answer(store.take_interaction(&record.id, &hash("thief"), now).await);
@@ -78,7 +78,8 @@ mod cases {
         assert_eq!(taken, TakeOutcome::Taken(Box::new(record)));
     }
 
-    /// Alive a nanosecond before, dead at the instant, and still there for whoever has an earlier clock.
+    /// A take succeeds one nanosecond before the expiry and fails at it. The row stays for a server
+    /// with an earlier clock.
     pub async fn an_interaction_expires_at_the_exact_instant(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         let at = |now| store.take_interaction(&record.id, &record.browser, now);
@@ -89,7 +90,7 @@ mod cases {
         );
     }
 
-    /// However many try.
+    /// One of 32 concurrent takes succeeds.
     pub async fn one_of_32_takers_gets_it(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         let outcomes = race(store, async move |store, _| {
@@ -112,7 +113,7 @@ mod cases {
         );
     }
 
-    /// However many try, and the one that was told so is the one that is kept.
+    /// One of 32 concurrent inserts is stored, and exactly its caller gets `Inserted`.
     pub async fn one_of_32_inserts_is_stored(store: &Arc<dyn InteractionStore>) {
         let record = |index: usize| InteractionRecord {
             browser: hash(&index.to_string()),
@@ -132,7 +133,7 @@ mod cases {
         assert_eq!(kept, winners.first().map(|(index, _)| hash(&index.to_string())));
     }
 
-    /// At the exact instant, counted.
+    /// A purge drops rows at the exact instant of their expiry and counts them.
     pub async fn purging_drops_what_has_expired_and_nothing_else(store: &Arc<dyn InteractionStore>) {
         let early = stored(store, "early").await;
         let late = InteractionRecord {

@@ -1,4 +1,4 @@
-//! Cases that every [`InteractionStore`] must pass, in parts.
+//! Conformance kit for [`InteractionStore`].
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 pub mod interactions;

@@ -1,6 +1,6 @@
-//! Pushed requests, and the one sign-in that spends each.
+//! Cases of pushed authorization requests, each used by one sign-in.
 
-/// The cases.
+/// The cases of pushed requests in `interaction_store!`.
 #[host_ports_conformance::kit(interaction_store_pushed)]
 mod cases {
     use std::sync::Arc;
@@ -14,7 +14,7 @@ mod cases {
         Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome,
     };
 
-    /// Every field comes back, as often as it is asked for; what was never pushed is not there.
+    /// A pushed request is read back with every field, repeatedly; an unknown one is absent.
     pub async fn a_pushed_request_is_read_back_as_it_was_stored(store: &Arc<dyn InteractionStore>) {
         for key in [TokenHash::from_bytes([0; 32]), hash("'\0")] {
             assert_eq!(answer(store.pushed(&key).await), None);
@@ -28,7 +28,7 @@ mod cases {
         }
     }
 
-    /// The first one stays.
+    /// A second insert with the same hash is refused, and the first record stays.
     pub async fn an_insert_never_overwrites_a_pushed_request(store: &Arc<dyn InteractionStore>) {
         let first = pushed(store, "p").await;
         let second = PushedRequestRecord {
@@ -39,10 +39,9 @@ mod cases {
         assert_eq!(answer(store.pushed(&first.hash).await), Some(first));
     }
 
-    /// O23: beginning a sign-in spends nothing, answering one spends the request for all others.
-    pub async fn a_pushed_request_is_spent_with_the_first_of_its_interactions(
-        store: &Arc<dyn InteractionStore>,
-    ) {
+    /// O23: starting a sign-in leaves the request unused; the first answer uses it up for all
+    /// others.
+    pub async fn first_answer_spends_pushed_request(store: &Arc<dyn InteractionStore>) {
         let request = pushed(store, "p").await;
         let first = begun(store, "a", &request).await;
         let second = begun(store, "b", &request).await;
@@ -66,7 +65,8 @@ mod cases {
         assert_eq!(take(store, &third).await, TakeOutcome::RequestSpent);
     }
 
-    /// A request that was forgotten may have been spent.
+    /// Without the row of its pushed request an interaction is refused: the request may have been
+    /// used.
     pub async fn an_interaction_is_not_taken_without_its_pushed_request(store: &Arc<dyn InteractionStore>) {
         let never_stored = PushedRequestRecord::new(hash("p"), request(), start());
         let interaction = begun(store, "a", &never_stored).await;
@@ -77,8 +77,9 @@ mod cases {
         );
     }
 
-    /// Another browser, and a user who comes too late, leave it for the next; so does what came from another request or none.
-    pub async fn who_takes_nothing_spends_no_pushed_request(store: &Arc<dyn InteractionStore>) {
+    /// A take by another browser, a late take, and takes of unrelated interactions leave the
+    /// request unused.
+    pub async fn failed_take_leaves_pushed_request_unspent(store: &Arc<dyn InteractionStore>) {
         let (request, other) = (pushed(store, "p").await, pushed(store, "other").await);
         let record = begun(store, "a", &request).await;
         for (browser, now, refused) in [
@@ -101,7 +102,7 @@ mod cases {
         assert_eq!(take(store, &record).await, TakeOutcome::Taken(Box::new(record)));
     }
 
-    /// O23: however many browsers answer at once.
+    /// O23: one of 32 concurrent answers to one pushed request succeeds.
     pub async fn one_of_32_interactions_spends_their_pushed_request(store: &Arc<dyn InteractionStore>) {
         let request = pushed(store, "p").await;
         let mut records = Vec::new();
@@ -119,7 +120,8 @@ mod cases {
         assert_eq!(outcomes.iter().filter(spent).count(), RACERS - 1);
     }
 
-    /// However many push under one name, and the one that was told so is the one that is kept.
+    /// One of 32 concurrent pushes with the same hash is stored, and exactly its caller gets
+    /// `Inserted`.
     pub async fn one_of_32_pushes_is_stored(store: &Arc<dyn InteractionStore>) {
         let record = |index: usize| {
             let mut record = PushedRequestRecord::new(hash("p"), request(), start());
@@ -140,10 +142,9 @@ mod cases {
         assert_eq!(kept, winners.first().map(|(index, _)| index.to_string()));
     }
 
-    /// Expired long before, it still knows whether it was spent; at the exact instant it goes, counted.
-    pub async fn a_pushed_request_is_purged_when_nothing_it_began_can_be_answered(
-        store: &Arc<dyn InteractionStore>,
-    ) {
+    /// The row outlives its expiry until the end of its retention; the purge then drops and counts
+    /// it.
+    pub async fn pushed_request_is_purged_after_retention(store: &Arc<dyn InteractionStore>) {
         let record = pushed(store, "p").await;
         assert!(record.expires_at < record.retain_until);
         for now in [record.expires_at, record.retain_until - NANOSECOND] {
@@ -163,7 +164,7 @@ mod cases {
         record
     }
 
-    /// An interaction that came from `request`.
+    /// Stores an interaction of `request`.
     async fn begun(
         store: &dyn InteractionStore,
         label: &str,

@@ -1,6 +1,6 @@
-//! Cases of sessions that end: one, all of a subject, and everything granted in them.
+//! Cases of the end of sessions: one session, all of a subject, and everything granted in them.
 
-/// The cases.
+/// The cases of endings in `session_store!`.
 #[host_ports_conformance::kit(session_store_endings)]
 mod cases {
     use std::sync::Arc;
@@ -29,8 +29,9 @@ mod cases {
         "bob".parse().expect("printable")
     }
 
-    /// S1, 110: families and codes that name it, and nothing else.
-    pub async fn what_was_granted_in_a_session_ends_with_it(store: &Arc<dyn SessionStore>) {
+    /// S1, 110: ending a session revokes the families and drops the codes that name it, and no
+    /// others.
+    pub async fn ending_session_revokes_its_grants(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let revoked = answer(store.end_session(&session_id("ada one"), REASON, start()).await);
         let expected = Revoked {
@@ -44,8 +45,9 @@ mod cases {
         assert_eq!(alive(store, "ada").await, left);
     }
 
-    /// S1, 110: by its secret or the one before the last renewal, and by no other.
-    pub async fn a_session_is_ended_by_its_secret_or_the_one_before(store: &Arc<dyn SessionStore>) {
+    /// S1, 110: a session is ended by its secret or the one before the last renewal, and by no
+    /// other.
+    pub async fn session_is_ended_by_current_or_previous_secret(store: &Arc<dyn SessionStore>) {
         let left = [false, true, false, false, false, true, true, true, true];
         for (name, by, ends) in [
             ("first", "first one", false),
@@ -79,12 +81,11 @@ mod cases {
         }
     }
 
-    /// S1, S2, 110: whoever signs out of a session that was left idle ends what was granted in it, though it cannot end any more itself; also
-    /// by the secret before the last renewal, and for as long as a browser keeps the cookie, however often is purged.
-    pub async fn what_was_granted_in_a_session_that_timed_out_ends_by_signing_out(
-        store: &Arc<dyn SessionStore>,
-    ) {
-        // the reset token is too old by then
+    /// S1, S2, 110: signing out of an idle session revokes its grants, though the session itself
+    /// has ended already. The secret before the last renewal works too, until the cookie expires,
+    /// also after a purge.
+    pub async fn signing_out_of_idle_session_revokes_its_grants(store: &Arc<dyn SessionStore>) {
+        // the reset token has expired by then
         let left = [true, true, false, false, false, true, true, true, false];
         for (name, by) in [("now", "now renewed"), ("before", "before one")] {
             populate(store, name, &name.parse().expect("printable")).await;
@@ -105,8 +106,8 @@ mod cases {
         }
     }
 
-    /// S1, S4: whichever comes first, no secret is left that opens anything.
-    pub async fn no_renewal_escapes_the_end_of_its_session(store: &Arc<dyn SessionStore>) {
+    /// S1, S4: after a race of renewals with the end, no secret opens the session.
+    pub async fn ending_wins_over_racing_renewals(store: &Arc<dyn SessionStore>) {
         for round in ["a", "b", "c", "d"] {
             let open = session(round);
             assert_eq!(
@@ -131,8 +132,8 @@ mod cases {
         }
     }
 
-    /// S3, 110: also one that was stored when its session had ended already, or was never there.
-    pub async fn a_code_of_a_session_that_ended_buys_nothing(store: &Arc<dyn SessionStore>) {
+    /// S3, 110: a code whose session has ended, or never existed, is refused.
+    pub async fn code_of_ended_session_is_refused(store: &Arc<dyn SessionStore>) {
         let ended = session("ended");
         assert_eq!(
             answer(store.insert_session(ended.clone()).await),
@@ -154,8 +155,9 @@ mod cases {
         }
     }
 
-    /// S2, S3: at the exact instant, as nobody can end a session that is over.
-    pub async fn a_code_of_a_session_that_is_over_buys_nothing(store: &Arc<dyn SessionStore>) {
+    /// S2, S3: a code is refused from the exact instant at which its session expires, because that
+    /// end revokes nothing.
+    pub async fn code_of_expired_session_is_refused(store: &Arc<dyn SessionStore>) {
         let short = SessionRecord {
             expires_at: start() + Duration::from_secs(30),
             ..session("short")
@@ -175,10 +177,8 @@ mod cases {
         }
     }
 
-    /// S3: whichever comes first.
-    pub async fn a_redemption_that_crosses_the_end_of_its_session_leaves_nothing_alive(
-        store: &Arc<dyn SessionStore>,
-    ) {
+    /// S3: after a race of redemptions with the end of their session, no token is active.
+    pub async fn ending_wins_over_racing_redemptions(store: &Arc<dyn SessionStore>) {
         let open = session("open");
         assert_eq!(
             answer(store.insert_session(open.clone()).await),
@@ -207,8 +207,8 @@ mod cases {
         }
     }
 
-    /// S3, 107: sessions, families, codes and reset tokens, in one step.
-    pub async fn everything_of_a_subject_ends_and_nothing_of_another(store: &Arc<dyn SessionStore>) {
+    /// S3, 107: `revoke_subject` ends sessions, families, codes and reset tokens in one step.
+    pub async fn revoke_subject_ends_all_and_spares_others(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         populate(store, "bob", &bob()).await;
         let revoked = answer(store.revoke_subject(&ada(), None, REASON, start()).await);
@@ -228,8 +228,8 @@ mod cases {
         assert_eq!((revocation.reason, revocation.at), (REASON, start()));
     }
 
-    /// S3, 107: all but the browser that asks for it.
-    pub async fn one_session_can_be_kept_with_what_was_granted_in_it(store: &Arc<dyn SessionStore>) {
+    /// S3, 107: `revoke_subject` can keep the session of the calling browser, with its grants.
+    pub async fn revoke_subject_spares_kept_session(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let kept = session_id("ada one");
         let revoked = answer(store.revoke_subject(&ada(), Some(&kept), REASON, start()).await);
@@ -238,8 +238,8 @@ mod cases {
         assert_eq!(alive(store, "ada").await, left);
     }
 
-    /// S3: repeating it is safe, and the first reason stays.
-    pub async fn a_second_revocation_finds_nothing(store: &Arc<dyn SessionStore>) {
+    /// S3: a second revocation is safe, and the first reason stays.
+    pub async fn second_revocation_changes_nothing(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let _counts = answer(store.revoke_subject(&ada(), None, REASON, start()).await);
         let (reason, later) = (

@@ -1,4 +1,4 @@
-//! Cases that every [`SessionStore`] must pass, in parts.
+//! Conformance kit for [`SessionStore`].
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 pub mod endings;
@@ -18,8 +18,8 @@ use oauth_core::session::SessionState;
 use oauth_core::store::{Insertion, RedeemOutcome, SessionStore};
 use oauth_core::vocabulary::Subject;
 
-/// Two sessions, a family bought in the first with its tokens, a fresh code of the first, a family and a code of no session,
-/// and a reset token.
+/// Stores two sessions, a family with tokens and a fresh code of the first session, a family and a
+/// code without session, and a reset token.
 async fn populate(store: &dyn SessionStore, label: &str, subject: &Subject) {
     let of = |name: &str| format!("{label} {name}");
     for name in ["one", "two"] {
@@ -49,8 +49,8 @@ async fn populate(store: &dyn SessionStore, label: &str, subject: &Subject) {
     );
 }
 
-/// Which of what [`populate`] made is worth anything: the sessions; refresh token, access token and fresh code of the first
-/// one; the same of no session; the reset token.
+/// The active records of [`populate`]: both sessions; refresh token, access token and fresh
+/// code of the first session; the three without session; the reset token.
 async fn alive(store: &dyn SessionStore, label: &str) -> [bool; 9] {
     let of = |name: &str| hash(&format!("{label} {name}"));
     let session = async |name| {

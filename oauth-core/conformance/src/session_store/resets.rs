@@ -1,6 +1,6 @@
 //! Cases of password-reset tokens.
 
-/// The cases.
+/// The cases of resets in `session_store!`.
 #[host_ports_conformance::kit(session_store_resets)]
 mod cases {
     use std::sync::Arc;
@@ -23,7 +23,7 @@ mod cases {
         "bob".parse().expect("printable")
     }
 
-    /// S5: of somebody and of nobody.
+    /// S5: a reset token is read back with every field, with and without a subject.
     pub async fn a_reset_token_is_read_back_as_it_was_stored(store: &Arc<dyn SessionStore>) {
         for subject in [Some(ada()), None] {
             let record = reset("a token", subject);
@@ -37,12 +37,12 @@ mod cases {
         assert_eq!(answer(store.reset_token(&hash("nothing")).await), None);
     }
 
-    /// S5, 112: only the newest is worth anything; those of others are untouched.
-    pub async fn a_newer_reset_token_takes_the_place_of_the_older(store: &Arc<dyn SessionStore>) {
+    /// S5, 112: a newer token replaces the older one of its subject; tokens of other subjects stay.
+    pub async fn newer_reset_token_replaces_older(store: &Arc<dyn SessionStore>) {
         let issued = [
             ("bob's", Some(bob())),
-            ("nobody's old", None),
-            ("nobody's", None),
+            ("unowned old", None),
+            ("unowned", None),
             ("old", Some(ada())),
             ("new", Some(ada())),
         ];
@@ -51,9 +51,9 @@ mod cases {
         }
         assert_eq!(redeemed(store, "old").await, ResetOutcome::NotFound);
         for (label, there) in [
-            ("nobody's old", false),
+            ("unowned old", false),
             ("bob's", true),
-            ("nobody's", true),
+            ("unowned", true),
             ("new", true),
         ] {
             let kept = answer(store.reset_token(&hash(label)).await);
@@ -61,7 +61,7 @@ mod cases {
         }
     }
 
-    /// S3, S5, 113: its subject is signed out everywhere in the same step.
+    /// S3, S5, 113: redeeming a token ends everything of its subject in the same step.
     pub async fn a_reset_token_is_redeemed_once_and_ends_everything(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         populate(store, "bob", &bob()).await;
@@ -84,14 +84,14 @@ mod cases {
         assert_eq!(reason, Some(RevocationReason::PasswordReset));
     }
 
-    /// S5, 114: what was issued for an address that nobody has.
-    pub async fn a_reset_token_of_nobody_opens_nothing(store: &Arc<dyn SessionStore>) {
-        answer(store.put_reset_token(reset("nobody's", None)).await);
-        assert_eq!(redeemed(store, "nobody's").await, ResetOutcome::NotFound);
+    /// S5, 114: a token for an unknown address ends nothing.
+    pub async fn reset_token_without_subject_opens_nothing(store: &Arc<dyn SessionStore>) {
+        answer(store.put_reset_token(reset("unowned", None)).await);
+        assert_eq!(redeemed(store, "unowned").await, ResetOutcome::NotFound);
         assert_eq!(redeemed(store, "never issued").await, ResetOutcome::NotFound);
     }
 
-    /// S5: and an expired one ends nothing.
+    /// S5: an expired token is refused and ends nothing.
     pub async fn a_reset_token_expires_at_the_exact_instant(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let end = start() + LIFETIME;
@@ -104,7 +104,7 @@ mod cases {
         ));
     }
 
-    /// S5, 111: single use, whoever comes at once.
+    /// S5, 111: one of 32 concurrent redemptions succeeds.
     pub async fn one_of_32_redemptions_of_a_reset_token_succeeds(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let token = hash("ada reset");
@@ -116,8 +116,8 @@ mod cases {
         assert_eq!(outcomes.iter().filter(redeemed).count(), 1);
     }
 
-    /// S5: newest only, whoever asks at once.
-    pub async fn of_32_reset_tokens_of_one_subject_one_is_left(store: &Arc<dyn SessionStore>) {
+    /// S5: after 32 concurrent puts for one subject one token is left.
+    pub async fn one_of_32_reset_tokens_of_subject_is_left(store: &Arc<dyn SessionStore>) {
         race(store, async |store, index| {
             store
                 .put_reset_token(reset(&index.to_string(), Some(ada())))
@@ -129,7 +129,7 @@ mod cases {
         assert_eq!(revoked.reset_tokens, 1);
     }
 
-    /// At the exact instant, counted.
+    /// A purge drops tokens at the exact instant of their expiry and counts them.
     pub async fn purging_drops_expired_reset_tokens_and_nothing_else(store: &Arc<dyn SessionStore>) {
         let early = reset("early", Some(ada()));
         let late = ResetTokenRecord {

@@ -1,6 +1,6 @@
 //! Cases of storing, touching and renewing sessions.
 
-/// The cases.
+/// The cases of sessions in `session_store!`.
 #[host_ports_conformance::kit(session_store_sessions)]
 mod cases {
     use std::sync::Arc;
@@ -20,7 +20,7 @@ mod cases {
     const REASON: RevocationReason = RevocationReason::SignedOut;
     const ESCALATED: SessionRenewal = SessionRenewal::Escalated;
 
-    /// S1: every field comes back, and what was never stored is not there.
+    /// S1: a session is read back with every field; an unknown one is absent.
     pub async fn a_session_is_read_back_as_it_was_stored(store: &Arc<dyn SessionStore>) {
         for hash in [TokenHash::from_bytes([0; 32]), TokenHash::from_bytes([0xff; 32])] {
             let record = SessionRecord {
@@ -33,7 +33,7 @@ mod cases {
         assert_eq!(answer(store.session(&hash("nothing")).await), None);
     }
 
-    /// The first one stays, under its secret and under its name.
+    /// A second insert with the same secret or the same id is refused, and the first record stays.
     pub async fn an_insert_never_overwrites_a_session(store: &Arc<dyn SessionStore>) {
         let first = stored(store, session("a")).await;
         let same_secret = SessionRecord {
@@ -52,11 +52,11 @@ mod cases {
         assert_eq!(answer(store.session(&hash("another")).await), None);
     }
 
-    /// S2: and changes nothing else.
-    pub async fn a_touch_moves_a_session_forward_only(store: &Arc<dyn SessionStore>) {
+    /// S2: a touch moves the last use forward, never back, and changes nothing else.
+    pub async fn touch_never_moves_backwards(store: &Arc<dyn SessionStore>) {
         let record = stored(store, session("a")).await;
         let used = start() + 10 * MINUTE + NANOSECOND;
-        // the second crossed with the first on the way
+        // the second call is out of order
         for now in [used, used - MINUTE] {
             assert_eq!(touched(store, &record, now).await, SessionOutcome::Done);
             let expected = SessionRecord {
@@ -67,8 +67,8 @@ mod cases {
         }
     }
 
-    /// S2: from the exact instant of either end on.
-    pub async fn a_session_that_is_over_is_neither_touched_nor_renewed(store: &Arc<dyn SessionStore>) {
+    /// S2: from the exact instant of the idle or the absolute end, touch and renewal are refused.
+    pub async fn expired_session_is_neither_touched_nor_renewed(store: &Arc<dyn SessionStore>) {
         let idle = stored(store, session("idle")).await;
         let old = SessionRecord {
             expires_at: start() + 20 * MINUTE,
@@ -90,8 +90,8 @@ mod cases {
         }
     }
 
-    /// S4: the old secret is worth nothing once the new one is there, and the name stays.
-    pub async fn a_renewed_session_is_under_its_new_secret_alone(store: &Arc<dyn SessionStore>) {
+    /// S4: a renewal replaces the secret and keeps the id.
+    pub async fn renewed_session_has_only_its_new_secret(store: &Arc<dyn SessionStore>) {
         let old = stored(store, session("old")).await;
         let now = start() + NANOSECOND;
         let renewed = store.renew_session(&old.hash, hash("new"), ESCALATED, now).await;
@@ -113,8 +113,9 @@ mod cases {
         assert_eq!(answer(store.sessions_of(&old.subject, now).await), [expected]);
     }
 
-    /// S4: to the nanosecond, and nothing else of it changes for that.
-    pub async fn who_proves_anew_who_they_are_has_signed_in_then(store: &Arc<dyn SessionStore>) {
+    /// S4: a renewal with a new proof sets the time of sign-in to the nanosecond, and no other
+    /// field.
+    pub async fn proven_renewal_updates_sign_in_time(store: &Arc<dyn SessionStore>) {
         let old = stored(store, session("old")).await;
         let now = start() + MINUTE + NANOSECOND;
         let renewed = store.renew_session(&old.hash, hash("new"), SessionRenewal::Proven, now);
@@ -129,7 +130,7 @@ mod cases {
         assert_eq!(answer(store.session(&hash("new")).await), Some(expected));
     }
 
-    /// S1, S3: for the first reason, whatever comes later.
+    /// S1, S3: an ended session stays ended, for the first reason.
     pub async fn an_ended_session_stays_ended(store: &Arc<dyn SessionStore>) {
         let record = stored(store, session("a")).await;
         let other = stored(store, session("b")).await;
@@ -161,7 +162,7 @@ mod cases {
         assert_eq!(answer(store.session(&other.hash).await), Some(other));
     }
 
-    /// S3: the last begun first, and nobody else's.
+    /// S3: the active sessions of one subject are listed, newest first.
     pub async fn the_active_sessions_of_a_subject_are_listed(store: &Arc<dyn SessionStore>) {
         let first = stored(store, session("first")).await;
         let begun_later = SessionRecord {
@@ -170,7 +171,7 @@ mod cases {
         };
         let second = stored(store, begun_later).await;
         let elsewhere = SessionRecord {
-            subject: "somebody else".parse().expect("printable"),
+            subject: "another subject".parse().expect("printable"),
             ..session("elsewhere")
         };
         let elsewhere = stored(store, elsewhere).await;
@@ -190,7 +191,7 @@ mod cases {
         assert_eq!(idle, []);
     }
 
-    /// S4, 106: whoever comes at once, one secret is left.
+    /// S4, 106: one of 32 concurrent renewals succeeds, and one secret is left.
     pub async fn one_of_32_renewals_is_done(store: &Arc<dyn SessionStore>) {
         let old = stored(store, session("old")).await;
         let old_hash = old.hash;
@@ -213,8 +214,8 @@ mod cases {
         assert_eq!(answer(store.session(&old.hash).await), None);
     }
 
-    /// S1, S3: whatever crosses with the end of the session.
-    pub async fn no_touch_undoes_an_end(store: &Arc<dyn SessionStore>) {
+    /// S1, S3: a touch that races the end of a session does not revive it.
+    pub async fn touch_never_revives_ended_session(store: &Arc<dyn SessionStore>) {
         let record = stored(store, session("a")).await;
         let (id, hash) = (record.id, record.hash);
         race(store, async move |store, index| {
@@ -231,8 +232,8 @@ mod cases {
         assert_eq!(ended, Some(SessionEnd::new(REASON, start())));
     }
 
-    /// At the exact instant, counted: those that were ended, and those that are too old. One that was left idle is still there for whoever
-    /// signs out of it.
+    /// A purge drops ended and expired sessions at the exact instant and counts them. An idle
+    /// session stays, so that its browser can still sign out.
     pub async fn purging_drops_sessions_that_are_over_and_nothing_else(store: &Arc<dyn SessionStore>) {
         let early = stored(store, session("early")).await;
         let late = SessionRecord {

@@ -1,11 +1,11 @@
 //! Cases that walk the state tables of codes and refresh tokens.
 
-/// The cases.
+/// The cases of state tables in `session_store!`.
 #[host_ports_conformance::kit(session_store_tables)]
 mod cases {
     use std::sync::Arc;
 
-    use crate::history::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
+    use crate::history::{CodeOutcome, CodeState, CodeTrigger, RefreshState, RefreshTrigger};
     use crate::records::{
         answer, code, family_id, hash, redemption, refresh, rotation, session, session_id, start,
     };
@@ -13,8 +13,9 @@ mod cases {
 
     const REASON: RevocationReason = RevocationReason::SignedOut;
 
-    /// O6, S6: from each state of a code, whatever happens to it.
-    pub async fn every_transition_of_a_code_is_that_of_its_table(store: &Arc<dyn SessionStore>) {
+    /// O6, S6: every trigger from every state of a code gives the state and the result of its
+    /// table.
+    pub async fn code_follows_its_state_table(store: &Arc<dyn SessionStore>) {
         for state in CodeState::ALL {
             for trigger in CodeTrigger::ALL {
                 let label = format!("{state:?} {trigger:?}");
@@ -26,11 +27,11 @@ mod cases {
                 };
                 let answered = if trigger == CodeTrigger::GrantEnded {
                     end_session(store, &label).await;
-                    CodeAnswer::None
+                    CodeOutcome::None
                 } else {
                     let mut again = redemption(&label, &format!("{label} again"));
                     again.family.grant.session = Some(session_id(&label));
-                    CodeAnswer::of(&answer(store.redeem_code(again, now).await))
+                    CodeOutcome::from_outcome(&answer(store.redeem_code(again, now).await))
                 };
                 assert_eq!(answered, expected, "{label}");
                 let found = match answer(store.code(&hash(&label)).await).map(|code| code.redeemed) {
@@ -43,19 +44,20 @@ mod cases {
         }
     }
 
-    /// O10, S6: from each state of a refresh token, whatever happens to it.
-    pub async fn every_transition_of_a_refresh_token_is_that_of_its_table(store: &Arc<dyn SessionStore>) {
-        for state in LinkState::ALL {
-            for trigger in LinkTrigger::ALL {
+    /// O10, S6: every trigger from every state of a refresh token gives the state and the result of
+    /// its table.
+    pub async fn refresh_token_follows_its_state_table(store: &Arc<dyn SessionStore>) {
+        for state in RefreshState::ALL {
+            for trigger in RefreshTrigger::ALL {
                 let label = format!("{state:?} {trigger:?}");
                 let presented = format!("{label} rt 0");
                 put_link(store, &label, state).await;
                 let (after, expected) = state.after(trigger);
                 let now = match trigger {
-                    LinkTrigger::RotatedLate => refresh(&presented, &label, 0).expires_at,
-                    LinkTrigger::Rotated | LinkTrigger::FamilyRevoked => start(),
+                    RefreshTrigger::RotatedLate => refresh(&presented, &label, 0).expires_at,
+                    RefreshTrigger::Rotated | RefreshTrigger::FamilyRevoked => start(),
                 };
-                let answered = if trigger == LinkTrigger::FamilyRevoked {
+                let answered = if trigger == RefreshTrigger::FamilyRevoked {
                     let _outcome = answer(store.revoke_family(&family_id(&label), REASON, now).await);
                     None
                 } else {
@@ -64,12 +66,12 @@ mod cases {
                 };
                 assert_eq!(answered, expected, "{label}");
                 let found = answer(store.refresh_token(&hash(&presented)).await);
-                assert_eq!(LinkState::of(found.as_ref()), after, "{label}");
+                assert_eq!(RefreshState::from_lookup(found.as_ref()), after, "{label}");
             }
         }
     }
 
-    /// A code in this state, of a session that is over before what is to happen does, if it has to be.
+    /// Stores a code in this state; if `trigger` needs it, of a session that ends before.
     async fn put_code(store: &dyn SessionStore, label: &str, state: CodeState, trigger: CodeTrigger) {
         let inserted = store.insert_session(session(label)).await;
         assert_eq!(answer(inserted), Insertion::Inserted);
@@ -93,19 +95,19 @@ mod cases {
         }
     }
 
-    /// The first refresh token of a family, in this state.
-    async fn put_link(store: &dyn SessionStore, label: &str, state: LinkState) {
-        if state == LinkState::Absent {
+    /// Stores the first refresh token of a family in this state.
+    async fn put_link(store: &dyn SessionStore, label: &str, state: RefreshState) {
+        if state == RefreshState::Absent {
             return;
         }
         assert_eq!(answer(store.insert_code(code(label)).await), Insertion::Inserted);
         let redeemed = answer(store.redeem_code(redemption(label, label), start()).await);
         assert_eq!(redeemed, RedeemOutcome::Redeemed);
-        if matches!(state, LinkState::Tombstone | LinkState::DeadTombstone) {
+        if matches!(state, RefreshState::Tombstone | RefreshState::DeadTombstone) {
             let first = rotation(&format!("{label} rt 0"), &format!("{label} rt 1"), label);
             assert_eq!(answer(store.rotate(first, start()).await), RotateOutcome::Rotated);
         }
-        if matches!(state, LinkState::DeadLeaf | LinkState::DeadTombstone) {
+        if matches!(state, RefreshState::DeadLeaf | RefreshState::DeadTombstone) {
             let _outcome = answer(store.revoke_family(&family_id(label), REASON, start()).await);
         }
     }

@@ -1,6 +1,6 @@
 //! Cases of storing and redeeming codes.
 
-/// The cases.
+/// The cases of codes in `token_store!`.
 #[host_ports_conformance::kit(token_store_codes)]
 mod cases {
     use std::sync::Arc;
@@ -14,7 +14,7 @@ mod cases {
     use oauth_core::secret::TokenHash;
     use oauth_core::store::{AuthorizationCodeRecord, Insertion, RedeemOutcome, TokenStore};
 
-    /// Every field comes back, as often as it is asked for, under any key.
+    /// A code is read back with every field, repeatedly, under any key.
     pub async fn a_code_is_read_back_as_it_was_stored(store: &Arc<dyn TokenStore>) {
         for key in [
             TokenHash::from_bytes([0; 32]),
@@ -34,7 +34,7 @@ mod cases {
         }
     }
 
-    /// What was never stored is not there, of any kind.
+    /// A code or token that was never stored is absent, also under the key of another kind.
     pub async fn unknown_codes_and_tokens_are_absent(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let key = hash("nothing");
@@ -51,7 +51,7 @@ mod cases {
         assert_eq!(answer(store.access_token(&hash("f")).await), None);
     }
 
-    /// The first one stays.
+    /// A second insert with the same hash is refused, and the first record stays.
     pub async fn an_insert_never_overwrites_a_code_or_a_token(store: &Arc<dyn TokenStore>) {
         let (first, mut second) = (code("a"), code("a"));
         second.expires_at += NANOSECOND;
@@ -73,8 +73,9 @@ mod cases {
         assert_eq!(kept, Some((first, None)));
     }
 
-    /// O6, 45: one step: the code is spent, everything it buys is there and alive.
-    pub async fn redeeming_spends_the_code_and_stores_the_family_and_its_tokens(store: &Arc<dyn TokenStore>) {
+    /// O6, 45: redeeming a code marks it as redeemed and stores an active family with its tokens,
+    /// in one step.
+    pub async fn redeeming_code_stores_family_and_tokens(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let spent = AuthorizationCodeRecord {
             redeemed: Some(family_id("f")),
@@ -97,7 +98,7 @@ mod cases {
         );
     }
 
-    /// For a client that may not refresh.
+    /// A redemption without a refresh token stores none.
     pub async fn redeeming_without_refresh_token_stores_none(store: &Arc<dyn TokenStore>) {
         assert_eq!(answer(store.insert_code(code("f")).await), Insertion::Inserted);
         let mut redemption = redemption("f", "f");
@@ -112,8 +113,8 @@ mod cases {
         );
     }
 
-    /// O6: a replay stores nothing, and learns which family to revoke.
-    pub async fn a_spent_code_buys_nothing_and_names_its_family(store: &Arc<dyn TokenStore>) {
+    /// O6: a second redemption stores nothing, and returns the family to revoke.
+    pub async fn second_redemption_is_refused_with_its_family(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let outcome = answer(store.redeem_code(redemption("f", "g"), start()).await);
         assert_eq!(
@@ -129,7 +130,7 @@ mod cases {
         );
     }
 
-    /// O6: alive a nanosecond before, dead at the instant, and nothing was stored then.
+    /// O6: a code is redeemed one nanosecond before its expiry; at the expiry nothing is stored.
     pub async fn a_code_expires_at_the_exact_instant(store: &Arc<dyn TokenStore>) {
         let record = code("f");
         assert_eq!(
@@ -149,8 +150,8 @@ mod cases {
         );
     }
 
-    /// O6: spent comes before expired, so that a late replay is still seen as one.
-    pub async fn a_spent_code_is_a_replay_however_late(store: &Arc<dyn TokenStore>) {
+    /// O6: a redeemed code that has also expired is still reported as a replay.
+    pub async fn replay_of_expired_code_is_reported(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let late = code("f").retain_until;
         let outcome = answer(store.redeem_code(redemption("f", "g"), late).await);
@@ -162,7 +163,7 @@ mod cases {
         );
     }
 
-    /// O6: of 32 redemptions one buys, and everybody else is told what it bought.
+    /// O6: one of 32 concurrent redemptions succeeds; the others get its family.
     pub async fn one_of_32_redemptions_wins(store: &Arc<dyn TokenStore>) {
         assert_eq!(answer(store.insert_code(code("c")).await), Insertion::Inserted);
         let families: Vec<_> = (0..RACERS).map(|index| format!("family {index}")).collect();

@@ -1,4 +1,4 @@
-//! Cases that every [`TokenStore`] must pass, in parts.
+//! Conformance kit for [`TokenStore`].
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 pub mod codes;
@@ -16,7 +16,7 @@ pub use rotation::*;
 use crate::records::{answer, code, redemption, start};
 use oauth_core::store::{Insertion, RedeemOutcome, TokenStore};
 
-/// A code that was stored and spent on a family of tokens, all labelled `f`.
+/// Stores a code and redeems it for a family of tokens, all labelled `f`.
 async fn redeemed(store: &dyn TokenStore, f: &str) {
     assert_eq!(answer(store.insert_code(code(f)).await), Insertion::Inserted);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Cases of purging codes and tokens.
 
-/// The cases.
+/// The cases of retention in `token_store!`.
 #[host_ports_conformance::kit(token_store_retention)]
 mod cases {
     use std::sync::Arc;
@@ -11,8 +11,8 @@ mod cases {
     use crate::token_store::redeemed;
     use oauth_core::store::{Insertion, RedeemOutcome, RotateOutcome, TokenStore};
 
-    /// At the exact instant, counted.
-    pub async fn fresh_codes_go_when_they_expire(store: &Arc<dyn TokenStore>) {
+    /// A purge drops fresh codes at the exact instant of their expiry and counts them.
+    pub async fn purge_drops_expired_codes(store: &Arc<dyn TokenStore>) {
         assert_eq!(answer(store.insert_code(code("c")).await), Insertion::Inserted);
         let expires_at = code("c").expires_at;
         assert_eq!(answer(store.purge_tokens(expires_at - NANOSECOND).await), 0);
@@ -21,8 +21,9 @@ mod cases {
         assert_eq!(answer(store.code(&hash("c")).await), None);
     }
 
-    /// O6, O10, 44: spent codes and rotated tokens betray a theft for as long as anything they led to can be alive.
-    pub async fn tombstones_outlive_what_was_issued(store: &Arc<dyn TokenStore>) {
+    /// O6, O10, 44: the tombstones of redeemed codes and rotated tokens outlive every token that
+    /// they led to.
+    pub async fn tombstones_outlive_issued_tokens(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         assert_eq!(
             answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await),
@@ -30,7 +31,7 @@ mod cases {
         );
         let end = family("f").retain_until;
 
-        // the two access tokens are over, everything else stays
+        // the two access tokens have expired, all else stays
         assert_eq!(answer(store.purge_tokens(end - NANOSECOND).await), 2);
         let replay = answer(store.redeem_code(redemption("f", "g"), end).await);
         assert_eq!(
@@ -42,7 +43,7 @@ mod cases {
         let reuse = answer(store.rotate(rotation("f rt 0", "thief", "f"), start()).await);
         assert_eq!(reuse, RotateOutcome::Superseded);
 
-        // the family and its two refresh tokens go together, the code a little later
+        // the family and its two refresh tokens are dropped together, the code later
         assert_eq!(answer(store.purge_tokens(end).await), 3);
         assert_eq!(answer(store.refresh_token(&hash("f rt 0")).await), None);
         assert_eq!(answer(store.refresh_token(&hash("f rt 1")).await), None);
@@ -54,8 +55,9 @@ mod cases {
         assert_eq!(answer(store.code(&hash("f")).await), None);
     }
 
-    /// Revoked or not, with a family or without.
-    pub async fn access_tokens_go_when_they_expire(store: &Arc<dyn TokenStore>) {
+    /// A purge drops access tokens at their expiry, whether revoked or not, with a family or
+    /// without.
+    pub async fn purge_drops_expired_access_tokens(store: &Arc<dyn TokenStore>) {
         let token = access("a", None);
         assert_eq!(
             answer(store.insert_access_token(token.clone()).await),

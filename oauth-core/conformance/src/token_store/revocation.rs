@@ -1,6 +1,6 @@
 //! Cases of revoking families and access tokens.
 
-/// The cases.
+/// The cases of revocation in `token_store!`.
 #[host_ports_conformance::kit(token_store_revocation)]
 mod cases {
     use std::sync::Arc;
@@ -12,7 +12,7 @@ mod cases {
     use crate::token_store::redeemed;
     use oauth_core::store::{FamilyRevocation, Insertion, RevocationReason, RevokeOutcome, TokenStore};
 
-    /// O10, O13: every token of the family is inactive at once, and the first reason and time stay.
+    /// O10, O13: every token of the family is inactive at once; the first reason and time stay.
     pub async fn revoking_a_family_ends_all_of_it_once(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         redeemed(store, "other").await;
@@ -42,7 +42,7 @@ mod cases {
         );
     }
 
-    /// O13, 62: its family lives on.
+    /// O13, 62: revoking an access token leaves its family active.
     pub async fn revoking_an_access_token_ends_it_alone(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         assert_eq!(
@@ -63,8 +63,9 @@ mod cases {
         );
     }
 
-    /// O10, O13, 55: as where a client keeps its refresh token; also one that comes when the family was just revoked.
-    pub async fn an_access_token_that_comes_alone_ends_with_its_family(store: &Arc<dyn TokenStore>) {
+    /// O10, O13, 55: an access token that was inserted on its own ends with its family, also one
+    /// that is inserted after the revocation.
+    pub async fn inserted_access_token_ends_with_its_family(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let insert = async |label: &str| {
             let inserted = store.insert_access_token(access(label, Some("f"))).await;
@@ -88,8 +89,8 @@ mod cases {
         }
     }
 
-    /// And says so.
-    pub async fn revoking_what_is_unknown_changes_nothing(store: &Arc<dyn TokenStore>) {
+    /// The revocation of an unknown token or family returns `NotFound` and changes nothing.
+    pub async fn revoking_unknown_token_changes_nothing(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let unknown = family_id("nothing");
         let family = answer(
@@ -107,7 +108,7 @@ mod cases {
         );
     }
 
-    /// However many revoke.
+    /// One of 32 concurrent revocations returns `Revoked`.
     pub async fn one_of_32_revocations_is_the_first(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let id = family_id("f");

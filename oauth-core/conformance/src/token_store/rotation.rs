@@ -1,6 +1,6 @@
 //! Cases of rotating refresh tokens.
 
-/// The cases.
+/// The cases of rotation in `token_store!`.
 #[host_ports_conformance::kit(token_store_rotation)]
 mod cases {
     use std::sync::Arc;
@@ -17,7 +17,8 @@ mod cases {
         TokenStore,
     };
 
-    /// O9, 51: the presented token is a tombstone, its successor alive, in one step.
+    /// O9, 51: in one step the presented token becomes a tombstone, a rotated token that is kept to
+    /// detect reuse, and its successor is active.
     pub async fn rotating_leaves_a_tombstone_and_one_leaf(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let outcome = answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await);
@@ -36,9 +37,10 @@ mod cases {
         assert_eq!(access_token.token, access("at of f rt 1", Some("f")));
     }
 
-    /// O10, 51, 53: a tombstone is read with the two tokens it was exchanged for as they are now, from which a retry is told from a
-    /// theft; a leaf, and a tombstone whose access token was purged, with none.
-    pub async fn a_tombstone_is_read_with_what_took_its_place(store: &Arc<dyn TokenStore>) {
+    /// O10, 51, 53: a tombstone is read with the current state of the refresh and access token that
+    /// replaced it, so that the server can tell a retry from a reuse. An active token, and a
+    /// tombstone whose access token was purged, are read without.
+    pub async fn tombstone_is_read_with_its_successors(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let random = Rotation {
             salt: None,
@@ -71,8 +73,8 @@ mod cases {
         );
     }
 
-    /// O10: nothing changes, and the leaf stays the leaf: revoking is the caller's decision.
-    pub async fn a_tombstone_rotates_into_nothing(store: &Arc<dyn TokenStore>) {
+    /// O10: a reuse is refused and changes nothing; the server decides whether to revoke.
+    pub async fn tombstone_is_not_rotated(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         assert_eq!(
             answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await),
@@ -87,15 +89,15 @@ mod cases {
         assert!(is_leaf(store, hash("f rt 1")).await);
     }
 
-    /// There is nothing to take the place of.
-    pub async fn an_unknown_token_rotates_into_nothing(store: &Arc<dyn TokenStore>) {
+    /// An unknown token is not found.
+    pub async fn unknown_token_is_not_rotated(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let outcome = answer(store.rotate(rotation("guess", "f rt 1", "f"), start()).await);
         assert_eq!(outcome, RotateOutcome::NotFound);
         assert_eq!(answer(store.refresh_token(&hash("f rt 1")).await), None);
     }
 
-    /// O21: idle too long.
+    /// O21: a refresh token is rotated one nanosecond before its idle expiry, and refused at it.
     pub async fn a_refresh_token_expires_at_the_exact_instant(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let expires_at = refresh("f rt 0", "f", 0).expires_at;
@@ -105,7 +107,7 @@ mod cases {
         assert_eq!(answer(at(expires_at - NANOSECOND).await), RotateOutcome::Rotated);
     }
 
-    /// O21: too old, however fresh the leaf is.
+    /// O21: a family is refused at its absolute expiry, however fresh its last token is.
     pub async fn a_family_expires_at_the_exact_instant(store: &Arc<dyn TokenStore>) {
         assert_eq!(answer(store.insert_code(code("f")).await), Insertion::Inserted);
         let mut redemption = redemption("f", "f");
@@ -125,7 +127,7 @@ mod cases {
         );
     }
 
-    /// O10, 51: of 32 rotations of one token one succeeds, and one leaf is alive afterwards.
+    /// O10, 51: one of 32 concurrent rotations succeeds, and one token of the family is active.
     pub async fn one_of_32_rotations_wins(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let successors: Vec<_> = (0..RACERS).map(|index| format!("successor {index}")).collect();
@@ -158,7 +160,7 @@ mod cases {
         assert!(!is_leaf(store, hash("f rt 0")).await);
     }
 
-    /// O10: dead is dead, for the leaf and for the tombstones.
+    /// O10: a revoked family refuses its active token and its tombstones.
     pub async fn a_revoked_family_never_rotates_again(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         assert_eq!(
@@ -180,7 +182,8 @@ mod cases {
         assert_eq!(answer(store.access_token(&hash("at of f rt 2")).await), None);
     }
 
-    /// O10, 52: whatever a rotation that raced the revocation issued is dead once both have answered.
+    /// O10, 52: a token issued by a rotation that races the revocation is inactive after both have
+    /// returned.
     pub async fn revocation_wins_over_rotations_that_race_it(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let id = family_id("f");

@@ -1,8 +1,8 @@
-//! The verbs of the token and session stores as values: what stands between a caller and a store sees each call and each
-//! answer in one place.
+//! Calls of the token and session stores as values, so that one function sees each call and its
+//! response.
 //!
-//! A [`Respond`] answers verbs. Every store is one; [`VerbStore`] makes a store of any other, so that what delays, loses,
-//! records or spoils the answers of a store is one function:
+//! A [`Respond`] answers verbs, and every store is one. [`VerbStore`] makes a store of any other
+//! [`Respond`]: a wrapper that delays, loses, records or changes responses is one function.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -14,10 +14,10 @@
 //! use oauth_core::ports::StoreError;
 //! use oauth_core_conformance::verbs::{Reply, Respond, Verb, VerbStore};
 //!
-//! struct Counted(Arc<dyn SessionStore>, AtomicU32);
+//! struct CountingStore(Arc<dyn SessionStore>, AtomicU32);
 //!
 //! #[async_trait]
-//! impl Respond for Counted {
+//! impl Respond for CountingStore {
 //!     async fn respond(&self, verb: Verb) -> Result<Reply, StoreError> {
 //!         self.1.fetch_add(1, Ordering::Relaxed);
 //!         self.0.respond(verb).await
@@ -25,13 +25,14 @@
 //! }
 //!
 //! # async fn count() -> Result<(), StoreError> {
-//! let store = VerbStore(Counted(Arc::new(MemoryTokens::new()), AtomicU32::new(0)));
+//! let store = VerbStore(CountingStore(Arc::new(MemoryTokens::new()), AtomicU32::new(0)));
 //! store.purge_tokens(std::time::SystemTime::UNIX_EPOCH).await?;
 //! assert_eq!(store.0.1.load(Ordering::Relaxed), 1);
 //! # Ok(())
 //! # }
 //! # use std::{pin::pin, task::{Context, Poll, Waker}};
-//! # assert!(matches!(pin!(count()).poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(Ok(()))));
+//! # let polled = pin!(count()).poll(&mut Context::from_waker(Waker::noop()));
+//! # assert!(matches!(polled, Poll::Ready(Ok(()))));
 //! ```
 
 mod session;
@@ -52,7 +53,7 @@ use oauth_core::store::{
     TokenStore,
 };
 
-/// One call of a store.
+/// A call of a store.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_enums,
@@ -60,14 +61,14 @@ use oauth_core::store::{
     reason = "one of either port, for tests"
 )]
 pub enum Verb {
-    /// Of [`TokenStore`].
+    /// A verb of [`TokenStore`].
     Token(TokenVerb),
-    /// Of [`SessionStore`].
+    /// A verb of [`SessionStore`].
     Session(SessionVerb),
 }
 
 impl Verb {
-    /// Whether it only reads.
+    /// Returns `true` if the verb only reads.
     #[must_use]
     pub const fn is_lookup(&self) -> bool {
         match self {
@@ -76,7 +77,7 @@ impl Verb {
         }
     }
 
-    /// The instant that its caller takes for the present.
+    /// The instant that the caller passes as the present; `None` if the verb takes none.
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::Token(verb) => verb.now_mut(),
@@ -85,18 +86,18 @@ impl Verb {
     }
 }
 
-/// What answers verbs as a store would.
+/// A store in the form of one function, from verb to response.
 #[async_trait]
 pub trait Respond: Send + Sync {
-    /// Does what the verb says.
+    /// Performs the verb.
     ///
     /// # Errors
     ///
-    /// [`StoreError`], as the verb of the store has it.
+    /// [`StoreError`] of the called verb.
     async fn respond(&self, verb: Verb) -> Result<Reply, StoreError>;
 }
 
-/// A store whose every verb is answered in one place.
+/// A [`TokenStore`] and [`SessionStore`] over a [`Respond`].
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it is what it holds")]
 pub struct VerbStore<R>(pub R);
@@ -126,8 +127,8 @@ impl From<SessionVerb> for Verb {
 impl Respond for dyn SessionStore + '_ {
     async fn respond(&self, verb: Verb) -> Result<Reply, StoreError> {
         match verb {
-            Verb::Token(verb) => verb.on(self).await,
-            Verb::Session(verb) => verb.on(self).await,
+            Verb::Token(verb) => verb.call(self).await,
+            Verb::Session(verb) => verb.call(self).await,
         }
     }
 }
@@ -136,7 +137,7 @@ impl Respond for dyn SessionStore + '_ {
 impl Respond for dyn TokenStore + '_ {
     async fn respond(&self, verb: Verb) -> Result<Reply, StoreError> {
         match verb {
-            Verb::Token(verb) => verb.on(self).await,
+            Verb::Token(verb) => verb.call(self).await,
             Verb::Session(verb) => Err(StoreError::corrupt(format!(
                 "{verb:?} on a store without sessions"
             ))),
@@ -158,10 +159,10 @@ impl<R: Respond + ?Sized> Respond for Arc<R> {
     }
 }
 
-/// The kinds of answers, each with the type that the verb of the store answers.
+/// The kinds of responses, each with the type that the verb returns.
 macro_rules! replies {
     ($($(#[$doc:meta])* $kind:ident($answer:ty),)*) => {
-        /// What a store answered.
+        /// The response to a verb.
         #[derive(Clone, Debug, PartialEq)]
         #[expect(clippy::exhaustive_enums, clippy::large_enum_variant, reason = "one of each type, for tests")]
         pub enum Reply {
@@ -189,34 +190,34 @@ macro_rules! replies {
 }
 
 replies! {
-    /// What became of an insert.
+    /// The result of an insert.
     Insertion(Insertion),
-    /// A code.
+    /// A code, if it was found.
     Code(Option<AuthorizationCodeRecord>),
-    /// What became of redeeming a code.
+    /// The result of redeeming a code.
     Redeem(RedeemOutcome),
-    /// An access token.
+    /// An access token, if it was found.
     Access(Option<AccessTokenState>),
-    /// A refresh token.
+    /// A refresh token, if it was found.
     Refresh(Option<RefreshTokenState>),
-    /// What became of a rotation.
+    /// The result of a rotation.
     Rotate(RotateOutcome),
-    /// What became of a revocation.
+    /// The result of a revocation.
     Revoke(RevokeOutcome),
-    /// How many rows a purge dropped.
+    /// The number of rows that a purge dropped.
     Purged(u64),
-    /// A session.
+    /// A session, if it was found.
     Session(Option<SessionRecord>),
-    /// What became of a use or a renewal.
+    /// The result of a touch or a renewal.
     SessionOutcome(SessionOutcome),
-    /// Some sessions.
+    /// A list of sessions.
     Sessions(Vec<SessionRecord>),
-    /// How much ended.
+    /// The number of records that ended.
     Revoked(Revoked),
-    /// Done, and nothing to say about it.
+    /// Done, without a value.
     Done(()),
-    /// A reset token.
+    /// A reset token, if it was found.
     Reset(Option<ResetTokenRecord>),
-    /// What became of redeeming a reset token.
+    /// The result of redeeming a reset token.
     ResetOutcome(ResetOutcome),
 }

@@ -11,7 +11,8 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::Subject;
 
-/// One call of a [`SessionStore`], but for those of its [`TokenStore`](oauth_core::store::TokenStore).
+/// A call of a [`SessionStore`], without those of its
+/// [`TokenStore`](oauth_core::store::TokenStore).
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "one of each verb, for tests")]
 pub enum SessionVerb {
@@ -42,7 +43,7 @@ pub enum SessionVerb {
 }
 
 impl SessionVerb {
-    /// Whether it only reads.
+    /// Returns `true` if the verb only reads.
     #[must_use]
     pub const fn is_lookup(&self) -> bool {
         matches!(
@@ -51,7 +52,7 @@ impl SessionVerb {
         )
     }
 
-    /// The instant that its caller takes for the present.
+    /// The instant that the caller passes as the present; `None` if the verb takes none.
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::TouchSession(_, now)
@@ -66,12 +67,12 @@ impl SessionVerb {
         }
     }
 
-    /// Calls the store.
+    /// Performs the verb on `store`.
     ///
     /// # Errors
     ///
-    /// That of the store.
-    pub async fn on(self, store: &dyn SessionStore) -> Result<Reply, StoreError> {
+    /// [`StoreError`] of the called verb.
+    pub async fn call(self, store: &dyn SessionStore) -> Result<Reply, StoreError> {
         Ok(match self {
             Self::InsertSession(session) => store.insert_session(session).await?.into(),
             Self::Session(hash) => store.session(&hash).await?.into(),

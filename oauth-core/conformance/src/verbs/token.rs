@@ -10,7 +10,7 @@ use oauth_core::store::{
     RedeemOutcome, RefreshTokenState, RevocationReason, RevokeOutcome, RotateOutcome, Rotation, TokenStore,
 };
 
-/// One call of a [`TokenStore`].
+/// A call of a [`TokenStore`].
 #[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_enums,
@@ -41,13 +41,13 @@ pub enum TokenVerb {
 }
 
 impl TokenVerb {
-    /// Whether it only reads.
+    /// Returns `true` if the verb only reads.
     #[must_use]
     pub const fn is_lookup(&self) -> bool {
         matches!(self, Self::Code(_) | Self::AccessToken(_) | Self::RefreshToken(_))
     }
 
-    /// The instant that its caller takes for the present.
+    /// The instant that the caller passes as the present; `None` if the verb takes none.
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::RedeemCode(_, now)
@@ -63,12 +63,12 @@ impl TokenVerb {
         }
     }
 
-    /// Calls the store.
+    /// Performs the verb on `store`.
     ///
     /// # Errors
     ///
-    /// That of the store.
-    pub async fn on(self, store: &dyn TokenStore) -> Result<Reply, StoreError> {
+    /// [`StoreError`] of the called verb.
+    pub async fn call(self, store: &dyn TokenStore) -> Result<Reply, StoreError> {
         Ok(match self {
             Self::InsertCode(code) => store.insert_code(code).await?.into(),
             Self::Code(hash) => store.code(&hash).await?.into(),

@@ -121,17 +121,17 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         seen,
         clients::a_client_is_found_as_it_was_put,
         interactions::an_interaction_is_taken_once,
-        interactions::a_pushed_request_is_spent_with_the_first_of_its_interactions,
+        interactions::first_answer_spends_pushed_request,
         interactions::purging_drops_what_has_expired_and_nothing_else,
         replays::purging_drops_forgotten_names_and_nothing_else,
         sessions::a_reset_token_is_redeemed_once_and_ends_everything,
-        sessions::a_session_that_is_over_is_neither_touched_nor_renewed,
+        sessions::expired_session_is_neither_touched_nor_renewed,
         sessions::purging_drops_sessions_that_are_over_and_nothing_else,
         sessions::the_active_sessions_of_a_subject_are_listed,
-        sessions::what_was_granted_in_a_session_ends_with_it,
-        tokens::redeeming_spends_the_code_and_stores_the_family_and_its_tokens,
+        sessions::ending_session_revokes_its_grants,
+        tokens::redeeming_code_stores_family_and_tokens,
         tokens::rotating_leaves_a_tombstone_and_one_leaf,
-        tokens::tombstones_outlive_what_was_issued,
+        tokens::tombstones_outlive_issued_tokens,
         tokens::revoking_a_family_ends_all_of_it_once,
         tokens::revoking_an_access_token_ends_it_alone,
     );
@@ -140,10 +140,10 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         let few = seen.noted().attempts_of("passwords");
         few.with_capacity(NonZeroU64::MIN.saturating_add(99))
     };
-    attempts::what_is_forgotten_makes_room_before_what_counts(&(Arc::new(few()) as _)).await;
+    attempts::expired_tallies_are_evicted_first(&(Arc::new(few()) as _)).await;
     let few = Arc::new(few()) as _;
-    attempts::a_flood_of_names_opens_none_that_is_closed(&few).await;
-    attempts::an_attempt_that_was_right_is_forgiven(&few).await;
+    attempts::flood_of_names_keeps_closed_name_closed(&few).await;
+    attempts::forgive_clears_attempts(&few).await;
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
 
     let explained = seen.noted();

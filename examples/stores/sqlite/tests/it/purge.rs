@@ -179,5 +179,5 @@ async fn what_is_forgotten_makes_room_first() {
     let database = Database::open_in_memory().unwrap();
     let capacity = NonZeroU64::MIN.saturating_add(63);
     let few = database.attempts_of("passwords").with_capacity(capacity);
-    attempt_store::what_is_forgotten_makes_room_before_what_counts(&(Arc::new(few) as _)).await;
+    attempt_store::expired_tallies_are_evicted_first(&(Arc::new(few) as _)).await;
 }

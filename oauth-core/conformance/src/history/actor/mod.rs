@@ -1,4 +1,4 @@
-//! Callers as a server is one: they look, decide, write, and end what was presented twice.
+//! Concurrent callers that act as a server does: look up, decide, write, and revoke on reuse.
 #![expect(clippy::expect_used, reason = "a history is played in tests")]
 
 mod refresh;
@@ -20,22 +20,22 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::Subject;
 
-/// Who plays, and what goes wrong meanwhile.
+/// The settings of a recorded workload.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Cast {
-    /// Another seed is another play; no two share a row.
+pub struct Workload {
+    /// The seed of all random choices. Workloads of different seeds share no row.
     pub seed: u64,
-    /// Whether sessions, resets and signing out everywhere come into it: for a store that has them.
+    /// Includes sessions, resets and sign-out everywhere; the store must be a session store.
     pub sessions: bool,
-    /// Whether calls and answers are lost, lookups lag behind and clocks jump.
+    /// Injects lost calls, lost responses, stale lookups and clock jumps.
     pub faults: bool,
-    /// Whether a refresh may be repeated for a minute.
+    /// Lets refreshes be retried within 60 seconds.
     pub retries: bool,
 }
 
-impl Cast {
-    /// A play with tokens alone, and no faults.
+impl Workload {
+    /// A workload of codes and tokens alone, without faults.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Cast {
         }
     }
 
-    /// With sessions.
+    /// Adds sessions.
     #[must_use]
     pub const fn with_sessions(self) -> Self {
         Self {
@@ -55,13 +55,13 @@ impl Cast {
         }
     }
 
-    /// With faults.
+    /// Adds faults.
     #[must_use]
     pub const fn with_faults(self) -> Self {
         Self { faults: true, ..self }
     }
 
-    /// With a retry window.
+    /// Adds a retry window of 60 seconds.
     #[must_use]
     pub const fn with_retries(self) -> Self {
         Self {
@@ -74,26 +74,28 @@ impl Cast {
 const ACTORS: usize = 3;
 const ACTS: usize = 4;
 
-/// Records a history: three callers on three threads act on two codes, their tokens and one subject; afterwards every record is
-/// looked up.
+/// Records the history of a workload.
+///
+/// Three callers on three threads act on two codes, their tokens and one subject. Afterwards every
+/// record is looked up.
 ///
 /// # Panics
 ///
-/// If the store fails by itself.
-pub async fn play(store: impl Respond + 'static, cast: Cast) -> History {
+/// If the store fails without an injected fault.
+pub async fn record(store: impl Respond + 'static, workload: Workload) -> History {
     let recorder = Arc::new(Recorder::new(store));
     let direct = VerbStore(Arc::clone(&recorder));
-    let stage = Arc::new(Stage::new(cast));
-    stage.set(&direct).await;
-    let plan = move |number, verb: &Verb| cast.fault(number, verb);
+    let run = Arc::new(Run::new(workload));
+    run.set(&direct).await;
+    let plan = move |number, verb: &Verb| workload.fault(number, verb);
     let faulty = Faulty::new(Arc::clone(&recorder), plan);
-    race_of(ACTORS, &stage, async move |stage, actor| {
-        stage.act(&faulty, actor).await
+    race_of(ACTORS, &run, async move |run, actor| {
+        run.act(&faulty, actor).await
     })
     .await;
-    stage.look_at_everything(&direct, &recorder.history()).await;
+    run.look_at_everything(&direct, &recorder.history()).await;
     let mut history = recorder.history();
-    history.repeated.clone_from(&lock(&stage.repeated));
+    history.repeated.clone_from(&lock(&run.repeated));
     history
 }
 
@@ -101,7 +103,7 @@ fn lock<T>(items: &Mutex<T>) -> MutexGuard<'_, T> {
     items.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Cast {
+impl Workload {
     fn fault(self, number: usize, verb: &Verb) -> Option<Fault> {
         let dice = mix(self.seed, 1 << 32 | number as u64);
         match dice % 24 {
@@ -119,22 +121,22 @@ impl Cast {
     }
 }
 
-/// What the callers of one play share.
-struct Stage {
-    cast: Cast,
+/// The state that the callers of one workload share.
+struct Run {
+    workload: Workload,
     subject: Subject,
-    /// By label, with the family.
+    /// Labels of refresh tokens, each with its family.
     refresh_tokens: Mutex<Vec<(String, FamilyId)>>,
-    /// Secrets of the session.
+    /// The secrets of the session.
     secrets: Mutex<Vec<TokenHash>>,
-    /// Tombstones that were presented within the window.
+    /// Tombstones that were presented within the retry window.
     repeated: Mutex<HashSet<TokenHash>>,
 }
 
-/// What one act is about.
-struct Props {
+/// The targets of one act.
+struct Targets {
     code: &'static str,
-    /// A refresh token, by label, and its family.
+    /// A refresh token: its label and its family.
     presented: Option<(String, FamilyId)>,
     /// A secret of the session.
     secret: Option<TokenHash>,
@@ -142,11 +144,11 @@ struct Props {
 
 const CODES: [&str; 2] = ["of the session", "of none"];
 
-impl Stage {
-    fn new(cast: Cast) -> Self {
+impl Run {
+    fn new(workload: Workload) -> Self {
         Self {
-            cast,
-            subject: format!("ada {}", cast.seed).parse().expect("printable"),
+            workload,
+            subject: format!("ada {}", workload.seed).parse().expect("printable"),
             refresh_tokens: Mutex::default(),
             secrets: Mutex::default(),
             repeated: Mutex::default(),
@@ -154,16 +156,16 @@ impl Stage {
     }
 
     fn label(&self, name: &str) -> String {
-        format!("play {} {name}", self.cast.seed)
+        format!("play {} {name}", self.workload.seed)
     }
 
     fn session(&self) -> SessionId {
         records::session_id(&self.label("session"))
     }
 
-    /// For a grant whose every copy is small: a history has many.
+    /// A grant without long fields, because a history holds many copies.
     fn grant(&self, code: &str) -> Grant {
-        let session = self.cast.sessions && code == "of the session";
+        let session = self.workload.sessions && code == "of the session";
         Grant {
             subject: self.subject.clone(),
             session: session.then(|| self.session()),
@@ -173,7 +175,7 @@ impl Stage {
     }
 
     async fn set(&self, store: &VerbStore<impl Respond>) {
-        if self.cast.sessions {
+        if self.workload.sessions {
             let mut session = records::session(&self.label("session"));
             session.subject = self.subject.clone();
             put(&self.secrets, session.hash);
@@ -194,13 +196,13 @@ impl Stage {
 
     async fn act(&self, store: &VerbStore<impl Respond>, actor: usize) {
         for act in 0..ACTS {
-            let dice = mix(self.cast.seed, (actor * ACTS + act) as u64);
-            let with = Props {
+            let dice = mix(self.workload.seed, (actor * ACTS + act) as u64);
+            let with = Targets {
                 code: if dice >> 8 & 1 == 0 { CODES[0] } else { CODES[1] },
                 presented: pick(&self.refresh_tokens, dice >> 16),
                 secret: pick(&self.secrets, dice >> 16),
             };
-            // who gets no answer asks the same again, as a client would
+            // a caller without a response retries, as a client does
             let (mut attempt, mut answered) = (0, None);
             while answered.is_none() {
                 let name = format!("{actor} {act} {attempt}");
@@ -214,10 +216,13 @@ impl Stage {
         &self,
         store: &VerbStore<impl Respond>,
         dice: u64,
-        with: &Props,
+        with: &Targets,
         name: &str,
     ) -> Result<(), StoreError> {
-        match (dice % if self.cast.sessions { 16 } else { 8 }, &with.presented) {
+        match (
+            dice % if self.workload.sessions { 16 } else { 8 },
+            &with.presented,
+        ) {
             (0..=1, _) | (_, None) => self.redeem(store, with.code, name).await,
             (2..=5, Some((label, _))) => self.refresh(store, label, name).await,
             (6, Some((_, family))) => self.revoke(store, *family).await,
@@ -234,7 +239,7 @@ impl Stage {
         &self,
         store: &VerbStore<impl Respond>,
         dice: u64,
-        with: &Props,
+        with: &Targets,
         name: &str,
     ) -> Result<(), StoreError> {
         let now = records::start();
@@ -306,13 +311,13 @@ impl Stage {
         match store.redeem_code(wanted, now).await? {
             RedeemOutcome::Redeemed => put(&self.refresh_tokens, (token, id)),
             RedeemOutcome::AlreadyRedeemed { family } => self.revoke(store, family).await?,
-            // another refusal: nothing was stored
+            // any other refusal stores nothing
             _ => {}
         }
         Ok(())
     }
 
-    /// Until it is answered: what was presented twice is to die.
+    /// Revokes until the store responds, because a reused token must end its family.
     async fn revoke(&self, store: &VerbStore<impl Respond>, family: FamilyId) -> Result<(), StoreError> {
         let reason = RevocationReason::RefreshTokenReused;
         let mut outcome = None;
@@ -322,16 +327,16 @@ impl Stage {
         Ok(())
     }
 
-    /// The answer; `None` where the play has it that there is none.
+    /// The response; `None` if an injected fault lost it.
     fn answered<T>(&self, answer: Result<T, StoreError>) -> Option<T> {
-        if self.cast.faults {
+        if self.workload.faults {
             answer.ok()
         } else {
             Some(answer.expect("the store answers"))
         }
     }
 
-    /// Looks at whatever was to be stored, also where nobody was told whether it is.
+    /// Looks up every record that was written, also those whose response was lost.
     async fn look_at_everything(&self, store: &VerbStore<impl Respond>, history: &History) {
         for entry in &history.entries {
             let looked = match &entry.verb {
@@ -378,7 +383,7 @@ fn pick<T: Clone>(items: &Mutex<Vec<T>>, dice: u64) -> Option<T> {
     items.get(place).cloned()
 }
 
-/// A die that falls the same way in every run (`splitmix64`).
+/// A deterministic random number (`splitmix64`).
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut dice = (seed << 40 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     dice = (dice ^ (dice >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-use super::{Stage, lock, put};
+use super::{Run, lock, put};
 use crate::records;
 use crate::verbs::{Respond, VerbStore};
 use oauth_core::grant::refresh_token::{self, Request, RotationDecision};
@@ -6,8 +6,9 @@ use oauth_core::grant::{RetryWindow, TokenPolicy};
 use oauth_core::ports::StoreError;
 use oauth_core::store::{RefreshTokenState, RegisteredClient, RotateOutcome, TokenStore as _};
 
-impl Stage {
-    /// Presents a token as a client does, to a server that rotates it, answers it once more, or ends its family.
+impl Run {
+    /// Presents a refresh token: the server rotates it, retries the response, or revokes the
+    /// family.
     pub(super) async fn refresh(
         &self,
         store: &VerbStore<impl Respond>,
@@ -32,20 +33,21 @@ impl Stage {
         rotation.access.family = Some(family);
         match store.rotate(rotation, records::start()).await? {
             RotateOutcome::Rotated => put(&self.refresh_tokens, (token, family)),
-            RotateOutcome::Superseded if self.cast.retries => {
+            RotateOutcome::Superseded if self.workload.retries => {
                 let state = store.refresh_token(&hash).await?;
                 if let Some(state) = state.filter(|state| state.family.revoked.is_none()) {
                     self.repeat_or_revoke(store, &state).await?;
                 }
             }
             RotateOutcome::Superseded => self.revoke(store, family).await?,
-            // another refusal: nothing was stored
+            // any other refusal stores nothing
             _ => {}
         }
         Ok(())
     }
 
-    /// A retry is given the tokens that were issued, of which the store hears nothing; anything else is a theft.
+    /// Repeats the response within the retry window, which writes nothing; otherwise revokes the
+    /// family.
     async fn repeat_or_revoke(
         &self,
         store: &VerbStore<impl Respond>,
@@ -70,6 +72,6 @@ impl Stage {
         let window = RetryWindow::new(RetryWindow::MAX).unwrap_or_default();
         let policy = TokenPolicy::default().with_retry_window(window);
         let decision = refresh_token::rotate(state, &request, &policy, records::start());
-        self.cast.retries && matches!(decision, RotationDecision::Retry(_))
+        self.workload.retries && matches!(decision, RotationDecision::Retry(_))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use oauth_core::session::{SessionState, SessionTrigger};
 use oauth_core::store::RotateOutcome;
-use oauth_core_conformance::history::{CodeAnswer, CodeState, CodeTrigger, LinkState, LinkTrigger};
+use oauth_core_conformance::history::{CodeOutcome, CodeState, CodeTrigger, RefreshState, RefreshTrigger};
 
 use super::state::{Caller, Flaw, LONGEST, START, State};
 
@@ -18,7 +18,7 @@ struct Search {
     before: HashMap<State, Option<State>>,
     next: VecDeque<State>,
     codes: HashSet<(CodeState, CodeTrigger)>,
-    links: HashSet<(LinkState, LinkTrigger)>,
+    links: HashSet<(RefreshState, RefreshTrigger)>,
     sessions: HashSet<(SessionState, SessionTrigger)>,
     broken: Option<(&'static str, State)>,
 }
@@ -135,19 +135,19 @@ impl Search {
         self.codes.insert((state.code, trigger));
         let (after, answer) = match self.flaw {
             Flaw::RedeemsUnchecked if state.code == CodeState::Spent => {
-                (CodeState::Spent, CodeAnswer::Redeemed)
+                (CodeState::Spent, CodeOutcome::Redeemed)
             }
             _ => state.code.after(trigger),
         };
         state.code = after;
         match answer {
-            CodeAnswer::Redeemed => {
+            CodeOutcome::Redeemed => {
                 state.families += 1;
-                state.links[0] = LinkState::Leaf;
+                state.links[0] = RefreshState::Leaf;
                 Caller::Idle
             }
-            CodeAnswer::AlreadyRedeemed => state.is_told_of_a_replay(self.flaw),
-            CodeAnswer::Expired | CodeAnswer::SessionEnded | CodeAnswer::NotFound | CodeAnswer::None => {
+            CodeOutcome::AlreadyRedeemed => state.is_told_of_a_replay(self.flaw),
+            CodeOutcome::Expired | CodeOutcome::SessionEnded | CodeOutcome::NotFound | CodeOutcome::None => {
                 Caller::Idle
             }
         }
@@ -155,24 +155,24 @@ impl Search {
 
     fn rotates(&mut self, state: &mut State, link: usize) -> Caller {
         let trigger = if state.leaf_is_late {
-            LinkTrigger::RotatedLate
+            RefreshTrigger::RotatedLate
         } else {
-            LinkTrigger::Rotated
+            RefreshTrigger::Rotated
         };
         self.links.insert((state.links[link], trigger));
         let (after, outcome) = match self.flaw {
-            Flaw::RotatesUnchecked if state.links[link] == LinkState::Tombstone => {
-                (LinkState::Tombstone, Some(RotateOutcome::Rotated))
+            Flaw::RotatesUnchecked if state.links[link] == RefreshState::Tombstone => {
+                (RefreshState::Tombstone, Some(RotateOutcome::Rotated))
             }
             _ => state.links[link].after(trigger),
         };
         state.links[link] = after;
         match outcome {
             Some(RotateOutcome::Rotated) => {
-                let free = state.links.iter_mut().find(|link| **link == LinkState::Absent);
+                let free = state.links.iter_mut().find(|link| **link == RefreshState::Absent);
                 match free {
-                    Some(successor) => *successor = LinkState::Leaf,
-                    None => state.links[LONGEST - 1] = LinkState::Leaf,
+                    Some(successor) => *successor = RefreshState::Leaf,
+                    None => state.links[LONGEST - 1] = RefreshState::Leaf,
                 }
                 Caller::Idle
             }
@@ -183,8 +183,8 @@ impl Search {
 
     fn revokes(&mut self, state: &mut State) {
         for link in &mut state.links {
-            self.links.insert((*link, LinkTrigger::FamilyRevoked));
-            *link = link.after(LinkTrigger::FamilyRevoked).0;
+            self.links.insert((*link, RefreshTrigger::FamilyRevoked));
+            *link = link.after(RefreshTrigger::FamilyRevoked).0;
         }
     }
 
@@ -248,10 +248,10 @@ fn check_that_every_line_was_met(search: &Search) {
             assert_eq!(met, !dropped, "{state:?} {trigger:?}");
         }
     }
-    for state in LinkState::ALL {
-        for trigger in LinkTrigger::ALL {
+    for state in RefreshState::ALL {
+        for trigger in RefreshTrigger::ALL {
             let met = search.links.contains(&(state, trigger));
-            let read = state != LinkState::Absent || trigger == LinkTrigger::FamilyRevoked;
+            let read = state != RefreshState::Absent || trigger == RefreshTrigger::FamilyRevoked;
             assert_eq!(met, read, "{state:?} {trigger:?}");
         }
     }

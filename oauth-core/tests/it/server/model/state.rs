@@ -2,7 +2,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use oauth_core::session::SessionState;
-use oauth_core_conformance::history::{CodeState, LinkState};
+use oauth_core_conformance::history::{CodeState, RefreshState};
 
 /// The longest chain, and the most secrets of the session.
 pub(super) const LONGEST: usize = 3;
@@ -34,7 +34,7 @@ pub(super) struct State {
     pub(super) code_is_issued: bool,
     pub(super) code_is_late: bool,
     /// The chain; absent where it is shorter.
-    pub(super) links: [LinkState; LONGEST],
+    pub(super) links: [RefreshState; LONGEST],
     pub(super) leaf_is_late: bool,
     pub(super) session: SessionState,
     /// The secret that opens the session.
@@ -52,7 +52,7 @@ pub(super) const START: State = State {
     code: CodeState::Absent,
     code_is_issued: false,
     code_is_late: false,
-    links: [LinkState::Absent; LONGEST],
+    links: [RefreshState::Absent; LONGEST],
     leaf_is_late: false,
     session: SessionState::Active,
     secret: 0,
@@ -83,7 +83,11 @@ pub(super) enum Flaw {
 impl State {
     /// What is wrong with the state.
     pub(super) fn breaks(&self) -> Option<&'static str> {
-        let leaves = self.links.iter().filter(|link| **link == LinkState::Leaf).count();
+        let leaves = self
+            .links
+            .iter()
+            .filter(|link| **link == RefreshState::Leaf)
+            .count();
         let revoking = self.callers.contains(&Caller::RevokingTheft);
         if self.families > 1 {
             Some("one code bought two families")
@@ -118,11 +122,12 @@ impl State {
     pub(super) fn look_at_link(&mut self, link: usize, flaw: Flaw) -> Caller {
         match self.links[link] {
             // the longest chain has no room for its successor
-            LinkState::Leaf if link + 1 < LONGEST => Caller::Rotating(link),
-            LinkState::Tombstone => self.is_told_of_a_replay(flaw),
-            LinkState::Leaf | LinkState::Absent | LinkState::DeadLeaf | LinkState::DeadTombstone => {
-                Caller::Idle
-            }
+            RefreshState::Leaf if link + 1 < LONGEST => Caller::Rotating(link),
+            RefreshState::Tombstone => self.is_told_of_a_replay(flaw),
+            RefreshState::Leaf
+            | RefreshState::Absent
+            | RefreshState::DeadLeaf
+            | RefreshState::DeadTombstone => Caller::Idle,
         }
     }
 
