@@ -11,6 +11,6 @@ fuzz_target!(|token: &str| {
         "https://as.example".parse().expect("an issuer"),
         "https://api.example".parse().expect("an audience"),
     );
-    // nobody guesses a signature
+    // no input carries a valid signature
     assert!(AccessTokenClaims::verify(token, &keys, &policy, SystemTime::UNIX_EPOCH).is_err());
 });

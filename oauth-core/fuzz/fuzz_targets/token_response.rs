@@ -15,6 +15,6 @@ libfuzzer_sys::fuzz_target!(|body: &[u8]| {
         .start(&entropy_fn(|_| ()), SystemTime::UNIX_EPOCH)
         .expect("nothing to sign");
     let tokens = pending.finish(Response::new(body.to_vec().into()), SystemTime::UNIX_EPOCH);
-    // the one that was sent, or another in its place
+    // the refresh token that was sent, or its replacement
     assert!(tokens.is_err() || tokens.is_ok_and(|tokens| tokens.refresh().is_some()));
 });

@@ -1,4 +1,4 @@
-//! A clock may tell anything: what cannot be added up is over at once, and nothing panics.
+//! Clocks at the limits of `SystemTime`: sums that overflow count as expired, and nothing panics.
 
 use host_ports::testing::ManualClock;
 use oauth_core::vocabulary::AccessTokenTerms;
@@ -23,7 +23,7 @@ use oauth_core::vocabulary::{RegisteredRedirectUri, Scopes};
 const CALLBACK: &str = "https://app.example/cb";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// Instants at and near both ends of what the system can tell, and 1970.
+/// Instants at and near both limits of `SystemTime`, and 1970.
 fn instants() -> Vec<SystemTime> {
     let step = |reach: &dyn Fn(SystemTime, Duration) -> Option<SystemTime>| {
         let mut end = SystemTime::UNIX_EPOCH;
@@ -144,7 +144,7 @@ fn decisions_are_made_whatever_the_time() {
             issued_at,
         )
     };
-    // as old as can be told, so that it has not expired at the others
+    // not expired at any of the other instants
     let mut code = record(SystemTime::UNIX_EPOCH);
     code.expires_at = last;
     let redeem = |now| match authorization_code::redeem(&code, &redemption, &policy, now) {
@@ -194,7 +194,7 @@ fn the_client_reads_answers_whatever_the_time() {
     let (_, pending) = client.authorize(&params, &OsEntropy, last).unwrap();
     let query = format!("code=c&state={}&iss=https://as.example", pending.state());
     assert_eq!(pending.finish(&query, last).unwrap_err(), CallbackError::Expired);
-    // the public client has nothing to sign
+    // a public client signs nothing
     let call = client.refresh(&"rt".parse().unwrap(), &scopes());
     let (_, pending) = call.start(&OsEntropy, last).unwrap();
     let body = r#"{"access_token":"at","token_type":"Bearer","expires_in":4294967295}"#;
@@ -202,7 +202,7 @@ fn the_client_reads_answers_whatever_the_time() {
     assert_eq!(tokens.expires_at(), Some(last), "over at once");
 }
 
-/// O15: a verifier's clock may be anywhere too.
+/// O15: tokens are verified at any instant without a panic.
 #[test]
 fn tokens_are_verified_whatever_the_time() {
     let key = SigningKey::generate_es256(&OsEntropy).unwrap();

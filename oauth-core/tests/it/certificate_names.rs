@@ -1,4 +1,4 @@
-//! The names in certificates, as an authority writes them and as an attacker would.
+//! Names in certificates, as an authority and as an attacker writes them.
 
 use std::net::IpAddr;
 
@@ -25,7 +25,7 @@ fn subject(name: &str) -> CertificateName {
     CertificateName::subject_dn(name).unwrap()
 }
 
-/// A list of alternative names, each of a tag and its bytes.
+/// A list of alternative names, each with its tag and bytes.
 fn list(names: &[(u8, &[u8])]) -> Vec<u8> {
     let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
     let names: Vec<u8> = names
@@ -90,13 +90,13 @@ fn the_names_of_a_certificate_are_read() {
         certificate.thumbprint(),
         ClientCertificate::from_der(&der).thumbprint()
     );
-    // the same bytes, and nobody who vouches for them
+    // the same bytes, without the signature of an authority
     assert!(!ClientCertificate::from_der(&der).bears(&CertificateName::san_dns("robot.example").unwrap()));
 }
 
-/// O19, 12: a value that looks like more of a name is a value.
+/// O19, 12: a value that contains the syntax of a name stays one value.
 #[test]
-fn no_value_of_a_subject_is_a_part_of_its_name() {
+fn value_of_subject_is_not_parsed_as_name() {
     for value in [
         "robot,O=Example",
         "robot+O=Example",
@@ -121,9 +121,10 @@ fn no_value_of_a_subject_is_a_part_of_its_name() {
     assert!(certificate.bears(&subject("CN=robot\\,O=Example")));
 }
 
-/// O19, 12: a subject that is not text throughout is none, and neither is the empty one; the other names still count.
+/// O19, 12: a subject with a value that is not text, and an empty subject, match nothing;
+/// alternative names still count.
 #[test]
-fn a_subject_that_cannot_be_said_is_none() {
+fn subject_without_text_matches_nothing() {
     let alternative = || vec![SanType::DnsName("robot.example".try_into().unwrap())];
     for value in [
         DnValue::BmpString("robot".try_into().unwrap()),
@@ -144,9 +145,10 @@ fn a_subject_that_cannot_be_said_is_none() {
     assert!(nameless.is_verified() && !nameless.bears(&subject("CN=robot")));
 }
 
-/// O19, 12: names with what ends them for some readers, in another field, or of another length than an address are none.
+/// O19, 12: an alternative name matches nothing if it has a NUL, is in the wrong field, or has the
+/// wrong length for an address.
 #[test]
-fn an_alternative_name_that_some_would_read_otherwise_is_none() {
+fn ambiguous_alternative_name_matches_nothing() {
     let (email, dns, uri, ip) = (1, 2, 6, 7);
     let certificate = read(&with_lists(&[list(&[
         (dns, b"robot.example\0.evil.example"),
@@ -170,9 +172,10 @@ fn an_alternative_name_that_some_would_read_otherwise_is_none() {
     assert!(certificate.bears(&CertificateName::san_ip("::ffff:192.0.2.1").unwrap()));
 }
 
-/// O19, 12: of two lists, verifiers look at one and readers perhaps at the other: neither counts, and so for what is no certificate.
+/// O19, 12: a certificate with two name lists, and data that is no certificate, are unreadable,
+/// because readers may differ on them.
 #[test]
-fn a_certificate_that_cannot_be_read_in_one_way_is_unreadable() {
+fn ambiguous_certificate_is_unreadable() {
     let (dns, own) = (2, list(&[(2, b"robot.example")]));
     assert!(ClientCertificate::from_verified_der(&with_lists(std::slice::from_ref(&own))).is_ok());
     let other = list(&[(dns, b"evil.example")]);

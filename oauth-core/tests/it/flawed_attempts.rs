@@ -1,4 +1,5 @@
-//! The kit of attempt stores catches every store that breaks a promise: each of these is the memory store with one flaw.
+//! The conformance kit of attempt stores detects each flaw of a store. Each store here is the
+//! memory store with one flaw.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,36 +15,36 @@ use tokio::runtime::{Builder, Runtime};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is wrong with a store.
+/// A flaw of a store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Flaw {
     None,
-    /// Looks whether the name is closed, and counts later, come what may.
+    /// Reads whether the name is closed, and counts in a second step.
     GetThenSet,
-    /// Counts what it refuses, so that the wait never ends.
+    /// Counts refused attempts, so that the wait never ends.
     CountsRefused,
-    /// Cuts the time to whole seconds.
+    /// Truncates the time to whole seconds.
     Rounds,
-    /// Says that everybody may.
+    /// Always reports an open standing.
     StandsForAll,
-    /// Takes a look for an attempt.
+    /// Counts lookups as attempts.
     CountsLooks,
     /// Counts all names together.
     OneForAll,
-    /// Purges what is open, however young.
+    /// Purges every open tally, however new.
     PurgesAll,
-    /// Remembers that somebody was wrong once they were right.
+    /// Keeps the tally after a successful attempt.
     ForgivesNobody,
-    /// Closes for as long each time.
+    /// Never doubles the wait.
     NeverDoubles,
-    /// Makes room by forgetting everything.
+    /// Evicts everything when it is full.
     Overflows,
 }
 
 struct Flawed {
     flaw: Flaw,
     store: MemoryAttempts,
-    /// Names since everything was forgotten.
+    /// Number of names since the last eviction.
     names: std::sync::atomic::AtomicUsize,
 }
 
@@ -132,7 +133,7 @@ impl AttemptStore for Flawed {
 /// A case of the kit, by name.
 type Case = (&'static str, fn(&Runtime, &Arc<dyn AttemptStore>));
 
-/// The cases that a store with this flaw fails.
+/// Returns the cases that a store with this flaw fails.
 fn failed(flaw: Flaw) -> Vec<&'static str> {
     macro_rules! cases {
         ($($case:ident)*) => {
@@ -174,7 +175,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         .collect()
 }
 
-/// O27, 14: each flaw fails the case that is about it, and no flaw fails none.
+/// O27, 14: each flaw fails its own case, and every case fails for some flaw.
 #[test]
 fn the_kit_of_attempts_catches_each_flaw() {
     assert_eq!(failed(Flaw::None), [""; 0]);
@@ -198,7 +199,7 @@ fn the_kit_of_attempts_catches_each_flaw() {
     }
 }
 
-/// O27: a decision is a value, for stores that lock a row and write what was decided.
+/// O27: the decision is a pure value, for stores that lock a row and write the result.
 #[test]
 fn a_row_in_a_table_is_decided_on_by_value() {
     let (policy, now) = (AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);

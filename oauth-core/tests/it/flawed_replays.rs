@@ -1,4 +1,5 @@
-//! The kit of replay stores catches every store that breaks a promise: each of these is a map with one flaw.
+//! The conformance kit of replay stores detects each flaw of a store. Each store here is a map with
+//! one flaw.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -13,32 +14,33 @@ use oauth_core::store::{ReplayStore, SpendOutcome};
 use oauth_core_conformance::replay_store as kit;
 use tokio::runtime::{Builder, Runtime};
 
-/// What is wrong with a store.
+/// A flaw of a store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Flaw {
     None,
-    /// Looks whether the name is there, and inserts it later.
+    /// Reads whether the name exists, and inserts it in a second step.
     GetThenSet,
-    /// Takes everything.
+    /// Accepts everything.
     RemembersNothing,
-    /// Remembers a part of the name.
+    /// Stores a prefix of the name.
     TruncatesNames,
-    /// Cuts the time to whole seconds.
+    /// Truncates the time to whole seconds.
     Rounds,
-    /// Goes by how long a name is to be remembered, from now on.
+    /// Extends the expiry at each use.
     Prolongs,
-    /// Keeps what is over until somebody purges.
+    /// Keeps expired names until a purge.
     KeepsTheDead,
-    /// Purges what is alive.
+    /// Purges active names.
     PurgesAll,
-    /// Makes room by forgetting everything.
+    /// Evicts everything when it is full.
     Overflows,
 }
 
 struct Flawed {
     flaw: Flaw,
     ends: Mutex<HashMap<Vec<u8>, SystemTime>>,
-    /// How many racers have looked; those of a race are other threads than the one that made the store.
+    /// Number of racers that have read. The racers of a race run on other threads than the one that
+    /// made the store.
     looked: Mutex<usize>,
     another: Condvar,
     made_by: ThreadId,
@@ -55,24 +57,25 @@ impl Flawed {
         }
     }
 
-    /// Keeps a racer until another one has looked too, so that the race is lost however threads are scheduled.
+    /// Blocks a racer until a second one has read, so that the race is lost under every schedule of
+    /// threads.
     fn wait_for_another(&self) {
         if thread::current().id() == self.made_by {
             return;
         }
-        let mut looked = self.looked.lock().expect("nobody panics");
+        let mut looked = self.looked.lock().expect("no holder panicked");
         *looked += 1;
         self.another.notify_all();
-        // a kit that let one racer go alone must fail and not hang
+        // a kit that runs one racer alone must fail and not hang
         let patience = Duration::from_secs(10);
         let waited = self
             .another
             .wait_timeout_while(looked, patience, |looked| *looked < 2);
-        drop(waited.expect("nobody panics"));
+        drop(waited.expect("no holder panicked"));
     }
 
     fn ends(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, SystemTime>> {
-        self.ends.lock().expect("nobody panics")
+        self.ends.lock().expect("no holder panicked")
     }
 
     fn insert(&self, key: TokenHash, expires_at: SystemTime, now: SystemTime) -> SpendOutcome {
@@ -137,7 +140,7 @@ impl ReplayStore for Flawed {
 /// A case of the kit, by name.
 type Case = (&'static str, fn(&Runtime, &Arc<dyn ReplayStore>));
 
-/// The cases that a store with this flaw fails.
+/// Returns the cases that a store with this flaw fails.
 fn failed(flaw: Flaw) -> Vec<&'static str> {
     macro_rules! cases {
         ($($case:ident)*) => {
@@ -166,7 +169,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
     failing.map(|(name, _)| name).collect()
 }
 
-/// O20, 11, DP13: each flaw fails the case that is about it, and no flaw fails none.
+/// O20, 11, DP13: each flaw fails its own case, and every case fails for some flaw.
 #[test]
 fn the_kit_of_replays_catches_each_flaw() {
     assert_eq!(failed(Flaw::None), [""; 0]);

@@ -1,4 +1,5 @@
-//! The checker of histories catches every store that breaks a promise: each of these is the memory store with one flaw.
+//! The checker of histories detects each flaw of a store. Each store here is the memory store with
+//! one flaw.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -18,13 +19,13 @@ use oauth_core_conformance::history::{History, Violation, Workload, record};
 use oauth_core_conformance::verbs::{Reply, Respond, SessionVerb, TokenVerb, Verb};
 use tokio::runtime::{Builder, Runtime};
 
-/// The memory store, behind what a flaw makes of each verb.
+/// The memory store with a function that changes the response to each verb.
 struct Flawed<F> {
     store: Memory,
     flaw: F,
 }
 
-/// Answers at once.
+/// A store that responds at once.
 struct Memory(MemoryTokens);
 
 impl Memory {
@@ -34,7 +35,7 @@ impl Memory {
         reply.expect("memory stores never wait").expect("nor fail")
     }
 
-    /// With time for the others in between, as between two statements.
+    /// Lets other callers run between two statements.
     fn ask_twice(&self, first: impl Into<Verb>, second: impl Into<Verb>) -> (Reply, Reply) {
         let first = self.ask(first);
         for _ in 0..200 {
@@ -51,7 +52,7 @@ impl<F: Fn(&Memory, Verb) -> Reply + Send + Sync> Respond for Flawed<F> {
     }
 }
 
-/// What the checker says first about a store with this flaw, and how often it says anything.
+/// The first violation of each history by a store with this flaw.
 fn violations<F>(workload: impl Fn(u64) -> Workload, flaw: impl Fn() -> F) -> Vec<Violation>
 where
     F: Fn(&Memory, Verb) -> Reply + Send + Sync + 'static,
@@ -64,7 +65,7 @@ where
         history.check().err()
     };
     let found: Vec<_> = (0..300).filter_map(check).collect();
-    assert!(!found.is_empty(), "nobody noticed");
+    assert!(!found.is_empty(), "the checker found nothing");
     found
 }
 
@@ -80,9 +81,9 @@ fn sessions(seed: u64) -> Workload {
     Workload::new(seed).with_sessions()
 }
 
-/// O6, O10: without a flaw there is nothing to say.
+/// O6, O10: the checker finds nothing in a correct store.
 #[test]
-fn a_sound_store_is_not_accused() {
+fn correct_store_has_no_violation() {
     let runtime = runtime();
     for seed in 100..200 {
         for workload in [
@@ -101,7 +102,7 @@ fn a_sound_store_is_not_accused() {
     }
 }
 
-/// O10: looks whether the token is the leaf, and rotates it later, come what may.
+/// O10: a store reads that the token is active, and rotates it in a second step.
 #[test]
 fn a_store_that_forks_is_caught() {
     let found = violations(tokens, || {
@@ -135,9 +136,9 @@ fn a_store_that_forks_is_caught() {
     assert!(found.iter().any(fork), "{found:?}");
 }
 
-/// O6: nobody sees that the code was spent.
+/// O6: a store redeems a code again.
 #[test]
-fn a_store_that_sells_a_code_twice_is_caught() {
+fn store_that_redeems_twice_is_caught() {
     let found = violations(tokens, || {
         |store: &Memory, verb: Verb| match (verb.clone(), store.ask(verb)) {
             (Verb::Token(_), Reply::Redeem(RedeemOutcome::AlreadyRedeemed { .. })) => {
@@ -154,7 +155,7 @@ fn a_store_that_sells_a_code_twice_is_caught() {
     assert!(found.iter().any(twice), "{found:?}");
 }
 
-/// O10: a theft looks like a token that never was.
+/// O10: a store reports a reused token as unknown.
 #[test]
 fn a_store_that_forgets_the_tombstone_is_caught() {
     violations(tokens, || {
@@ -166,7 +167,7 @@ fn a_store_that_forgets_the_tombstone_is_caught() {
     });
 }
 
-/// O10: says that the family is revoked, and lets it be.
+/// O10: a store reports a revocation that it did not store.
 #[test]
 fn a_store_that_loses_the_revocation_is_caught() {
     let found = violations(tokens, || {
@@ -179,12 +180,12 @@ fn a_store_that_loses_the_revocation_is_caught() {
     assert!(found.iter().any(lost), "{found:?}");
 }
 
-/// O10: tells whoever presented a tombstone nothing, so that the thief goes on.
+/// O10: a store reports no reuse, so that the family is never revoked.
 #[test]
-fn a_replay_that_ends_nothing_is_caught() {
+fn store_that_hides_reuse_is_caught() {
     let found = violations(tokens, || {
         |store: &Memory, verb: Verb| match verb {
-            // not even heard, as by a caller that does not revoke
+            // the caller does not revoke
             Verb::Token(TokenVerb::RevokeFamily(..)) => RevokeOutcome::NotFound.into(),
             verb => store.ask(verb),
         }
@@ -193,7 +194,7 @@ fn a_replay_that_ends_nothing_is_caught() {
     assert!(found.iter().any(forgiven), "{found:?}");
 }
 
-/// O10: what is answered happens when the next but one is asked.
+/// O10: a store applies each write two calls later.
 #[test]
 fn a_store_that_answers_before_it_commits_is_caught() {
     violations(tokens, || {
@@ -218,7 +219,7 @@ fn a_store_that_answers_before_it_commits_is_caught() {
     });
 }
 
-/// O10: every third rotation that is answered is gone.
+/// O10: a store loses every third rotation that it confirmed.
 #[test]
 fn a_store_that_loses_what_it_acknowledged_is_caught() {
     violations(tokens, || {
@@ -232,7 +233,7 @@ fn a_store_that_loses_what_it_acknowledged_is_caught() {
     });
 }
 
-/// O10: every lookup is answered as it was the first time.
+/// O10: a store answers every lookup with its first result.
 #[test]
 fn a_store_that_reads_from_a_replica_is_caught() {
     violations(tokens, || {
@@ -249,7 +250,8 @@ fn a_store_that_reads_from_a_replica_is_caught() {
     });
 }
 
-/// O6, O10: its clock is a day slow, which shows once the clocks of its callers jump.
+/// O6, O10: the clock of the store is one day slow, which shows once the clocks of the callers
+/// jump.
 #[test]
 fn a_store_with_a_clock_of_its_own_is_caught() {
     let faults = |seed| tokens(seed).with_faults();
@@ -263,7 +265,7 @@ fn a_store_with_a_clock_of_its_own_is_caught() {
     });
 }
 
-/// S3: ends the session, and leaves what was granted in it.
+/// S3: ending a session leaves its grants active.
 #[test]
 fn a_store_that_ends_a_session_alone_is_caught() {
     let found = violations(sessions, || {
@@ -278,7 +280,7 @@ fn a_store_that_ends_a_session_alone_is_caught() {
     assert!(found.iter().any(lost), "{found:?}");
 }
 
-/// S3: ends the session first and everything else a little later.
+/// S3: ending a session and revoking its grants are two steps.
 #[test]
 fn a_store_that_signs_out_everywhere_in_two_steps_is_caught() {
     violations(sessions, || {
@@ -305,9 +307,9 @@ fn a_store_that_signs_out_everywhere_in_two_steps_is_caught() {
     });
 }
 
-/// S3: sells to whoever comes when the session is over.
+/// S3: a store redeems a code after the end of its session.
 #[test]
-fn a_store_that_does_not_look_at_the_session_of_a_code_is_caught() {
+fn store_that_ignores_ended_session_is_caught() {
     violations(sessions, || {
         |store: &Memory, verb: Verb| match verb {
             Verb::Token(TokenVerb::InsertCode(mut code)) => {
@@ -345,7 +347,7 @@ fn a_store_that_keeps_the_old_secret_is_caught() {
     });
 }
 
-/// S5: a reset token is good as often as it is presented.
+/// S5: a reset token can be redeemed repeatedly.
 #[test]
 fn a_store_that_redeems_a_reset_token_twice_is_caught() {
     violations(sessions, || {

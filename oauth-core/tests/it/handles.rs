@@ -1,4 +1,4 @@
-//! What a host holds on to.
+//! The types that a host keeps: they are cheap to clone, `Send` and `Sync`.
 
 use oauth_core::client::{
     AuthorizationParams, Call, CallError, Client, Pending, PendingAuthorization, Ports, RefreshError,

@@ -1,4 +1,4 @@
-//! Whatever comes over the wire or out of a file is parsed or refused, and nothing panics.
+//! Arbitrary input from peers and files is parsed or refused, and nothing panics.
 
 use std::time::SystemTime;
 
@@ -31,17 +31,17 @@ fn client() -> Client {
     Client::new(provider, "c".parse().unwrap())
 }
 
-/// Text that looks like an address often enough to get past the first check.
+/// Text that often enough looks like a URL to pass the first check.
 fn address() -> impl Strategy<Value = String> {
     "(https?|ftp|[a-z.]{1,4})?:?/{0,3}([a-z@:.]{0,6}|127\\.0\\.0\\.1|\\[[:0-9a-f]{0,4}\\]|\\PC{0,6})(:[0-9]{0,6})?(/[ -~]{0,8})?|\\PC*"
 }
 
-/// Text that looks like JSON often enough.
+/// Text that often enough looks like JSON.
 fn document() -> impl Strategy<Value = String> {
     "\\{(\"(keys|kty|crv|x|y|n|e|d|access_token|token_type|error|expires_in)\":(\"[A-Za-z0-9_-]{0,4}\"|[0-9-]{1,3}|null|\\[\\{\\}\\]|\\{\\}),?){0,4}\\}|\\PC*"
 }
 
-/// The metadata of a server, with members that may be anything.
+/// Server metadata with arbitrary members.
 fn metadata() -> impl Strategy<Value = String> {
     let least = r#""issuer":"https://as.example","token_endpoint":"https://as.example/token","response_types_supported":["code"],"code_challenge_methods_supported":["S256"]"#;
     let rest = "(,\"(authorization_endpoint|jwks_uri|userinfo_endpoint|mtls_endpoint_aliases|dpop_signing_alg_values_supported)\":(\"https://[a-z.%:]{0,4}/?[!-~]{0,4}\"|null|\\[\\]|\\{\\}|[0-9])){0,4}";

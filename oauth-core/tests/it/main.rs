@@ -1,4 +1,4 @@
-//! Behaviour of the public API.
+//! Tests of the public API.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod absurd_clock;

@@ -1,4 +1,4 @@
-//! The reference stores pass the kits that every store must pass.
+//! The memory stores pass the conformance kits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,9 +31,9 @@ mod attempts_of_few_names {
         MemoryAttempts::with_capacity(NonZeroUsize::new(64).unwrap())
     }
 
-    /// O27, 14: what strangers can take up is bounded, and they make room among themselves first.
+    /// O27, 14: the number of stored names is bounded, and unsuccessful names are evicted first.
     #[tokio::test]
-    async fn a_flood_of_names_takes_up_no_more_than_it_may() {
+    async fn flood_of_names_is_bounded() {
         let (attempts, policy, now) = (few_names(), AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);
         let victim = AttemptKey::subject("ada");
         for _ in 0..4 {
@@ -43,7 +43,7 @@ mod attempts_of_few_names {
             let name = AttemptKey::subject(&index.to_string());
             assert!(attempts.admit(&name, &policy, now).await.unwrap().is_admitted());
         }
-        // the fifth is the last
+        // the fifth is the last free one
         assert_eq!(
             attempts.admit(&victim, &policy, now).await.unwrap(),
             Admission::Admitted
@@ -53,7 +53,7 @@ mod attempts_of_few_names {
         assert!(attempts.purge_attempts(later).await.unwrap() <= 64);
     }
 
-    /// O27: a store that is full of closed names takes new ones all the same.
+    /// O27: a store full of closed names still counts new ones.
     #[tokio::test]
     async fn a_store_full_of_closed_names_still_counts() {
         let attempts = MemoryAttempts::with_capacity(NonZeroUsize::MIN);

@@ -54,7 +54,7 @@ fn round_trip<R: Serialize + DeserializeOwned + PartialEq + Debug>(record: &R) {
     assert_eq!(serde_json::from_str::<R>(&text).unwrap(), *record, "{text}");
 }
 
-/// O44: a code, fresh and spent.
+/// O44: a code, fresh and redeemed.
 #[test]
 fn host_reads_back_codes_it_built() {
     for redeemed in [None, Some(FAMILY)] {
@@ -72,7 +72,7 @@ fn host_reads_back_codes_it_built() {
     }
 }
 
-/// O44: a family, live and revoked.
+/// O44: a family, active and revoked.
 #[test]
 fn host_reads_back_families_it_built() {
     let at = now();
@@ -95,7 +95,7 @@ fn host_reads_back_families_it_built() {
     }
 }
 
-/// O44: a refresh token, live and rotated.
+/// O44: a refresh token, active and rotated.
 #[test]
 fn host_reads_back_refresh_tokens_it_built() {
     let rotated = Rotated {
@@ -116,7 +116,7 @@ fn host_reads_back_refresh_tokens_it_built() {
     }
 }
 
-/// O44: an access token with its terms, live and revoked.
+/// O44: an access token with its terms, active and revoked.
 #[test]
 fn host_reads_back_access_tokens_it_built() {
     for revoked_at in [None, Some(now())] {
@@ -203,7 +203,7 @@ fn clients() -> [RegisteredClient; 6] {
     ]
 }
 
-/// The authentication of a client, rebuilt from the parts that a host reads.
+/// The authentication of a client, rebuilt from its public parts.
 fn rebuilt(authentication: &ClientAuthentication) -> Option<RegisteredClient> {
     let id = "web".parse().unwrap();
     Some(match authentication {

@@ -1,4 +1,4 @@
-//! The resource server's guard, through its public face.
+//! The guard of a resource server, through its public API.
 
 use oauth_core::ports::entropy_fn;
 use oauth_core::vocabulary::AccessTokenTerms;
@@ -55,7 +55,7 @@ fn request(uri: &str, authorization: &[&str]) -> Parts {
     builder.body(()).unwrap().into_parts().0
 }
 
-/// The guard of tokens that are bound to nothing waits for nothing.
+/// Polls the guard once: it must not wait for bearer tokens.
 fn at_once(api: &ResourceServer, request: &Parts) -> Result<AuthenticatedToken, Challenge> {
     let authenticated = api.authenticate(request, now()).now_or_never();
     authenticated.unwrap()
@@ -82,9 +82,9 @@ fn a_bearer_token_passes_in_any_case_of_the_scheme() {
     }
 }
 
-/// O16, 100: no token, or one of another scheme, is no error, only a challenge.
+/// O16, 100: a request without a token, or with another scheme, gets a challenge without an error.
 #[test]
-fn a_request_without_a_bearer_token_is_challenged_without_an_error() {
+fn request_without_token_is_challenged_without_error() {
     for authorization in [&[][..], &["Basic YTpi"], &["DPoP abc"], &["Bearertoken"], &[""]] {
         let challenge = refused(authorization);
         assert_eq!(challenge.reason(), &ChallengeReason::NoToken, "{authorization:?}");
@@ -96,7 +96,7 @@ fn a_request_without_a_bearer_token_is_challenged_without_an_error() {
     }
 }
 
-/// O16, 99: never from the query, never two, never with characters no token has.
+/// O16, 99: a token in the query, two tokens, and invalid characters are refused.
 #[test]
 fn a_malformed_request_is_a_400() {
     let bearer = format!("Bearer {}", token());
@@ -130,9 +130,10 @@ fn a_malformed_request_is_a_400() {
     }
 }
 
-/// O16, 99: no query is so broken that a token hides in it: what our parser refuses, another one behind us may read.
+/// O16, 99: a token in a malformed query is refused as well, because another parser behind us may
+/// read it.
 #[test]
-fn a_token_does_not_hide_in_a_malformed_query() {
+fn token_in_malformed_query_is_refused() {
     let bearer = format!("Bearer {}", token());
     let many = "x=y&".repeat(200);
     for query in [
@@ -166,7 +167,8 @@ fn a_token_does_not_hide_in_a_malformed_query() {
     }
 }
 
-/// O15, 102: whatever is wrong with the token, the peer hears one word, and the host which check it was.
+/// O15, 102: the peer gets the same error for every fault of a token; the host gets the failed
+/// check.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one case after the other")]
 fn every_bad_token_gets_the_same_answer() {
@@ -237,7 +239,7 @@ fn every_bad_token_gets_the_same_answer() {
     );
 }
 
-/// O18: an ID token is never an API credential, though its signature, issuer and audience may fit.
+/// O18: an ID token is refused as access token, even if signature, issuer and audience fit.
 #[test]
 fn an_id_token_is_no_access_token() {
     let id_token = IdTokenClaims {
@@ -259,7 +261,7 @@ fn an_id_token_is_no_access_token() {
     );
 }
 
-/// O17, 101: a missing scope is a 403 that names what would be enough.
+/// O17, 101: a missing scope is a 403 that names the scopes needed.
 #[test]
 fn a_missing_scope_is_a_403_that_names_it() {
     let principal = authenticate(&[&format!("Bearer {}", token())]).unwrap();
@@ -287,7 +289,7 @@ fn a_missing_scope_is_a_403_that_names_it() {
     assert_eq!(challenge.into_response().headers()["www-authenticate"], expected);
 }
 
-/// O22: after a rotation the guard takes the new keys and forgets the old.
+/// O22: after a rotation the guard uses the new keys and forgets the old.
 #[test]
 fn rotated_keys_replace_the_old_ones() {
     let new_key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(9))).unwrap();
@@ -297,7 +299,7 @@ fn rotated_keys_replace_the_old_ones() {
     assert!(at_once(&rotated, &request("/", &[&bearer(&key())])).is_err());
 }
 
-/// O15: what one guard has seen, a stricter one of its clones judges for itself.
+/// O15: a clone with a smaller leeway checks a cached token for itself.
 #[test]
 fn a_clone_of_another_leeway_judges_for_itself() {
     let soon = now() + Duration::from_secs(10);
@@ -320,9 +322,9 @@ fn a_clone_of_another_leeway_judges_for_itself() {
     }
 }
 
-/// O15: a token that was seen is over at its end, leeway and all, to the instant.
+/// O15: a cached token expires at its end plus leeway, to the nanosecond.
 #[test]
-fn a_token_that_was_seen_ends() {
+fn cached_token_expires() {
     let api = api().with_leeway(Duration::from_secs(5));
     let request = request("/v1/charges", &[&format!("Bearer {}", token())]);
     let end = now() + Duration::from_secs(605);
@@ -342,9 +344,10 @@ fn a_token_that_was_seen_ends() {
     );
 }
 
-/// O17: an action of weight wants a sign-in of a moment ago, to the instant, and says so to the client; one that nobody knows of is none.
+/// O17: a sensitive action requires a recent sign-in, to the nanosecond, and the challenge states
+/// the age. An unknown sign-in time is too old.
 #[test]
-fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
+fn old_sign_in_is_401_with_max_age() {
     let minutes = |number: u64| Duration::from_secs(60 * number);
     const SECOND: Duration = Duration::from_secs(1);
     let tick = Duration::from_nanos(1);
@@ -362,7 +365,7 @@ fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
         (Some(now()), now() + minutes(5) + tick, false),
         (Some(now() - minutes(5)), now(), true),
         (Some(now() - minutes(6)), now(), false),
-        // the clock of the issuer is ahead
+        // the clock of the issuer is fast
         (Some(now() + minutes(1)), now(), true),
         (Some(now() + minutes(1) + SECOND), now(), false),
         (Some(now() + minutes(5_000_000)), now(), false),
@@ -385,9 +388,9 @@ fn a_sign_in_of_long_ago_is_a_401_that_says_how_recent_it_must_be() {
     assert!(principal.require_sign_in_within(Duration::ZERO, now()).is_err());
 }
 
-/// O15: what was verified once is not verified again, unless the host wants it.
+/// O15: a verified token is cached and not verified again, unless the host disables that.
 #[test]
-fn a_token_costs_one_signature_however_often_it_is_seen() {
+fn verified_token_is_cached() {
     let request = request("/v1/charges", &[&format!("Bearer {}", token())]);
     for (api, signatures) in [(api(), 1), (api().with_cache(0), 3)] {
         drop(verifications::take());

@@ -1,4 +1,4 @@
-//! Servers that answer what nobody should believe.
+//! Responses that a client must refuse.
 
 use oauth_core::client::{CallError, ResponseError, UserInfoError};
 
@@ -48,13 +48,13 @@ fn user_info(response: Response<Bytes>) -> Result<oauth_core::client::UserInfo, 
     Peer::new([response]).ask(tokens().user_info(&ada()).unwrap())
 }
 
-/// As many bytes as are read at most, and so many more.
+/// A body of the maximum size plus `excess` bytes.
 fn padded(body: &str, more: usize) -> String {
     let padding = " ".repeat(64 * 1024 + more - body.len());
     format!("{body}{padding}")
 }
 
-/// O8: what is too long is not read, though it be right.
+/// O8: a response over the size limit is refused, even with valid content.
 #[test]
 fn a_huge_answer_is_refused() {
     let token = r#"{"access_token":"at","token_type":"Bearer"}"#;
@@ -84,9 +84,9 @@ fn a_huge_answer_is_refused() {
     );
 }
 
-/// O6, O26: a redirect is an answer, and no way to send a secret elsewhere; an error is none because its status says success.
+/// O6, O26: redirects are not followed, and an error body with status 200 is refused.
 #[test]
-fn neither_redirects_nor_errors_in_disguise_are_believed() {
+fn redirects_and_disguised_errors_are_refused() {
     let elsewhere = |status| with("location", "https://evil.example/token", answer(status, ""));
     for status in [301, 302, 303, 307, 308] {
         let peer = Peer::new([elsewhere(status)]);
@@ -107,17 +107,17 @@ fn neither_redirects_nor_errors_in_disguise_are_believed() {
     assert_eq!(unusable(user_info(answer(200, error))), UserInfoError::Malformed);
 }
 
-/// O8: a server out of reach is told from one that refuses.
+/// O8: an unreachable server is reported as a transport failure, not as a refusal.
 #[test]
-fn a_server_out_of_reach_is_no_refusal() {
+fn unreachable_server_is_transport_failure() {
     let call = everything().refresh(&"rt".parse().unwrap(), &Scopes::default());
     let sent = Peer::new([]).ask(call);
     assert!(matches!(sent, Err(CallError::Transport(_))), "{sent:?}");
 }
 
-/// O23: a sign-in is started in the way that the server takes.
+/// O23: a sign-in is pushed if the server offers that, and goes through the browser otherwise.
 #[tokio::test]
-async fn a_sign_in_is_pushed_where_that_is_on_offer() {
+async fn sign_in_is_pushed_if_offered() {
     let peer = Peer::new([answer(201, r#"{"request_uri":"urn:a"}"#)]);
     let (url, _) = everything()
         .sign_in(&asking("openid"), &peer.ports())
@@ -134,7 +134,7 @@ async fn a_sign_in_is_pushed_where_that_is_on_offer() {
     assert!(matches!(refused, Err(CallError::NotOffered(_))));
 }
 
-/// O18, 87: what is told is about the person of the ID token, or is not used.
+/// O18, 87: userinfo about another subject than that of the ID token is refused.
 #[test]
 fn userinfo_about_another_person_is_refused() {
     let body = r#"{"sub":"ada","email":"ada@example.com","email_verified":true,"name":"Ada","groups":["x"]}"#;
@@ -146,7 +146,7 @@ fn userinfo_about_another_person_is_refused() {
     );
     assert_eq!(told.json(), body.as_bytes());
     assert!(!format!("{told:?}").contains("ada"));
-    // a text is no promise
+    // the text "true" is not the boolean
     let told = user_info(answer(200, r#"{"sub":"ada","email_verified":"true"}"#)).unwrap();
     assert_eq!(told.email_verified(), None);
     for other in ["eve", "Ada", "ada ", "", "ad", "ada\\u0000"] {
@@ -169,7 +169,7 @@ fn userinfo_about_another_person_is_refused() {
     }
 }
 
-/// O18: what this crate cannot verify it does not read, and the host learns why.
+/// O18: signed userinfo is refused with an error of its own, because this crate cannot verify it.
 #[test]
 fn signed_userinfo_is_refused_by_name() {
     for content_type in ["application/jwt", "Application/JWT; charset=utf-8"] {

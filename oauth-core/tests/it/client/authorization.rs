@@ -1,10 +1,10 @@
-//! The way through the browser.
+//! Authorization requests and responses, which go through the browser.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// O2, 89: the request carries what the server demands, and PKCE with S256 always.
+/// O2, 89: the request carries every required parameter, and PKCE always uses S256.
 #[test]
 fn an_authorization_request_carries_everything() {
     let (params, pending) = authorize(&client(), &asking("openid read:charges"));
@@ -25,8 +25,8 @@ fn an_authorization_request_carries_everything() {
     assert_eq!((params.optional("nonce"), params.optional("scope")), (None, None));
 }
 
-/// O5, 89: state, nonce and code verifier are made for one request, none of another, and the verifier is in no URL: who reads the one that
-/// the browser is sent to can redeem nothing.
+/// O5, 89: state, nonce and verifier are fresh for each request. The verifier is in no URL, so that
+/// a reader of the URL cannot redeem the code.
 #[test]
 fn state_nonce_and_verifier_are_of_one_request_alone() {
     let counter = AtomicU8::new(1);
@@ -46,9 +46,9 @@ fn state_nonce_and_verifier_are_of_one_request_alone() {
     assert_eq!(seen.len(), 6, "{seen:?}");
 }
 
-/// O2: what the client wants of the pages and of the tokens goes along, each under its own name.
+/// O2: the options of the client (pages, scopes, resources) are sent under their own names.
 #[test]
-fn what_a_client_wants_is_asked_for() {
+fn options_of_client_are_sent() {
     let wanted = asking("openid")
         .with_resource("https://api.example".parse().unwrap())
         .with_resource("https://files.example".parse().unwrap())
@@ -77,7 +77,7 @@ fn what_a_client_wants_is_asked_for() {
     assert_eq!(params.optional("prompt"), Some("none"));
 }
 
-/// O2, 89: what protects a request is not the host's to overwrite, nor by chance.
+/// O2, 89: extra parameters of the host cannot overwrite state, nonce, challenge and the like.
 #[test]
 fn no_parameter_overwrites_what_protects_the_request() {
     for name in [
@@ -105,7 +105,7 @@ fn no_parameter_overwrites_what_protects_the_request() {
     }
 }
 
-/// O23: where the server wants requests to be pushed, none goes through the browser.
+/// O23: if the server requires pushed requests, no request goes through the browser.
 #[test]
 fn a_request_that_must_be_pushed_is_not_sent_by_the_browser() {
     let pushed = provider().with_required_pushed_authorization_requests();
@@ -114,7 +114,7 @@ fn a_request_that_must_be_pushed_is_not_sent_by_the_browser() {
     assert_eq!(refused.unwrap_err(), NotOffered::UnpushedAuthorizationRequest);
 }
 
-/// O5, 89, 91: state is fresh for each request, compared exactly, and mandatory.
+/// O5, 89, 91: state is fresh per request, compared exactly, and mandatory.
 #[test]
 fn an_answer_with_another_state_is_refused() {
     assert!(finish(GOOD).is_ok());
@@ -132,7 +132,7 @@ fn an_answer_with_another_state_is_refused() {
     );
 }
 
-/// O5, 89: an answer is taken for ten minutes, and not at the instant they end.
+/// O5, 89: a response is accepted for ten minutes, and refused at the instant they end.
 #[test]
 fn an_answer_after_ten_minutes_is_refused() {
     let finish_after = |age| {
@@ -150,8 +150,7 @@ fn an_answer_after_ten_minutes_is_refused() {
     );
 }
 
-/// O3, 90: the answer must be from the server that was asked, before anything in it is believed, refusals
-/// included.
+/// O3, 90: the response must name the issuer that was asked, error responses included.
 #[test]
 fn an_answer_from_another_issuer_is_refused() {
     for issuer in [
@@ -177,7 +176,8 @@ fn an_answer_from_another_issuer_is_refused() {
     );
 }
 
-/// O5, 91: repeated parameters and contradictions are refused, whichever of the values would be right.
+/// O5, 91: a response with repeated or contradictory parameters is refused, even if one of the
+/// values is right.
 #[test]
 fn a_contradictory_answer_is_refused() {
     for query in [

@@ -1,8 +1,9 @@
-//! Who signed in.
+//! The identity of the signed-in user.
 
 use super::*;
 
-/// O18, 82, 83, 84, 85, 86, 88: who signed in is told only after signature, issuer, audience, expiry, nonce and access token fit.
+/// O18, 82, 83, 84, 85, 86, 88: the identity is available only after signature, issuer, audience,
+/// expiry, nonce and access token hash were verified.
 #[test]
 fn an_identity_is_verified_before_it_is_believed() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
@@ -57,9 +58,10 @@ fn an_identity_is_verified_before_it_is_believed() {
     assert_eq!(identity(&|_| {}, "at", &thief), Err(JwtError::UnknownKey));
 }
 
-/// O18, 84: an ID token that was not asked for is tied to no request, and names nobody: to a client itself, or beside an API's scopes.
+/// O18, 84: an unrequested ID token is ignored: with client credentials, or without the scope
+/// `openid`.
 #[test]
-fn an_id_token_that_nobody_asked_for_names_nobody() {
+fn unrequested_id_token_is_ignored() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let claims = IdTokenClaims {
@@ -85,7 +87,7 @@ fn an_id_token_that_nobody_asked_for_names_nobody() {
     }
 }
 
-/// O18, 54: after a refresh the ID token must be about the same person; it needs no nonce.
+/// O18, 54: a refreshed ID token must have the same subject; it needs no nonce.
 #[test]
 fn a_refreshed_identity_is_the_same_person() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
@@ -119,7 +121,7 @@ fn a_refreshed_identity_is_the_same_person() {
     let another = |call, response| finish(call, response).unwrap_err();
     assert_eq!(another(ada(), answer_about("eve")), TokenError::WrongSubject);
 
-    // without a word of the host: by what the tokens so far are about, also where some on the way had no ID token
+    // by default the subject of the tokens so far, also if a refresh between brought no ID token
     let first = finish(stored(), answer_about("ada")).unwrap();
     let refresh = |tokens: &TokenResponse| tokens.refresh().unwrap();
     assert_eq!(
@@ -133,7 +135,7 @@ fn a_refreshed_identity_is_the_same_person() {
     );
     let third = finish(refresh(&second), answer_about("ada")).unwrap();
     assert!(third.identity(&keys, now()).unwrap().is_some());
-    // what cannot be read is refused where it is verified
+    // an unreadable ID token is refused at verification
     let garbled = answer(
         200,
         r#"{"access_token":"at","token_type":"Bearer","id_token":"x.y.z"}"#,
@@ -148,9 +150,9 @@ fn a_refreshed_identity_is_the_same_person() {
     );
 }
 
-/// O18, 86: where the client wanted a fresh sign-in, the ID token says that it was one, as seen from when it was asked for.
+/// O18, 86: if the client required a fresh sign-in, `auth_time` must fit the time of the request.
 #[test]
-fn a_sign_in_that_was_to_be_fresh_was() {
+fn stale_sign_in_is_refused() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let identity = |signed_in: Option<SystemTime>, later: Duration| {
@@ -180,6 +182,6 @@ fn a_sign_in_that_was_to_be_fresh_was() {
     assert_eq!(identity(ago(60), none), Ok(()));
     assert_eq!(identity(ago(66), none), Err(JwtError::SignInTooOld));
     assert_eq!(identity(None, none), Err(JwtError::SignInTooOld));
-    // whoever reads the page of consent for a while has not signed in for longer
+    // time at the consent page does not count
     assert_eq!(identity(ago(60), Duration::from_secs(500)), Ok(()));
 }

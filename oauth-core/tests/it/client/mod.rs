@@ -1,4 +1,4 @@
-//! The client's half of a sign-in, through its public face.
+//! The client of a sign-in, through its public API.
 
 mod answers;
 mod authorization;
@@ -56,7 +56,8 @@ fn authorize(client: &Client, params: &AuthorizationParams) -> (Params, PendingA
     (Params::parse(query.as_bytes()).unwrap(), pending)
 }
 
-/// What comes of a sign-in whose answer is `query`, with the state of the request in the place of `STATE`.
+/// Finishes a sign-in with the response `query`, in which `STATE` stands for the state of the
+/// request.
 fn finish_at(client: &Client, query: &str) -> Result<Call<TokenResponse>, CallbackError> {
     let (_, pending) = authorize(client, &asking("openid"));
     let query = query.replace("STATE", pending.state().as_str());

@@ -1,4 +1,4 @@
-//! A server of few words.
+//! A test server with scripted responses.
 
 use host_ports::testing::ManualClock;
 use std::collections::VecDeque;
@@ -11,7 +11,8 @@ use oauth_core::ports::{Transport, TransportError};
 
 use super::*;
 
-/// Says these answers in their order, and the last one from then on; without any it is out of reach.
+/// A transport that returns these responses in order and repeats the last one; without any it
+/// fails.
 #[derive(Clone)]
 pub(super) struct Peer {
     answers: Arc<Mutex<VecDeque<Response<Bytes>>>>,
@@ -54,7 +55,7 @@ impl Transport for Peer {
     }
 }
 
-/// The error that an answer was.
+/// The error of an unusable response.
 pub(super) fn unusable<A: std::fmt::Debug, E: std::error::Error>(sent: Result<A, CallError<E>>) -> E {
     match sent.unwrap_err() {
         CallError::Response(error) => error,

@@ -1,4 +1,4 @@
-//! Requests whose browser comes back to another machine.
+//! Pending sign-ins as text, so that another instance can finish them.
 
 use oauth_core::client::InvalidPendingText;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn text(scopes: &str) -> Value {
     serde_json::from_str(begun(scopes).1.into_text().expose()).unwrap()
 }
 
-/// O5, 89: everything that an answer is held to survives the way through the browser, to the instant.
+/// O5, 89: a pending sign-in survives its text form with all values, to the nanosecond.
 #[test]
 fn a_request_is_finished_by_another_machine() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
@@ -70,7 +70,7 @@ fn a_request_is_finished_by_another_machine() {
     }
 }
 
-/// O5, 89, 95: it is a request of this client at this server, or none.
+/// O5, 89, 95: a text of another client or another server is refused.
 #[test]
 fn the_request_of_another_client_is_not_resumed() {
     let text = begun("openid").1.into_text();
@@ -86,9 +86,9 @@ fn the_request_of_another_client_is_not_resumed() {
     assert!(client().resume(text.expose()).is_ok());
 }
 
-/// O5, 89: what is incomplete, of another version or no such text is no request, and least of all one without a nonce.
+/// O5, 89: a text that is incomplete, without a nonce, of another version or malformed is refused.
 #[test]
-fn a_text_of_another_making_is_not_resumed() {
+fn malformed_text_is_not_resumed() {
     let good = text("openid");
     let names: Vec<_> = good.as_object().unwrap().keys().cloned().collect();
     assert_eq!(names.len(), 10);
@@ -139,7 +139,7 @@ fn a_text_of_another_making_is_not_resumed() {
     assert_eq!(resume(&whole), Ok(()));
 }
 
-/// O5, 89: neither the request nor its text prints what an attacker of the sign-in would need.
+/// O5, 89: `Debug` output of a pending sign-in and of its text has no secret.
 #[test]
 fn a_pending_request_never_prints() {
     let (params, pending) = begun("openid");

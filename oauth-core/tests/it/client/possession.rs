@@ -1,4 +1,4 @@
-//! Keys that a client proves to have, and the nonces that servers want with the proof.
+//! DPoP proofs of the client, and the nonces that servers require in them.
 
 use std::sync::Mutex;
 
@@ -37,7 +37,7 @@ fn challenge(nonce: &str, challenge: &str) -> Response<Bytes> {
     )
 }
 
-/// The claims of the one proof of a request.
+/// The claims of the only proof of a request.
 fn claims(request: &Request<Bytes>) -> serde_json::Value {
     use base64::Engine;
     let proof = request.headers()[HEADER].to_str().unwrap();
@@ -57,7 +57,7 @@ fn proven(request: &Request<Bytes>, token: Option<&str>) -> ProvenKey {
         .unwrap()
 }
 
-/// O20, DP8, DP9, DP12: each request proves the key, for its own method and place, and for the token that it presents.
+/// O20, DP8, DP9, DP12: each request carries a proof for its own method, URL and access token.
 #[test]
 fn each_request_proves_the_key_of_the_client() {
     let client = bound();
@@ -85,13 +85,13 @@ fn each_request_proves_the_key_of_the_client() {
     assert_eq!(request.body(), "{}");
     let second = proven(&request, Some("at"));
     assert_ne!(first.replay_key(), second.replay_key());
-    // whatever the API says is the host's
+    // any other response belongs to the host
     let response = pending.finish(answer(418, "teapot"), now()).unwrap();
     assert_eq!(response.status(), 418);
     assert!(!format!("{client:?} {tokens:?}").contains("\"at\""));
 }
 
-/// O20, 33: the code is bound to the key before there is one.
+/// O20, 33: the authorization request names the key, so that the code is bound to it.
 #[test]
 fn an_authorization_request_names_the_key() {
     let (params, _) = authorize(&bound(), &asking("openid"));
@@ -101,7 +101,8 @@ fn an_authorization_request_names_the_key() {
     assert_eq!(params.optional("dpop_jkt"), None);
 }
 
-/// O20, 96: a server that wants a nonce is asked once more, with the nonce, and with proof and assertion made anew.
+/// O20, 96: a request that was refused for a nonce is sent once more, with the nonce and with a new
+/// proof and assertion.
 #[test]
 fn a_request_is_sent_once_more_with_a_nonce() {
     let assertions = ClientCredentials::PrivateKey(SigningKey::generate_ed25519(&OsEntropy).unwrap());
@@ -119,18 +120,18 @@ fn a_request_is_sent_once_more_with_a_nonce() {
     assert_eq!(assertion(first).0, "client_assertion");
     assert_ne!(assertion(first), assertion(second));
 
-    // and the next request has the newest one at once
+    // and the next request has the newest nonce at once
     let peer = Peer::new([answer(200, TOKENS)]);
     peer.ask(refresh(&client)).unwrap();
     assert_eq!(claims(&peer.asked()[0])["nonce"], "n-2");
-    // which is for this server, and for no other
+    // a nonce is for its own server only
     let peer = Peer::new([answer(200, "")]);
     let call = tokens.call(Request::get(CHARGES).body(Bytes::new()).unwrap());
     peer.ask(call.unwrap()).unwrap();
     assert!(claims(&peer.asked()[0]).get("nonce").is_none());
 }
 
-/// O20, 96: a server that always wants another nonce is asked twice and no more.
+/// O20, 96: a server that always requires another nonce gets two requests, not more.
 #[test]
 fn a_server_that_always_wants_a_nonce_is_asked_twice() {
     let nonces = (0..100).map(|count| wants_nonce(&format!("n-{count}")));
@@ -149,9 +150,9 @@ fn a_server_that_always_wants_a_nonce_is_asked_twice() {
     assert_eq!(api.asked().len(), 2);
 }
 
-/// O20, 96: without a nonce that can be sent there is nothing to repeat a request for, nor where something else is wrong.
+/// O20, 96: a request is not repeated without a usable nonce, or after another error.
 #[test]
-fn nothing_is_repeated_without_reason() {
+fn request_is_not_repeated_without_nonce() {
     let long = "n".repeat(10_240);
     let body = r#"{"error":"use_dpop_nonce"}"#;
     let nonce = |response| with("dpop-nonce", "n", response);
@@ -177,15 +178,14 @@ fn nothing_is_repeated_without_reason() {
     assert_eq!(peer.asked().len(), 1);
 }
 
-/// O20, 96: two requests are on their way to one server, and each wants a nonce: the one is sent again with the nonce of its own answer,
-/// though that of the other has come meanwhile.
+/// O20, 96: of two concurrent requests each is repeated with the nonce of its own response.
 #[test]
 fn a_request_is_sent_once_more_with_the_nonce_of_its_own_answer() {
     let client = bound();
     let (_, mut first) = start(refresh(&client));
     let (_, second) = start(refresh(&client));
     let second = Mutex::new(Some(second));
-    // comes while the first is being signed again
+    // arrives while the first is signed again
     let meanwhile = entropy_fn(|bytes: &mut [u8]| {
         if let Some(mut second) = second.lock().unwrap().take() {
             let again = second.retry(&wants_nonce("n-2"), &OsEntropy, now()).unwrap();
@@ -196,12 +196,13 @@ fn a_request_is_sent_once_more_with_the_nonce_of_its_own_answer() {
     let again = first.retry(&wants_nonce("n-1"), &meanwhile, now()).unwrap();
     assert!(second.lock().unwrap().is_none());
     assert_eq!(claims(&again.unwrap())["nonce"], "n-1");
-    // whoever begins now has the newest
+    // a new request uses the newest nonce
     let (request, _) = start(refresh(&client));
     assert_eq!(claims(&request)["nonce"], "n-2");
 }
 
-/// O20, 96: an API is asked once more for the challenge that says so, and for nothing else.
+/// O20, 96: an API request is repeated once for the challenge `use_dpop_nonce`, and for nothing
+/// else.
 #[test]
 fn an_api_that_wants_a_nonce_is_asked_once_more() {
     let tokens = || Peer::new([answer(200, TOKENS)]).ask(refresh(&bound())).unwrap();
@@ -239,7 +240,8 @@ fn an_api_that_wants_a_nonce_is_asked_once_more() {
     }
 }
 
-/// O20, 98: tokens of another type than was asked for are thrown away: a bearer token for a client with a key is anybody's.
+/// O20, 98: tokens of another type than requested are discarded: without binding anyone can use
+/// them.
 #[test]
 fn tokens_of_another_type_are_thrown_away() {
     let read = |client: &Client, kind: &str| {
@@ -259,9 +261,9 @@ fn tokens_of_another_type_are_thrown_away() {
     }
 }
 
-/// O16: a token goes nowhere where somebody reads along.
+/// O16: a token is sent over TLS only.
 #[test]
-fn a_token_is_sent_behind_tls_alone() {
+fn token_is_sent_over_tls_only() {
     let tokens = Peer::new([answer(200, TOKENS)]).ask(refresh(&bound())).unwrap();
     let call = |uri: &str| tokens.call(Request::get(uri).body(Bytes::new()).unwrap());
     for uri in [

@@ -1,4 +1,4 @@
-//! Pushed authorization requests, by the client's half.
+//! Pushed authorization requests of the client.
 
 use oauth_core::client::ResponseError;
 
@@ -22,7 +22,8 @@ fn pushed(status: u16, body: &str) -> Result<(String, PendingAuthorization), Res
     push(&pushing()).1.finish(answer(status, body), now())
 }
 
-/// O23: everything goes to the server, with what proves the client; the browser carries a name, and what comes back is checked as ever.
+/// O23: all parameters go to the server with client authentication; the browser carries the
+/// `request_uri` alone. The response is checked as usual.
 #[test]
 fn the_browser_carries_the_name_of_a_pushed_request_alone() {
     let client = pushing();
@@ -59,9 +60,9 @@ fn the_browser_carries_the_name_of_a_pushed_request_alone() {
     assert_eq!(request.uri(), "https://as.example/token");
 }
 
-/// O23: a refusal is told from a failure, and what is no answer leads nowhere.
+/// O23: a refusal is distinguished from a failure, and a malformed response starts no sign-in.
 #[test]
-fn what_is_no_name_of_a_pushed_request_leads_nowhere() {
+fn malformed_push_response_starts_no_sign_in() {
     let name = |text: &str| serde_json::json!({ "request_uri": text, "expires_in": 60 }).to_string();
     assert!(pushed(200, &name("urn:x")).is_ok());
     for body in [
@@ -92,9 +93,9 @@ fn what_is_no_name_of_a_pushed_request_leads_nowhere() {
     assert_eq!(refused.code(), "invalid_request");
 }
 
-/// O23: nothing is sent where no such endpoint is known.
+/// O23: without a known endpoint nothing is pushed.
 #[test]
-fn nothing_is_pushed_where_nothing_is_taken() {
+fn nothing_is_pushed_without_endpoint() {
     let refused = client().push(&asking("openid"), &OsEntropy, now()).unwrap_err();
     assert_eq!(refused, NotOffered::PushedAuthorizationRequest);
 }

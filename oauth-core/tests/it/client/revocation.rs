@@ -1,4 +1,4 @@
-//! Tokens that are given back.
+//! Revocation requests of the client.
 
 use oauth_core::client::ResponseError;
 
@@ -12,9 +12,9 @@ fn revoking() -> Client {
     )
 }
 
-/// O13: a token goes to the revocation endpoint with what it is, in the body.
+/// O13: a token is sent in the body, with its type hint.
 #[test]
-fn a_token_is_given_back_with_what_it_is() {
+fn revocation_sends_token_with_its_type() {
     let client = revoking();
     for (call, token, hint) in [
         (
@@ -38,9 +38,9 @@ fn a_token_is_given_back_with_what_it_is() {
     }
 }
 
-/// O13: a token that the server may still take is not said to be gone.
+/// O13: only a successful response counts as a revocation.
 #[test]
-fn what_is_no_success_revokes_nothing() {
+fn failed_response_is_no_revocation() {
     let revoked = |status, body| {
         let (_, pending) = start(revoking().revoke_refresh_token(&"rt".parse().unwrap()).unwrap());
         pending.finish(answer(status, body), now())

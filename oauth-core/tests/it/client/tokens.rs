@@ -1,8 +1,9 @@
-//! Requests to the token endpoint, and its answers.
+//! Token requests of the client, and the responses.
 
 use super::*;
 
-/// O6: the code goes with its redirect URI and verifier; the client authenticates in exactly one way.
+/// O6: the code is sent with its redirect URI and verifier; the client authenticates in exactly one
+/// way.
 #[test]
 fn a_code_is_redeemed_in_one_of_three_ways() {
     let secret = || "p%a+ss: w".parse().unwrap();
@@ -43,9 +44,9 @@ fn a_code_is_redeemed_in_one_of_three_ways() {
     assert!(request.headers()["authorization"].is_sensitive());
 }
 
-/// O6, 11: a client with a key sends an assertion that the server of its provider believes, and no secret.
+/// O6, 11: a client with a key sends an assertion for the issuer of its provider, and no secret.
 #[test]
-fn an_assertion_goes_along_with_its_type() {
+fn client_with_key_sends_assertion() {
     let key = SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(5))).unwrap();
     let (issuer, client_id): (Issuer, ClientId) =
         ("https://as.example".parse().unwrap(), "demo web".parse().unwrap());
@@ -77,16 +78,16 @@ fn an_assertion_goes_along_with_its_type() {
     let first = ClientAssertion::verify(signed, &keys, &policy, now()).unwrap();
     assert_eq!(first.expires_at, now() + Duration::from_secs(60));
 
-    // the server takes each once, so that there is another for each request
+    // each request has a fresh assertion, because a server accepts it once
     let (request, _) = start(client.client_credentials(&Scopes::default()));
     let sent = form(&request);
     let second = ClientAssertion::verify(&sent.last().unwrap().1, &keys, &policy, now()).unwrap();
     assert_ne!(first.jti, second.jti);
 }
 
-/// O6, 12: a client with a certificate says who it is, and its connection proves it, where the server wants to see it.
+/// O6, 12: a client with a certificate sends its id to the mTLS endpoint, and no other credential.
 #[test]
-fn a_client_with_a_certificate_sends_its_name_alone() {
+fn client_with_certificate_sends_only_its_id() {
     let client = client().with_credentials(ClientCredentials::Certificate);
     let (request, _) = start(client.client_credentials(&"read:charges".parse().unwrap()));
     assert_eq!(request.uri(), "https://as.example/token");
@@ -111,7 +112,8 @@ fn a_client_with_a_certificate_sends_its_name_alone() {
     }
 }
 
-/// O8: token responses are read strictly where it matters and leniently where the RFC wants it.
+/// O8: token responses are parsed strictly where security needs it and leniently where RFC 6749
+/// requires it.
 #[test]
 fn a_token_response_is_read() {
     let tokens = exchange(
@@ -143,10 +145,10 @@ fn a_token_response_is_read() {
     assert_eq!(mac, TokenError::WrongTokenType);
 }
 
-/// O8: by the time it is read the server has rotated, so that the tokens are not lost for how it writes their lifetime: whole seconds are
-/// understood in every spelling, and anything else is as if it were not there.
+/// O8: whole seconds of `expires_in` are understood in every spelling, and other values are
+/// ignored. The server has already rotated, so that an error would lose the tokens.
 #[test]
-fn no_spelling_of_a_lifetime_costs_the_tokens() {
+fn malformed_lifetime_does_not_lose_tokens() {
     let rows = [
         ("0", Some(0)),
         ("3600", Some(3600)),
@@ -182,12 +184,12 @@ fn no_spelling_of_a_lifetime_costs_the_tokens() {
         let expected = expected.map(|seconds| now() + Duration::from_secs(seconds));
         assert_eq!(tokens.expires_at(), expected, "{written}");
     }
-    // a member that comes twice is no spelling
+    // a duplicate member is refused
     let twice = r#"{"access_token":"at","token_type":"Bearer","expires_in":1,"expires_in":1}"#;
     assert_eq!(exchange(200, twice).unwrap_err(), TokenError::Malformed);
 }
 
-/// O8: no token is printed, the ID token included, which names a person.
+/// O8: `Debug` output shows no token, the ID token included.
 #[test]
 fn tokens_never_print() {
     let body = r#"{"access_token":"at-1","token_type":"Bearer","refresh_token":"rt-1","id_token":"id-1"}"#;
@@ -197,8 +199,8 @@ fn tokens_never_print() {
     }
 }
 
-/// O6, 92, 95: a code goes back to the server that was asked for it, with what the client proves itself by there, and nowhere else,
-/// whichever other servers the same person signs in at meanwhile.
+/// O6, 92, 95: a code and the client credentials go only to the server of their sign-in, also with
+/// several sign-ins at different servers.
 #[test]
 fn a_code_and_a_secret_go_to_their_own_server_only() {
     let elsewhere = |text: &str| text.replace("as.example", "other.example").parse().unwrap();
@@ -235,9 +237,9 @@ fn a_code_and_a_secret_go_to_their_own_server_only() {
     assert!(form(&redeemed_there).contains(&secret));
 }
 
-/// O26: the codes of RFC 6749 §5.2 are understood, whatever else comes is not taken for one.
+/// O26: the error codes of RFC 6749 §5.2 are recognized; other responses are failures.
 #[test]
-fn a_refusal_of_the_token_endpoint_is_told_from_a_failure() {
+fn token_endpoint_refusal_is_not_a_failure() {
     for status in [400, 401] {
         let error = exchange(status, r#"{"error":"invalid_grant","error_description":"used"}"#).unwrap_err();
         let TokenError::Refused(answer) = error else {
@@ -262,7 +264,7 @@ fn a_refusal_of_the_token_endpoint_is_told_from_a_failure() {
     }
 }
 
-/// O9: a refresh sends the token under its name; a new one replaces it, none keeps it.
+/// O9: a new refresh token replaces the old one; without a new one the old one stays.
 #[test]
 fn a_refresh_takes_the_new_token_or_keeps_the_old() {
     let client = client();
@@ -281,7 +283,7 @@ fn a_refresh_takes_the_new_token_or_keeps_the_old() {
     assert_eq!(kept.scopes(), &scopes);
 }
 
-/// O9, O14, 49: the tokens of a refresh are for no resource server but those that the ones before them were asked for, along the chain.
+/// O9, O14, 49: a refresh repeats the resources of the first request, along the whole chain.
 #[test]
 fn a_refresh_asks_for_the_same_resources() {
     let resources = |request: &Request<Bytes>| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! As whom an API asks.
+//! The authentication of a resource server at the introspection endpoint.
 
 use oauth_core::client::{ClientCredentials, Ports};
 use oauth_core::jose::{ClientAssertion, ClientAssertionPolicy, Signer, SigningError};
@@ -7,7 +7,7 @@ use super::*;
 
 type Heard = Arc<Mutex<Vec<Request<Bytes>>>>;
 
-/// Fails a test that reads it: an assertion is made at the `now` of the request.
+/// A clock that must not be read: an assertion uses the `now` of the request.
 struct UnreadClock;
 
 impl Clock for UnreadClock {
@@ -34,10 +34,10 @@ fn api_of(credentials: ClientCredentials) -> (ResourceServer, Heard) {
     (api_with(introspection), heard)
 }
 
-/// O12, O14: with a secret in the header or in the form, with a certificate, or with an assertion for the issuer, which each question has
-/// one of its own of.
+/// O12, O14: the resource server authenticates by a secret in header or form, by a certificate, or
+/// by a fresh assertion for the issuer.
 #[tokio::test]
-async fn an_api_asks_in_each_way_that_a_client_proves_itself() {
+async fn introspection_supports_every_client_authentication() {
     let key = SigningKey::generate_es256(&OsEntropy).unwrap();
     let secret = || "secret".parse().unwrap();
     for (credentials, names) in [
@@ -98,7 +98,7 @@ async fn an_api_asks_in_each_way_that_a_client_proves_itself() {
     }
 }
 
-/// A key that is out of reach, or whose signer panics.
+/// A signer that fails, or panics.
 struct Broken(bool);
 
 impl Signer for Broken {
@@ -108,9 +108,9 @@ impl Signer for Broken {
     }
 }
 
-/// O14: an API that cannot sign asks nobody, and nobody passes.
+/// O14: if the resource server cannot sign, no request is sent and no token passes.
 #[tokio::test]
-async fn without_its_key_an_api_lets_nobody_pass() {
+async fn failing_signer_lets_no_token_pass() {
     let own = SigningKey::generate_es256(&OsEntropy).unwrap();
     for panics in [false, true] {
         let key = SigningKey::from_signer(own.public_key(), Broken(panics));

@@ -1,11 +1,12 @@
-//! Opaque tokens that are bound to something their sender has.
+//! Opaque tokens that are bound to a key or a certificate of the sender.
 
 use oauth_core::dpop::{HEADER, Proof};
 use oauth_core::mtls::ClientCertificate;
 
 use super::*;
 
-/// O20, DP12, DP15: an opaque token may be bound, too, and what is remembered of it opens nothing without a proof.
+/// O20, DP12, DP15: an opaque token bound to a key needs a proof, also if its introspection is
+/// cached.
 #[tokio::test]
 async fn an_opaque_token_may_be_bound() {
     let key = SigningKey::generate_es256(&OsEntropy).unwrap();
@@ -28,8 +29,8 @@ async fn an_opaque_token_may_be_bound() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// O19, MT3: an opaque token that is bound to a certificate passes over a connection of that certificate alone; so does what is
-/// remembered of it, and one whose issuer names no type of token.
+/// O19, MT3: an opaque token bound to a certificate passes only over a connection with it, also if
+/// its introspection is cached or names no token type.
 #[tokio::test]
 async fn an_opaque_token_of_a_certificate_passes_with_it_alone() {
     let (own, other) = (
@@ -48,7 +49,7 @@ async fn an_opaque_token_of_a_certificate_passes_with_it_alone() {
             None => api_with(issuer.introspection().danger_allow_untyped_tokens()),
         };
         let with_proofs = api.clone().with_dpop(API.parse().unwrap(), MemoryReplays::new());
-        // the thief comes first, and again once the owner was here
+        // the attacker comes before the owner, and again after
         let shown = [Some(&other), None, Some(&own), Some(&other), None, Some(&own)];
         for (api, certificate) in [&api, &with_proofs]
             .iter()

@@ -1,8 +1,9 @@
-//! What is refused before anybody is asked, and an issuer that cannot be asked.
+//! Tokens that are refused without introspection, and failing issuers.
 
 use super::*;
 
-/// O14, 81: what is longer than any token is none, and asks no question; the longest one does.
+/// O14, 81: a token over the size limit is refused without a request; one of the limit is
+/// introspected.
 #[tokio::test]
 async fn a_token_of_more_than_16_kib_asks_no_question() {
     let issuer = Issuer::new(&active());
@@ -21,9 +22,9 @@ async fn a_token_of_more_than_16_kib_asks_no_question() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// O14: a transport that panics is one that fails, for all who wait for its answer, and the next caller finds it mended.
+/// O14: a panic of the transport fails all waiters, and the next caller succeeds.
 #[tokio::test]
-async fn a_panic_of_the_transport_takes_nobody_along() {
+async fn panic_of_transport_fails_its_waiters_only() {
     let issuer = closed(&active());
     let (panics, inner) = (Arc::new(AtomicUsize::new(1)), issuer.clone());
     let broken = transport_fn(move |request| {

@@ -1,4 +1,4 @@
-//! The resource server's guard, for tokens that only their issuer can read.
+//! The guard of a resource server, for opaque tokens.
 
 mod askers;
 mod bound;
@@ -30,7 +30,7 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
 }
 
-/// An issuer whose answers are set, and that counts its questions.
+/// An issuer with a settable response, which counts its requests.
 #[derive(Clone)]
 struct Issuer {
     answer: Arc<Mutex<(u16, String)>>,
@@ -66,7 +66,7 @@ impl Issuer {
         let params = Params::parse(request.body()).unwrap();
         assert!(params.optional("token").is_some());
         self.asked.fetch_add(1, Ordering::SeqCst);
-        // what it will say is decided before it takes its time
+        // the response is fixed before the wait
         let (status, body) = self.answer.lock().unwrap().clone();
         self.gate.acquire().await.unwrap().forget();
         if status == 0 {
@@ -88,7 +88,7 @@ impl Issuer {
     }
 }
 
-/// One that takes its time until the gate is opened.
+/// An issuer that waits until the gate is opened.
 fn closed(answer: &Value) -> Issuer {
     Issuer {
         gate: Arc::new(tokio::sync::Semaphore::new(0)),
@@ -130,9 +130,9 @@ async fn present(
     api.authenticate(&request(&format!("Bearer {token}")), now).await
 }
 
-/// O14, O16, O17: what the issuer says of an opaque token is who calls, and what they may.
+/// O14, O16, O17: the introspection response names the caller and the scopes.
 #[tokio::test]
-async fn an_opaque_token_is_what_its_issuer_says() {
+async fn introspection_decides_on_opaque_token() {
     let issuer = Issuer::new(&active());
     let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
     assert_eq!(
@@ -171,7 +171,7 @@ async fn an_opaque_token_is_what_its_issuer_says() {
         &changed("aud", json!(["https://other.example", API])).to_string(),
     );
     assert!(present(&issuer.api(), "at_1", now()).await.is_ok());
-    // a JWT for which there are keys is not asked about
+    // a JWT that a known key verifies is not introspected
     let key = SigningKey::generate_ed25519(&OsEntropy).unwrap();
     let both = issuer
         .api()
@@ -183,7 +183,8 @@ async fn an_opaque_token_is_what_its_issuer_says() {
     assert!(present(&both, "at_1", now()).await.is_ok());
 }
 
-/// O12, O14: not active, of another issuer, for another audience, over, or bound to what nobody can check: one word to the peer.
+/// O12, O14: a token that is inactive, expired, of another issuer or audience, or bound in an
+/// unsupported way gets one error to the peer.
 #[tokio::test]
 async fn a_token_that_is_not_active_here_opens_nothing() {
     let thumbprint = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
@@ -215,7 +216,7 @@ async fn a_token_that_is_not_active_here_opens_nothing() {
                 response.headers()["www-authenticate"],
                 r#"Bearer realm="https://api.example", error="invalid_token""#
             );
-            // and nothing of it is remembered
+            // and none of it is cached
             assert_eq!(issuer.asked(), asked);
         }
     }
@@ -226,9 +227,9 @@ async fn a_token_that_is_not_active_here_opens_nothing() {
     assert_eq!(refused.reason(), &ChallengeReason::WrongScheme);
 }
 
-/// O14: what is no answer is no permission; the client may come again, and the host learns why.
+/// O14: an unusable response lets no token pass; the client gets 503, and the host the reason.
 #[tokio::test]
-async fn without_an_answer_nobody_passes() {
+async fn unusable_introspection_lets_no_token_pass() {
     for (status, body) in [
         (0, ""),
         (200, ""),
@@ -253,16 +254,16 @@ async fn without_an_answer_nobody_passes() {
     assert!(present(&issuer.api(), "at_1", now()).await.is_ok());
 }
 
-/// A good answer of this length.
+/// A valid response of this length.
 fn padded(length: usize) -> String {
     let answer = active().to_string();
     let padding = " ".repeat(length - answer.len());
     answer + &padding
 }
 
-/// O13, O14: an answer is remembered for seconds, not beyond the end of the token, and not beyond its revocation.
+/// O13, O14: a response is cached for some seconds, until the end of the token or its revocation.
 #[tokio::test]
-async fn an_answer_is_remembered_until_it_is_revoked() {
+async fn introspection_is_cached_until_revocation() {
     let issuer = Issuer::new(&active());
     let introspection = issuer.introspection();
     let api = api_with(introspection.clone());
@@ -299,9 +300,10 @@ async fn an_answer_is_remembered_until_it_is_revoked() {
     }
 }
 
-/// O14: where the token ends first, the issuer is asked again at its end, whatever leeway is left.
+/// O14: a token that expires during the cache time is introspected again at its end, regardless of
+/// the leeway.
 #[tokio::test]
-async fn an_answer_is_not_remembered_beyond_the_end_of_the_token() {
+async fn introspection_is_not_cached_past_token_expiry() {
     let end = now() + Duration::from_secs(3);
     let issuer = Issuer::new(&changed("exp", json!(1_800_000_003)));
     let api = issuer.api();
@@ -311,9 +313,10 @@ async fn an_answer_is_not_remembered_beyond_the_end_of_the_token() {
     }
 }
 
-/// O14: 32 who come with one token at once ask once; one who goes away leaves the others their answer.
+/// O14: 32 concurrent requests with one token send one introspection request; a caller that is
+/// dropped does not affect the others.
 #[tokio::test]
-async fn those_who_come_at_once_ask_once() {
+async fn concurrent_introspections_are_single_flight() {
     let issuer = Issuer::new(&active());
     let api = issuer.api();
     let answers = join_all((0..32).map(|_| present(&api, "at_1", now()))).await;
@@ -330,7 +333,7 @@ async fn those_who_come_at_once_ask_once() {
     drop(first);
     issuer.gate.add_permits(1);
     assert!(second.await.is_ok());
-    // where everybody went away, the next one asks anew
+    // if all callers were dropped, the next one sends a new request
     let mut gone = Box::pin(present(&api, "at_2", now()));
     assert!((&mut gone).now_or_never().is_none());
     drop(gone);
@@ -339,9 +342,10 @@ async fn those_who_come_at_once_ask_once() {
     assert_eq!(issuer.asked(), 3);
 }
 
-/// O13: an answer that was on its way when the token was revoked is neither remembered nor given to who comes later.
+/// O13: a response that was under way during the revocation is neither cached nor used for later
+/// requests.
 #[tokio::test]
-async fn an_answer_of_before_a_revocation_is_not_kept() {
+async fn response_from_before_revocation_is_not_used() {
     for all in [false, true] {
         let issuer = closed(&active());
         let introspection = issuer.introspection();
@@ -362,7 +366,7 @@ async fn an_answer_of_before_a_revocation_is_not_kept() {
     }
 }
 
-/// O14: nothing that is remembered, and nothing that is asked with, is printed.
+/// O14: `Debug` output shows neither cached tokens nor credentials.
 #[test]
 fn an_introspection_never_prints_its_secret() {
     let printed = format!("{:?}", Issuer::new(&active()).introspection());

@@ -1,4 +1,4 @@
-//! One introspection for several resource servers, and for a flood.
+//! One introspection cache for several resource servers, and under a flood.
 
 use super::*;
 
@@ -14,9 +14,10 @@ fn refused(presented: Result<AuthenticatedToken, Challenge>) {
     assert_eq!(presented.unwrap_err().reason(), &ChallengeReason::InactiveToken);
 }
 
-/// O14, O17: what is remembered of a token opens no other audience, is of no other issuer and not valid any earlier, whoever asked first.
+/// O14, O17: a cached response is checked anew for each audience, issuer and time, regardless of
+/// the first caller.
 #[tokio::test]
-async fn what_is_remembered_opens_its_own_audience_alone() {
+async fn cached_introspection_is_checked_per_audience() {
     let issuer = Issuer::new(&active());
     let shared = issuer.introspection();
     let (api, admin) = (of(ISSUER, API, &shared), of(ISSUER, ADMIN, &shared));
@@ -38,9 +39,10 @@ async fn what_is_remembered_opens_its_own_audience_alone() {
     assert!(present(&admin, "at_4", now()).await.is_ok());
 }
 
-/// O14, O17: nor does an answer that another resource server has asked for, and waits for.
+/// O14, O17: a resource server that joins a request under way checks the response for its own
+/// audience.
 #[tokio::test]
-async fn who_joins_a_question_is_judged_for_itself() {
+async fn joined_introspection_is_checked_per_audience() {
     for admin_first in [false, true] {
         let issuer = closed(&active());
         let shared = issuer.introspection();
@@ -62,7 +64,7 @@ async fn who_joins_a_question_is_judged_for_itself() {
     }
 }
 
-/// O12, O14: a refresh token is active, too, and what has no type, or that of something else, is no access token.
+/// O12, O14: an active refresh token, and a token of no or another type, is not an access token.
 #[tokio::test]
 async fn a_refresh_token_is_no_access_token() {
     for of_no_access_token in [
@@ -83,10 +85,10 @@ async fn a_refresh_token_is_no_access_token() {
     }
 }
 
-/// O12, O14, O20: of an issuer that names no types they are taken where the host says so; one that is named must be right, and what a
-/// token is bound to is not forgotten for the lack of it.
+/// O12, O14, O20: tokens of an issuer that names no types pass if the host allows it. A named type
+/// must be right, and a binding still counts.
 #[tokio::test]
-async fn tokens_without_a_type_pass_where_the_host_says_so() {
+async fn tokens_without_type_pass_if_host_allows() {
     let untyped = changed("token_type", Value::Null);
     let issuer = Issuer::new(&untyped);
     let lenient = issuer.introspection().danger_allow_untyped_tokens();
@@ -117,9 +119,10 @@ async fn tokens_without_a_type_pass_where_the_host_says_so() {
     }
 }
 
-/// O14: a flood of tokens that nobody knows asks 1024 questions at once; the next is a 503, until one is answered or given up.
+/// O14: at most 1024 introspections are under way; the next caller gets 503 until one ends or is
+/// dropped.
 #[tokio::test]
-async fn a_flood_asks_so_many_questions_at_once() {
+async fn concurrent_introspections_are_limited() {
     let issuer = closed(&active());
     let api = &issuer.api();
     let ask = |number: u32| {
@@ -127,7 +130,7 @@ async fn a_flood_asks_so_many_questions_at_once() {
         assert!((&mut asking).now_or_never().is_none());
         asking
     };
-    // who went away counts no more
+    // dropped requests free their places
     for number in 0..1100 {
         drop(ask(number));
     }

@@ -1,4 +1,4 @@
-//! What a client is told that may not pass, and where it is led.
+//! Challenges to clients that were refused, and the metadata that they link.
 
 use async_trait::async_trait;
 use oauth_core::dpop::{NonceKey, Nonces};
@@ -8,7 +8,8 @@ use oauth_core::store::SpendOutcome;
 
 use super::*;
 
-/// O20, DP10, DP16: an API with nonces hands them out, and takes none of the authorization server's.
+/// O20, DP10, DP16: an API with nonces issues its own, and refuses those of the authorization
+/// server.
 #[tokio::test]
 async fn an_api_hands_out_nonces_of_its_own() {
     let (secret, own) = (NonceKey::from_bytes([7; 32]), key(1));
@@ -57,13 +58,14 @@ async fn an_api_hands_out_nonces_of_its_own() {
     }
 }
 
-/// O20: where nobody authenticates, both schemes are on offer and nothing is wrong; where two tokens come, nobody knows whose.
+/// O20: a request without a token is challenged for both schemes, without an error; a request with
+/// two tokens is malformed.
 #[tokio::test]
-async fn both_schemes_are_on_offer() {
+async fn request_without_token_is_challenged_for_both_schemes() {
     let (api, own) = (api(), key(1));
     let token = token(Some(jkt(&own)));
-    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
-    let refused = present(&api, &nobody).await.unwrap_err();
+    let anonymous = Request::get("/").body(()).unwrap().into_parts().0;
+    let refused = present(&api, &anonymous).await.unwrap_err();
     assert_eq!(
         challenges(&refused),
         [
@@ -88,7 +90,7 @@ async fn both_schemes_are_on_offer() {
     assert_eq!(present(&api, &query).await.unwrap_err().status(), 400);
 }
 
-/// A store that is down.
+/// A replay store that is down.
 struct Down;
 
 #[async_trait]
@@ -107,7 +109,8 @@ impl ReplayStore for Down {
     }
 }
 
-/// O20, DP13: nobody passes whose proof cannot be remembered, and the peer learns nothing of why.
+/// O20, DP13: if the replay store is down, a proof is refused with 503, and the peer gets no
+/// detail.
 #[tokio::test]
 async fn a_proof_that_cannot_be_remembered_opens_nothing() {
     use std::error::Error;
@@ -123,13 +126,13 @@ async fn a_proof_that_cannot_be_remembered_opens_nothing() {
     assert!(!response.headers().contains_key("www-authenticate"));
 }
 
-/// O22: clients learn from the challenge where the metadata are, and from those whom to ask for which token.
+/// O22: the challenge links the metadata of the resource, which name the authorization servers.
 #[tokio::test]
 async fn a_challenge_leads_to_the_metadata() {
     let api = api().with_metadata("read:charges write:charges".parse().unwrap());
-    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
+    let anonymous = Request::get("/").body(()).unwrap().into_parts().0;
     let url = "https://api.example/.well-known/oauth-protected-resource";
-    for challenge in challenges(&present(&api, &nobody).await.unwrap_err()) {
+    for challenge in challenges(&present(&api, &anonymous).await.unwrap_err()) {
         assert!(
             challenge.ends_with(&format!(r#", resource_metadata="{url}""#)),
             "{challenge}"
@@ -162,14 +165,15 @@ async fn a_challenge_leads_to_the_metadata() {
     let named = ResourceServer::new(ISSUER.parse().unwrap(), "payments".parse().unwrap(), keys)
         .with_metadata("read:charges".parse().unwrap());
     assert_eq!(named.metadata_path(), None);
-    let refused = present(&named, &nobody).await.unwrap_err();
+    let refused = present(&named, &anonymous).await.unwrap_err();
     assert_eq!(challenges(&refused), [r#"Bearer realm="payments""#]);
 }
 
-/// O22: the metadata are where clients look for them, whatever the resource ends in: a slash that is all of its path goes, and nothing else.
+/// O22: the metadata URL puts the well-known part before the path of the resource; only a path of a
+/// single slash is dropped.
 #[tokio::test]
 async fn the_metadata_stand_before_the_path_of_the_resource() {
-    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
+    let anonymous = Request::get("/").body(()).unwrap().into_parts().0;
     for (resource, path, query) in [
         ("https://api.example", "", ""),
         ("https://api.example/", "", ""),
@@ -187,7 +191,7 @@ async fn the_metadata_stand_before_the_path_of_the_resource() {
         let well_known = format!("/.well-known/oauth-protected-resource{path}");
         assert_eq!(api.metadata_path().as_ref(), Some(&well_known), "{resource}");
         let url = format!("https://api.example{well_known}{query}");
-        let refused = present(&api, &nobody).await.unwrap_err();
+        let refused = present(&api, &anonymous).await.unwrap_err();
         assert_eq!(
             challenges(&refused),
             [format!(r#"Bearer realm="{resource}", resource_metadata="{url}""#)]

@@ -1,4 +1,4 @@
-//! The resource server's guard, for tokens that are bound to a key.
+//! The guard of a resource server, for bound tokens.
 
 mod challenges;
 mod remembered;
@@ -96,8 +96,8 @@ fn challenges(challenge: &Challenge) -> Vec<String> {
     values.map(|value| value.to_str().unwrap().to_owned()).collect()
 }
 
-/// O20, 101, DP12: a bound token passes with a proof of its key, in any case of the scheme, and says so; its challenges are of the
-/// scheme that the caller uses.
+/// O20, 101, DP12: a bound token passes with a proof of its key, in any case of the scheme. Its
+/// challenges use the scheme of the request.
 #[tokio::test]
 async fn a_bound_token_passes_with_a_proof_of_its_key() {
     let (api, own) = (api(), key(1));
@@ -119,9 +119,10 @@ async fn a_bound_token_passes_with_a_proof_of_its_key() {
     }
 }
 
-/// O20, 100, DP15: bound tokens are no bearer tokens, and bearer tokens are not bound; nor is one that is bound to a certificate.
+/// O20, 100, DP15: a bound token does not pass as bearer token, nor a bearer token as bound; nor
+/// does one bound to a certificate.
 #[tokio::test]
-async fn a_token_passes_by_its_own_scheme_alone() {
+async fn token_passes_by_its_own_scheme_only() {
     let (api, own) = (api(), key(1));
     let certificate = Confirmation::Certificate(Thumbprint::from_bytes([1; 32]));
     let (bound, unbound, of_tls) = (token(Some(jkt(&own))), token(None), token(Some(certificate)));
@@ -149,7 +150,7 @@ async fn a_token_passes_by_its_own_scheme_alone() {
             r#"DPoP realm="https://api.example", algs="ES256 Ed25519 EdDSA""#,
         ]
     );
-    // an API that takes no proofs neither knows the scheme nor believes the token
+    // an API without proofs neither knows the scheme nor accepts the token
     let refused = present(&bearer_api(), &request("Bearer", &bound, &[]))
         .await
         .unwrap_err();
@@ -162,7 +163,7 @@ async fn a_token_passes_by_its_own_scheme_alone() {
     assert_eq!(challenges(&refused), [r#"Bearer realm="https://api.example""#]);
 }
 
-/// O19, MT3: a token that is bound to a certificate passes over a connection of that certificate, and over no other.
+/// O19, MT3: a token bound to a certificate passes only over a connection with that certificate.
 #[tokio::test]
 async fn a_token_of_a_certificate_passes_with_it_alone() {
     let (own, other) = (
@@ -173,7 +174,7 @@ async fn a_token_of_a_certificate_passes_with_it_alone() {
     for api in [api(), bearer_api()] {
         for (certificate, passes) in [(Some(&own), true), (Some(&other), false), (None, false)] {
             let mut request = request("Bearer", &token, &[]);
-            // what anybody can write proves nothing
+            // a header that anyone can write proves nothing
             request
                 .headers
                 .insert("x-client-cert", HeaderValue::from_static("own"));
@@ -193,7 +194,7 @@ async fn a_token_of_a_certificate_passes_with_it_alone() {
     }
 }
 
-/// What may be wrong with the proof beside a token of `own`.
+/// Faults of the proof beside a token of `own`.
 fn faults(token: &str, own: &SigningKey, thief: &SigningKey) -> Vec<(Vec<HeaderValue>, ProofError)> {
     let proper = || made(token);
     let of = |proof: Proof| vec![value(&proof, own)];
@@ -233,9 +234,10 @@ fn faults(token: &str, own: &SigningKey, thief: &SigningKey) -> Vec<(Vec<HeaderV
     ]
 }
 
-/// O20, DP1, DP8, DP9, DP11, DP12: a thief has the token and not the key; whatever else is wrong with a proof is as bad.
+/// O20, DP1, DP8, DP9, DP11, DP12: a token is refused with a proof of another key, or with any
+/// other fault of the proof.
 #[tokio::test]
-async fn a_stolen_token_opens_nothing() {
+async fn stolen_token_is_refused() {
     let (api, own, thief) = (api(), key(1), key(2));
     let token = token(Some(jkt(&own)));
     let proper = made(&token);
@@ -262,10 +264,10 @@ async fn a_stolen_token_opens_nothing() {
         );
         assert!(!headers.contains_key(NONCE_HEADER));
     }
-    // and none of it spent the proof
+    // a refused proof is not used up
     let proof = value(&proper, &own);
     assert!(present(&api, &request("DPoP", &token, &[proof])).await.is_ok());
-    // nor does a proof help a token that is none
+    // a proof does not help an invalid token
     let forged = format!("{token}A");
     let proof = value(&made(&forged), &own);
     let refused = present(&api, &request("DPoP", &forged, &[proof]))
@@ -277,7 +279,8 @@ async fn a_stolen_token_opens_nothing() {
     ));
 }
 
-/// O20, DP9: the place is the configured one, below which the path of the request is, whatever the request says of its host.
+/// O20, DP9: the URL of the proof is the configured base and the path of the request, whatever
+/// `Host` says.
 #[tokio::test]
 async fn the_place_of_a_request_is_the_configured_one() {
     let (own, replays) = (key(1), Arc::new(MemoryReplays::new()));
@@ -325,7 +328,7 @@ async fn the_place_of_a_request_is_the_configured_one() {
     }
 }
 
-/// O20, DP9: a path with a character that browsers send as it is, in either spelling, is the one that was proven.
+/// O20, DP9: a path passes with a character as browsers send it, encoded or not.
 #[tokio::test]
 async fn a_path_passes_in_the_spelling_of_a_browser() {
     let (api, own) = (api(), key(1));
@@ -344,7 +347,7 @@ async fn a_path_passes_in_the_spelling_of_a_browser() {
     }
 }
 
-/// O20, DP13: a proof opens the API once, also to 32 who come at once.
+/// O20, DP13: of 32 concurrent uses of one proof one passes.
 #[tokio::test]
 async fn one_of_32_uses_of_a_proof_opens_the_api() {
     let (api, own) = (api(), key(1));

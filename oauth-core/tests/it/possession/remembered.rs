@@ -1,11 +1,11 @@
-//! For how long it is known that a proof was used.
+//! Retention of used proofs.
 
 use super::*;
 
-/// O20, DP11, DP13: until it is too old to be taken, and a minute longer for a server whose clock is behind that of the one that purges;
-/// also a proof of a client whose clock is ahead.
+/// O20, DP11, DP13: a proof is remembered until it is too old, and one minute longer for servers
+/// with slow clocks; also a proof of a client with a fast clock.
 #[tokio::test]
-async fn a_proof_is_remembered_for_as_long_as_it_would_be_taken() {
+async fn proof_is_remembered_while_acceptable() {
     let own = key(1);
     let token = token(Some(jkt(&own)));
     let second = Duration::from_secs(1);

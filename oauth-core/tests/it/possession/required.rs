@@ -1,4 +1,4 @@
-//! An API that a token alone does not open.
+//! APIs that require bound tokens.
 
 use oauth_core::resource::RequiredPossession::{self, Certificate, Key, KeyOrCertificate};
 
@@ -7,7 +7,7 @@ use super::*;
 const DPOP: &str = r#"DPoP realm="https://api.example", algs="ES256 Ed25519 EdDSA""#;
 const BEARER: &str = r#"Bearer realm="https://api.example""#;
 
-/// One that demands this, told before or after it is told where it is.
+/// Guards with this requirement, set before or after the location.
 fn apis(required: RequiredPossession) -> [ResourceServer; 2] {
     let replays = || Arc::new(MemoryReplays::new());
     [
@@ -18,9 +18,10 @@ fn apis(required: RequiredPossession) -> [ResourceServer; 2] {
     ]
 }
 
-/// O19, O20, DP15, MT3: what is bound as it has to be passes with its proof, and whatever else is a valid token does not.
+/// O19, O20, DP15, MT3: a token with the required binding passes with its proof; every other valid
+/// token is refused.
 #[tokio::test]
-async fn a_token_that_is_not_bound_as_it_must_be_opens_nothing() {
+async fn token_without_required_binding_is_refused() {
     let (own, shown) = (key(1), ClientCertificate::from_der(b"own"));
     let bound_to = [None, Some(jkt(&own)), Some(shown.confirmation())];
     for (required, passing) in [
@@ -37,7 +38,7 @@ async fn a_token_that_is_not_bound_as_it_must_be_opens_nothing() {
                     .then(|| value(&made(&token), &own))
                     .into_iter()
                     .collect();
-                // the sender has all there is to have
+                // the sender has every kind of proof
                 let mut request = request(scheme, &token, &proofs);
                 request.extensions.insert(shown.clone());
                 for _ in 0..2 {
@@ -47,7 +48,7 @@ async fn a_token_that_is_not_bound_as_it_must_be_opens_nothing() {
                         break;
                     }
                     let refused = presented.unwrap_err();
-                    // where no proof is taken, the scheme is none that is known
+                    // without proofs the scheme is unknown
                     let is_unknown = is_of_key && required == Certificate;
                     let reason = if is_unknown {
                         ChallengeReason::NoToken
@@ -66,11 +67,11 @@ async fn a_token_that_is_not_bound_as_it_must_be_opens_nothing() {
     }
 }
 
-/// O20, O22: who may not pass is told of the schemes that help, and the metadata say what is demanded.
+/// O20, O22: the challenge names the schemes that can pass, and the metadata state the requirement.
 #[tokio::test]
-async fn a_challenge_is_of_a_scheme_that_helps() {
+async fn challenge_names_schemes_that_can_pass() {
     let error = r#", error="invalid_token""#;
-    let nobody = Request::get("/").body(()).unwrap().into_parts().0;
+    let anonymous = Request::get("/").body(()).unwrap().into_parts().0;
     let unbound = request("Bearer", &token(None), &[]);
     for (required, on_offer, refused) in [
         (
@@ -86,7 +87,7 @@ async fn a_challenge_is_of_a_scheme_that_helps() {
         ),
     ] {
         for api in apis(required) {
-            let challenge = present(&api, &nobody).await.unwrap_err();
+            let challenge = present(&api, &anonymous).await.unwrap_err();
             assert_eq!(challenges(&challenge), on_offer, "{required:?}");
             let challenge = present(&api, &unbound).await.unwrap_err();
             assert_eq!(challenges(&challenge), refused, "{required:?}");

@@ -1,10 +1,10 @@
-//! Tokens that the guard has seen before, in the hands of somebody else.
+//! Verified tokens in the hands of an attacker.
 
 use super::*;
 
-/// O20, 101, DP12: that its owner was here proves nothing of who comes next.
+/// O20, 101, DP12: the earlier use of a token by its owner does not help a caller without the key.
 #[tokio::test]
-async fn a_bound_token_that_was_seen_is_of_no_use_to_a_thief() {
+async fn cached_bound_token_still_needs_proof() {
     let (api, own, thief) = (api(), key(1), key(2));
     let token = token(Some(jkt(&own)));
     let proof = value(&made(&token), &own);

@@ -1,4 +1,4 @@
-//! What a client does with what a server says of itself.
+//! Client behavior that follows from the metadata of the server.
 
 use std::time::{Duration, SystemTime};
 
@@ -47,15 +47,15 @@ fn finish(client: &Client, query: &str) -> Result<(), CallbackError> {
     pending.finish(&query, now()).map(|_| ())
 }
 
-/// O3, 90: an answer names its issuer where the server says that it does, refusals included; where it does not, an answer without one is
-/// taken, and one with another issuer is not.
+/// O3, 90: if the metadata promise `iss`, every response must have it, errors included. Otherwise a
+/// response without `iss` is accepted, and one with another issuer refused.
 #[test]
 fn a_server_that_says_it_names_itself_is_held_to_it() {
     let wrong = Err(CallbackError::WrongIssuer);
     for (said, sends_issuer) in [
         (json!(true), true),
         (json!(false), false),
-        // silence
+        // member absent
         (Value::Null, false),
     ] {
         let client = client(&with("authorization_response_iss_parameter_supported", said));
@@ -72,7 +72,7 @@ fn a_server_that_says_it_names_itself_is_held_to_it() {
     }
 }
 
-/// O23: where the server says that it takes pushed requests alone, no other is sent.
+/// O23: if the metadata require pushed requests, no other is sent.
 #[test]
 fn a_server_that_wants_pushed_requests_gets_no_others() {
     for (said, is_required) in [(json!(true), true), (json!(false), false), (Value::Null, false)] {
@@ -88,9 +88,10 @@ fn place<A: CallResponse>(call: Call<A>) -> String {
     request.uri().to_string()
 }
 
-/// O19, 12, 92: so does whoever has tokens bound to a certificate, though it proves itself by a key or a secret, or not at all.
+/// O19, 12, 92: a client that requests certificate-bound tokens uses the mTLS endpoint, whichever
+/// way it authenticates.
 #[test]
-fn bound_tokens_are_asked_for_where_the_server_wants_to_see_the_certificate() {
+fn bound_tokens_are_requested_at_mtls_endpoint() {
     let mut document = least();
     let endpoints = ["token", "par", "revoke", "userinfo"];
     let names = [
@@ -143,10 +144,10 @@ fn bound_tokens_are_asked_for_where_the_server_wants_to_see_the_certificate() {
     }
 }
 
-/// O6, 12, 92: whoever shows a certificate asks where the server wants to see one, and at the endpoint itself where it names no such
-/// place; nobody else goes there.
+/// O6, 12, 92: a client with a certificate uses the mTLS aliases, or the plain endpoint where there
+/// is no alias. Other clients never use an alias.
 #[test]
-fn certificates_are_shown_where_the_server_wants_to_see_them() {
+fn clients_with_certificate_use_mtls_aliases() {
     let mut document = least();
     document["pushed_authorization_request_endpoint"] = json!("https://as.example/par");
     document["revocation_endpoint"] = json!("https://as.example/revoke");

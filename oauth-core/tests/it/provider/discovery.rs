@@ -1,4 +1,4 @@
-//! Where a server is asked to describe itself, and which answers are none.
+//! Discovery of a server: the URLs of its metadata, and unusable responses.
 
 use std::error::Error as _;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use super::*;
 const OPENID: &str = "https://as.example/.well-known/openid-configuration";
 const OAUTH: &str = "https://as.example/.well-known/oauth-authorization-server";
 
-/// An answer: its status, what it says to be, and its text; status 0 is no answer.
+/// A response: status (0 for none), content type and body.
 #[derive(Clone)]
 struct StubResponse(u16, &'static str, String);
 
@@ -26,7 +26,7 @@ fn status(status: u16) -> StubResponse {
     StubResponse(status, "application/json", least().to_string())
 }
 
-/// Asks for `issuer` at a server that answers in turn, and tells what it was asked for.
+/// Discovers `issuer` with these responses in order; also returns the requested URLs.
 fn discover(issuer: &str, answers: &[StubResponse]) -> (Result<Provider, DiscoveryError>, Vec<String>) {
     let (answers, asked) = (
         Mutex::new(answers.iter().cloned()),
@@ -55,7 +55,7 @@ fn discover(issuer: &str, answers: &[StubResponse]) -> (Result<Provider, Discove
     (provider.unwrap(), asked)
 }
 
-/// O22, 94: the document of OpenID Connect first, that of OAuth where there is none.
+/// O22, 94: the document of OpenID Connect is requested first, that of RFC 8414 after a 404.
 #[test]
 fn a_server_is_found_by_its_name() {
     let (provider, asked) = discover("https://as.example", &[document()]);
@@ -72,9 +72,10 @@ fn a_server_is_found_by_its_name() {
     assert_eq!(asked.len(), 2);
 }
 
-/// O22: behind the path of the issuer by OpenID Connect Discovery, before it by RFC 8414, without the slash at its end.
+/// O22: OpenID Connect puts the well-known part behind the path of the issuer, RFC 8414 before it,
+/// without the final slash.
 #[test]
-fn a_tenant_is_asked_for_in_both_places() {
+fn issuer_with_path_is_discovered_at_both_urls() {
     for (issuer, openid, oauth) in [
         ("https://as.example", OPENID, OAUTH),
         ("https://as.example/", OPENID, OAUTH),
@@ -101,7 +102,8 @@ fn a_tenant_is_asked_for_in_both_places() {
     ));
 }
 
-/// O22, 94: nothing is followed, nothing but a 404 leads to the other document, and a refused document is the last word.
+/// O22, 94: redirects are not followed, only a 404 leads to the second document, and a refused
+/// document is final.
 #[test]
 fn nothing_but_a_404_leads_to_the_other_document() {
     for code in [
@@ -146,7 +148,8 @@ fn nothing_but_a_404_leads_to_the_other_document() {
     assert_eq!(asked.len(), 2);
 }
 
-/// O22, 94: a page is no document, whatever stands in it: somebody else may have written it.
+/// O22, 94: a document of another content type is refused, because users of the host may have
+/// written it.
 #[test]
 fn a_page_is_no_document() {
     for content_type in [

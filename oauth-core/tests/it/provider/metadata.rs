@@ -1,4 +1,4 @@
-//! What a server says of itself is checked before anything is sent there.
+//! Validation of server metadata before anything is sent to an endpoint.
 
 use oauth_core::client::{Discovery, MetadataError, Provider};
 
@@ -8,7 +8,7 @@ fn read(document: &Value) -> Result<Provider, MetadataError> {
     Provider::from_metadata(&issuer(), document.to_string().as_bytes())
 }
 
-/// Every member that names a place.
+/// Every member with a URL.
 const ENDPOINTS: [&str; 7] = [
     "authorization_endpoint",
     "token_endpoint",
@@ -19,7 +19,7 @@ const ENDPOINTS: [&str; 7] = [
     "jwks_uri",
 ];
 
-/// O22, 93: what a server says of itself is what its client knows.
+/// O22, 93: valid metadata give the endpoints of a provider.
 #[test]
 fn the_metadata_of_a_server_make_a_provider() {
     let (authorize, token) = ("https://as.example/authorize", "https://as.example/token");
@@ -47,7 +47,8 @@ fn the_metadata_of_a_server_make_a_provider() {
     }
 }
 
-/// O22, 82, 94: byte for byte, whatever else the document says: a slash, a letter's case or a port is another issuer.
+/// O22, 82, 94: the issuer is compared byte for byte: another final slash, letter case or port is
+/// another issuer.
 #[test]
 fn the_metadata_of_another_issuer_are_refused() {
     for other in [
@@ -76,7 +77,7 @@ fn the_metadata_of_another_issuer_are_refused() {
     }
 }
 
-/// O22, 72, 94: no member twice, no list that is none, nothing that is required left out.
+/// O22, 72, 94: duplicate members, malformed lists and missing required members are refused.
 #[test]
 fn malformed_metadata_are_refused() {
     let least = least().to_string();
@@ -125,7 +126,7 @@ fn malformed_metadata_are_refused() {
     }
 }
 
-/// O22, 94: where a secret could go, it goes over TLS, also on this machine.
+/// O22, 94: an `https` issuer has `https` endpoints only, also on this machine.
 #[test]
 fn an_https_issuer_sends_its_clients_over_tls_alone() {
     for member in ENDPOINTS {
@@ -163,9 +164,10 @@ fn an_https_issuer_sends_its_clients_over_tls_alone() {
     }
 }
 
-/// O22: whoever shows a certificate asks what a token is worth at the place for that, and where there is none, at that of everybody.
+/// O22: a client with a certificate introspects at the mTLS alias, or at the plain endpoint without
+/// one.
 #[test]
-fn a_token_is_asked_about_where_the_metadata_say() {
+fn introspection_endpoint_follows_metadata() {
     let (everybody, alias) = (
         "https://as.example/introspect",
         "https://mtls.as.example/introspect",
@@ -196,7 +198,7 @@ fn a_token_is_asked_about_where_the_metadata_say() {
     );
 }
 
-/// O22: a server for development is on the loopback interface with all that belongs to it.
+/// O22: an issuer on the loopback interface, for development, has all endpoints there.
 #[test]
 fn a_loopback_issuer_has_loopback_endpoints() {
     let document = least()
@@ -211,7 +213,7 @@ fn a_loopback_issuer_has_loopback_endpoints() {
     );
 }
 
-/// O1, O2, 93: without codes there is nothing to redeem, and without S256 nobody knows whether the challenge is looked at.
+/// O1, O2, 93: a server without the code flow, or without S256, is refused.
 #[test]
 fn a_server_without_codes_or_s256_is_refused() {
     for types in [
@@ -242,7 +244,7 @@ fn a_server_without_codes_or_s256_is_refused() {
     );
 }
 
-/// O22, 94: a document is no more than 64 KiB.
+/// O22, 94: a document over 64 KiB is refused.
 #[test]
 fn metadata_beyond_64_kib_are_refused() {
     let text = least().to_string();
@@ -252,9 +254,10 @@ fn metadata_beyond_64_kib_are_refused() {
     assert_eq!(read(64 * 1024 + 1), Err(MetadataError::TooLong));
 }
 
-/// O2, 93: silence may be taken for consent by whoever knows the server, a list without S256 never.
+/// O2, 93: the host may accept metadata without a list of challenge methods; a list without S256 is
+/// refused.
 #[test]
-fn silence_may_be_taken_for_s256_and_another_list_not() {
+fn missing_challenge_methods_may_be_accepted() {
     let discovery = Discovery::new(issuer()).danger_take_silence_for_s256();
     let read = |methods| {
         let document = with("code_challenge_methods_supported", methods);

@@ -1,4 +1,4 @@
-//! What a client learns of a server, through its public face.
+//! Discovery and server metadata of the client, through its public API.
 
 mod client;
 mod discovery;
@@ -12,7 +12,7 @@ fn issuer() -> Issuer {
     "https://as.example".parse().unwrap()
 }
 
-/// What a server has to say of itself, and no more.
+/// The smallest valid metadata.
 fn least() -> Value {
     json!({
         "issuer": "https://as.example",
@@ -23,7 +23,7 @@ fn least() -> Value {
     })
 }
 
-/// The same with a member set, or removed by `null`.
+/// The smallest metadata with a member set, or removed by `null`.
 fn with(member: &str, value: Value) -> Value {
     let mut document = least();
     let members = document.as_object_mut().unwrap();

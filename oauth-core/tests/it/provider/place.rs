@@ -1,10 +1,10 @@
-//! Somebody far away does not choose what a client asks in its own network.
+//! Server-side request forgery: a remote issuer cannot send its clients into their own network.
 
 use oauth_core::client::{MetadataError, Provider};
 
 use super::*;
 
-/// Each is a place that only this machine or its neighbours see, however it is spelt.
+/// Addresses of this machine or of private networks, in every spelling.
 const NEAR: [&str; 46] = [
     "127.0.0.1",
     "127.0.0.1.",
@@ -54,7 +54,7 @@ const NEAR: [&str; 46] = [
     "as.LOCALHOST.",
 ];
 
-/// Their neighbours, which are anybody's.
+/// Public addresses next to them.
 const FAR: [&str; 17] = [
     "as.example",
     "localhost.example",
@@ -85,9 +85,10 @@ fn read(issuer: &str, member: &str, value: Value) -> Result<(), MetadataError> {
     Provider::from_metadata(&issuer, document.as_bytes()).map(|_| ())
 }
 
-/// O22, 94: an issuer elsewhere sends its clients to no address of their own machine or network, whichever member says so.
+/// O22, 94: a remote issuer with an endpoint in a private network is refused, whichever member has
+/// it.
 #[test]
-fn an_issuer_elsewhere_sends_its_clients_into_no_private_network() {
+fn public_issuer_has_no_private_endpoint() {
     for member in [
         "authorization_endpoint",
         "token_endpoint",
@@ -114,9 +115,9 @@ fn an_issuer_elsewhere_sends_its_clients_into_no_private_network() {
     );
 }
 
-/// O22: an issuer in a private network has its endpoints there, and over TLS all the same.
+/// O22: an issuer in a private network may have its endpoints there, over TLS only.
 #[test]
-fn an_issuer_nearby_has_endpoints_nearby() {
+fn private_issuer_may_have_private_endpoints() {
     for issuer in [
         "https://10.0.0.1",
         "https://localhost:8443",

@@ -1,12 +1,12 @@
-//! ID tokens that lie.
+//! Forged and faulty ID tokens.
 
 use super::provider::with;
 use super::*;
 
-/// A test, the members that are others, and what the client makes of it.
+/// A test: its name, the changed members, and the result of the client.
 type Row = (&'static str, Value, Result<(), JwtError>);
 
-/// Who it is from, about and for.
+/// Issuer, subject and audience.
 fn names() -> Vec<Row> {
     use JwtError::{Malformed, WrongAudience, WrongIssuer};
     let both = json!([CLIENT, "another"]);
@@ -54,7 +54,7 @@ fn names() -> Vec<Row> {
     ]
 }
 
-/// When it is valid.
+/// Times of validity.
 fn times() -> Vec<Row> {
     use JwtError::{Expired, Malformed, NotYetValid, SignInTooOld};
     vec![
@@ -97,7 +97,7 @@ fn times() -> Vec<Row> {
     ]
 }
 
-/// What ties it to this sign-in.
+/// Nonce and hashes that bind the token to this sign-in.
 fn bonds() -> Vec<Row> {
     use JwtError::{Malformed, WrongAccessToken, WrongNonce};
     let other_hash = "77QmUPtjPfzWtF2AnpK9RQ";
@@ -121,14 +121,14 @@ fn bonds() -> Vec<Row> {
             json!({ "at_hash": "" }),
             Err(WrongAccessToken),
         ),
-        // optional where it comes from the token endpoint
+        // optional from the token endpoint
         ("missing-at-hash", json!({ "at_hash": null }), Ok(())),
     ]
 }
 
-/// O18, 74, 75, 76, 82, 83, 84, 85, 86: a claim that lies is noticed, each alone.
+/// O18, 74, 75, 76, 82, 83, 84, 85, 86: each wrong claim is detected alone.
 #[tokio::test]
-async fn a_claim_that_lies_is_noticed() {
+async fn wrong_claim_is_refused() {
     for (name, claims, expected) in names().into_iter().chain(times()).chain(bonds()) {
         let op = Op::lying(Lie {
             claims,
@@ -139,9 +139,9 @@ async fn a_claim_that_lies_is_noticed() {
     }
 }
 
-/// O15, O18, 65, 67, 68, 69, 70, 73: so is a header that lies.
+/// O15, O18, 65, 67, 68, 69, 70, 73: each wrong header member is detected.
 #[tokio::test]
-async fn a_header_that_lies_is_noticed() {
+async fn wrong_header_is_refused() {
     use JwtError::{UnknownKey, UnsupportedAlgorithm, UnsupportedHeader, WrongType};
     let rows: Vec<Row> = vec![
         ("alg none", json!({ "alg": "none" }), Err(UnsupportedAlgorithm)),
@@ -187,9 +187,9 @@ async fn a_header_that_lies_is_noticed() {
         });
         let signed_in = Rp::of(&op).await.sign_in(&op).await;
         assert_eq!(signed_in.map(|_| ()), expected, "{name}");
-        assert_eq!(op.asked("/token"), 1, "nobody else was asked");
+        assert_eq!(op.asked("/token"), 1, "one request only");
     }
-    // a stranger's key in the header, and a signature of it
+    // a key of an attacker in the header, with its signature
     let thief = provider::public_key(7);
     let header = with(json!({ "jwk": thief }), &json!({ "kid": null }));
     let op = Op::lying(Lie {
@@ -201,9 +201,9 @@ async fn a_header_that_lies_is_noticed() {
     assert_eq!(refused, Err(JwtError::SignatureMismatch));
 }
 
-/// O15, O18, 88: the signature counts, though the token came straight from the provider.
+/// O15, O18, 88: the signature is verified also for a token from the token endpoint.
 #[tokio::test]
-async fn a_signature_that_is_none_is_noticed() {
+async fn wrong_signature_is_refused() {
     use JwtError::{Malformed, SignatureMismatch, UnsupportedAlgorithm};
     let zeros = "A".repeat(86);
     for (signature, alg, expected) in [
@@ -224,9 +224,9 @@ async fn a_signature_that_is_none_is_noticed() {
     }
 }
 
-/// O18, 77: `kid-absent-multiple-jwks`: two keys could have signed it, and none is guessed.
+/// O18, 77: `kid-absent-multiple-jwks`: with two candidate keys and no `kid` the token is refused.
 #[tokio::test]
-async fn of_two_keys_none_is_guessed() {
+async fn ambiguous_key_is_refused() {
     let op = Op::lying(Lie {
         header: json!({ "kid": null }),
         ..Lie::default()
@@ -239,7 +239,8 @@ async fn of_two_keys_none_is_guessed() {
     assert_eq!(op.asked("/jwks"), 1);
 }
 
-/// O18, 54: `refresh-token-invalid-issuer`, `refresh-token-invalid-sub`: a refreshed token is of the same provider, and of the same person.
+/// O18, 54: `refresh-token-invalid-issuer`, `refresh-token-invalid-sub`: a refreshed token must
+/// have the same issuer and subject.
 #[tokio::test]
 async fn a_refreshed_token_is_of_the_same_person() {
     let op = Op::new();
@@ -258,16 +259,16 @@ async fn a_refreshed_token_is_of_the_same_person() {
         let refreshed = tokens.refresh().unwrap().send(&rp.ports).await.unwrap();
         assert_eq!(rp.identity(&refreshed).await.map(|_| ()), expected, "{claims}");
     }
-    // nothing beside a token about somebody else is used
+    // tokens beside an ID token of another subject are not used
     op.change(|script| script.lie.claims = json!({ "sub": "eve" }));
     let refreshed = tokens.refresh().unwrap().send(&rp.ports).await;
     assert!(matches!(
         refreshed,
         Err(CallError::Response(TokenError::WrongSubject))
     ));
-    // and there may be none
+    // and a refresh may have no ID token
     op.change(|script| script.token_response = json!({ "id_token": null }));
     let refreshed = tokens.refresh().unwrap().send(&rp.ports).await.unwrap();
-    let nobody: Option<IdTokenClaims> = refreshed.identity_with(&rp.keys, now()).await.unwrap();
-    assert!(nobody.is_none());
+    let identity: Option<IdTokenClaims> = refreshed.identity_with(&rp.keys, now()).await.unwrap();
+    assert!(identity.is_none());
 }

@@ -1,5 +1,7 @@
-//! What the OpenID Connect conformance tests for relying parties do to a client: a provider that lies in one place, and a client that
-//! has to notice. Each row is named as the test of that suite, without its prefix `oidcc-client-test-`.
+//! The OpenID Connect conformance tests for relying parties: a provider with one fault, which the
+//! client must detect.
+//!
+//! Each row has the name of its test in that suite, without the prefix `oidcc-client-test-`.
 
 mod id_tokens;
 mod provider;
@@ -34,7 +36,7 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
 }
 
-/// A relying party, after it has found out about its provider.
+/// A relying party after discovery.
 struct Rp {
     client: Client,
     keys: RemoteKeySet,
@@ -57,7 +59,7 @@ impl Rp {
         }
     }
 
-    /// Lets somebody sign in; what the browser brings back is `change`d on its way.
+    /// Signs a user in; `change` edits the query that the browser brings back.
     async fn tokens(
         &self,
         op: &Op,

@@ -1,20 +1,20 @@
-//! A provider that says what its script wants.
+//! A provider that follows a script.
 
 use sha2::{Digest, Sha512};
 
 use super::*;
 
-/// What is wrong with an ID token.
+/// Faults of an ID token.
 #[derive(Clone, Default)]
 pub(super) struct Lie {
-    /// Members of the header and of the claims that are others; `null` is none.
+    /// Changed members of the header and of the claims; `null` removes one.
     pub(super) header: Value,
     pub(super) claims: Value,
-    /// In the place of the signature.
+    /// Replaces the signature.
     pub(super) signature: Option<String>,
 }
 
-/// A provider of which everything can be changed.
+/// A provider with a script that tests can change.
 #[derive(Clone)]
 pub(super) struct Op {
     script: Arc<Mutex<Script>>,
@@ -22,12 +22,12 @@ pub(super) struct Op {
 
 pub(super) struct Script {
     pub(super) metadata: Value,
-    /// The seeds of the keys that are published; the first one signs.
+    /// The seeds of the published keys; the first one signs.
     pub(super) keys: Vec<u8>,
     pub(super) lie: Lie,
-    /// Members of the token response that are others.
+    /// Changed members of the token response.
     pub(super) token_response: Value,
-    /// What happens when somebody comes to redeem a code, before anything is signed.
+    /// Keys to switch to when a code is redeemed, before anything is signed.
     pub(super) rotate_to: Option<Vec<u8>>,
     nonce: Option<String>,
     asked: HashMap<String, usize>,
@@ -45,7 +45,7 @@ fn metadata() -> Value {
     })
 }
 
-/// The members of `base`, with those of `others` in their place.
+/// The members of `base`, replaced by those of `others`.
 pub(super) fn with(mut base: Value, others: &Value) -> Value {
     let members = base.as_object_mut().unwrap();
     for (name, value) in others.as_object().into_iter().flatten() {
@@ -97,7 +97,7 @@ impl Op {
         script.asked.get(path).copied().unwrap_or_default()
     }
 
-    /// Signs somebody in: the query that the browser comes back with.
+    /// Signs a user in; returns the query of the redirect.
     pub(super) fn authorize(&self, query: &str) -> String {
         let params = Params::parse(query.as_bytes()).unwrap();
         self.change(|script| script.nonce = params.optional("nonce").map(str::to_owned));

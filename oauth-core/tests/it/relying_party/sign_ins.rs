@@ -1,4 +1,4 @@
-//! Providers that lie elsewhere than in the token, or change while somebody signs in.
+//! Faults outside of the ID token, and key rotations during a sign-in.
 
 use futures_util::future::join_all;
 use oauth_core::client::{DiscoveryError, MetadataError};
@@ -14,12 +14,13 @@ async fn a_provider_may_rotate_its_keys_between_sign_ins() {
     op.change(|script| script.keys = vec![2]);
     assert_eq!(rp.sign_in(&op).await, same("ada"));
     assert_eq!(op.asked("/jwks"), 2);
-    // with a key that was never published
+    // signed with a key that was never published
     op.change(|script| script.lie.header = json!({ "kid": "k3" }));
     assert_eq!(rp.sign_in(&op).await, Err(JwtError::UnknownKey));
 }
 
-/// O18, O22, 77: `signing-key-rotation-just-before-signing`: also when the keys had been fetched a moment before.
+/// O18, O22, 77: `signing-key-rotation-just-before-signing`: also if the keys were fetched a moment
+/// before.
 #[tokio::test]
 async fn a_provider_may_rotate_its_keys_while_somebody_signs_in() {
     let op = Op::new();
@@ -30,9 +31,9 @@ async fn a_provider_may_rotate_its_keys_while_somebody_signs_in() {
     assert_eq!(op.asked("/jwks"), 2);
 }
 
-/// O18, O22, 77: however many sign in at that moment, the keys are fetched once.
+/// O18, O22, 77: concurrent sign-ins after a rotation fetch the keys once.
 #[tokio::test]
-async fn many_who_sign_in_after_a_rotation_ask_once() {
+async fn concurrent_sign_ins_fetch_rotated_keys_once() {
     let op = Op::new();
     let rp = Rp::of(&op).await;
     assert_eq!(rp.sign_in(&op).await, same("ada"));
@@ -65,9 +66,10 @@ async fn a_provider_with_another_name_is_refused() {
     }
 }
 
-/// O3, O5, 90, 91: the answer in the browser says who it is from, where the metadata promise it, and is to this request.
+/// O3, O5, 90, 91: the response in the browser names its issuer, if the metadata promise it, and
+/// its state fits the request.
 #[tokio::test]
-async fn an_answer_that_lies_is_noticed() {
+async fn wrong_authorization_response_is_refused() {
     const ISS: &str = "iss=https%3A%2F%2Fop.example%2Ftenant";
     let promise = "authorization_response_iss_parameter_supported";
     let without = |query: String| query.replace(&format!("&{ISS}"), "");
@@ -96,7 +98,7 @@ async fn an_answer_that_lies_is_noticed() {
     assert_eq!(op.asked("/token"), 0);
 }
 
-/// O8, 98: `token-type` in any case; an answer need not say how long its token lives.
+/// O8, 98: `token-type` in any case; `expires_in` is optional.
 #[tokio::test]
 async fn a_token_response_may_be_spelled_otherwise() {
     for members in [

@@ -1,4 +1,4 @@
-//! A resource server over the published keys of its issuer.
+//! A resource server with the published keys (JWKS) of its issuer.
 
 use std::error::Error as _;
 
@@ -21,7 +21,7 @@ async fn present(
     api.authenticate(&parts, now).await
 }
 
-/// O15, O22, 77: an API goes on while its issuer rotates, though nobody restarts it.
+/// O15, O22, 77: an API keeps working while its issuer rotates keys, without a restart.
 #[tokio::test]
 async fn an_api_survives_the_rotation_of_its_issuer() {
     let issuer = Issuer::publishing(&[1]);
@@ -37,7 +37,7 @@ async fn an_api_survives_the_rotation_of_its_issuer() {
     assert_eq!(issuer.asked(), 19);
 }
 
-/// O15, O16, 77: a token of a key that the issuer does not have is a bad token, whether newer keys can be had or not.
+/// O15, O16, 77: a token of an unknown key is invalid, whether or not newer keys can be fetched.
 #[tokio::test]
 async fn a_strange_key_is_an_invalid_token() {
     let issuer = Issuer::publishing(&[1]);
@@ -66,9 +66,9 @@ async fn a_strange_key_is_an_invalid_token() {
     }
 }
 
-/// O15, O22: without keys nobody passes, and nobody is told that their token is bad: they may come again.
+/// O15, O22: without any keys a request gets 503, not `invalid_token`, so that the client retries.
 #[tokio::test]
-async fn without_keys_nobody_passes() {
+async fn without_keys_requests_get_503() {
     let issuer = Issuer::with(StubResponse(0, "", String::new()), 1000);
     let api = api(&issuer);
     for token in [token(1, now()), token(99, now())] {
@@ -80,7 +80,7 @@ async fn without_keys_nobody_passes() {
         assert_eq!(response.headers()["retry-after"], "5");
         assert!(!response.headers().contains_key("www-authenticate"));
     }
-    // what is no token at all is told so
+    // a malformed token is still invalid
     let request = Request::get("/v1/charges").body(()).unwrap().into_parts().0;
     assert_eq!(api.authenticate(&request, now()).await.unwrap_err().status(), 401);
     issuer.publishes(&[1]);
@@ -88,9 +88,9 @@ async fn without_keys_nobody_passes() {
     assert!(present(&api, &token(1, later), later).await.is_ok());
 }
 
-/// O15, O22, 77: a token that the API has seen opens it no longer than its key is among those of the issuer.
+/// O15, O22, 77: a cached token passes only as long as its key is published.
 #[tokio::test]
-async fn a_key_that_is_taken_back_opens_nothing_to_what_was_seen() {
+async fn cached_token_of_withdrawn_key_is_refused() {
     let issuer = Issuer::publishing(&[1, 2]);
     let keys = issuer.keys().with_lifetime(Duration::from_secs(10));
     let api = ResourceServer::new(ISSUER.parse().unwrap(), API.parse().unwrap(), keys);

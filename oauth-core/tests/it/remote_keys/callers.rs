@@ -1,12 +1,12 @@
-//! Callers who wait, and callers who go away.
+//! Single-flight of the JWKS client: waiting callers and dropped callers.
 
 use futures_util::FutureExt;
 
 use super::*;
 
-/// O22, 77: however many come at once, one request is sent, and each has its answer.
+/// O22, 77: concurrent callers cause one request, and all get its result.
 #[tokio::test]
-async fn callers_who_come_at_once_ask_once() {
+async fn concurrent_callers_share_one_fetch() {
     let issuer = Issuer::closed(&[1]);
     let keys = issuer.keys();
     let mut waiting: Vec<_> = (0..32).map(|_| Box::pin(verify(&keys, 1, now()))).collect();
@@ -21,9 +21,9 @@ async fn callers_who_come_at_once_ask_once() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// O22, 77: a caller who goes away takes nothing along: the next drives on what it began.
+/// O22, 77: if the caller that began the request is dropped, the next caller continues it.
 #[tokio::test]
-async fn a_caller_who_goes_away_stops_nobody() {
+async fn next_caller_continues_dropped_fetch() {
     let issuer = Issuer::closed(&[1]);
     let keys = issuer.keys();
     for _ in 0..10 {
@@ -39,9 +39,10 @@ async fn a_caller_who_goes_away_stops_nobody() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// O22, 77: who makes up names and hangs up at once does not spend what the next rotation needs.
+/// O22, 77: callers that send unknown key ids and disconnect do not use up the fetch of the next
+/// rotation.
 #[tokio::test]
-async fn a_stranger_who_hangs_up_keeps_nobody_from_new_keys() {
+async fn dropped_fetch_does_not_use_up_cool_down() {
     let issuer = Issuer::closed(&[1]);
     issuer.gate.add_permits(1);
     let keys = issuer.keys();
@@ -58,7 +59,8 @@ async fn a_stranger_who_hangs_up_keeps_nobody_from_new_keys() {
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O22, 77: at the end of the lifetime one caller waits for the issuer, and no other, while the keys of before will do.
+/// O22, 77: at the end of the lifetime one caller waits for the issuer; the others use the old keys
+/// meanwhile.
 #[tokio::test]
 async fn one_caller_waits_while_the_others_go_on() {
     let issuer = Issuer::closed(&[1]);
@@ -79,9 +81,10 @@ async fn one_caller_waits_while_the_others_go_on() {
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O22, 77: a stranger who has keys fetched and hangs up keeps none alive that was taken back: the next caller waits in their place.
+/// O22, 77: a dropped fetch does not extend the use of withdrawn keys: the next caller waits for
+/// it.
 #[tokio::test]
-async fn a_stranger_who_hangs_up_keeps_no_key_alive() {
+async fn dropped_fetch_does_not_extend_old_keys() {
     let issuer = Issuer::closed(&[1, 2]);
     issuer.gate.add_permits(1);
     let keys = issuer.keys();
@@ -90,7 +93,7 @@ async fn a_stranger_who_hangs_up_keeps_no_key_alive() {
     for minute in 0..5 {
         let at = now() + HOUR + MINUTE * minute;
         assert!(verify(&keys, 99, at).now_or_never().is_none());
-        // nobody drives what the stranger began
+        // the fetch of the dropped caller has stopped
         let mut next = Box::pin(verify(&keys, 1, at));
         assert!((&mut next).now_or_never().is_none());
         assert_eq!(verify(&keys, 1, at).now_or_never(), Some(PASSES));
@@ -102,7 +105,7 @@ async fn a_stranger_who_hangs_up_keeps_no_key_alive() {
     assert_eq!(issuer.asked(), 1 + 5);
 }
 
-/// O22, 77: once the new set is there the old one is used no more, though who waits for it was not yet told.
+/// O22, 77: a new set is used as soon as it is there, before its waiters were woken.
 #[tokio::test]
 async fn a_set_that_has_come_is_used_at_once() {
     let issuer = Issuer::closed(&[1, 2]);
@@ -119,7 +122,8 @@ async fn a_set_that_has_come_is_used_at_once() {
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O22, 77: a request that nobody waited for, or that hangs, is given up after a minute; its answer is not taken for a newer one.
+/// O22, 77: a request that is not polled, or hangs, is abandoned after one minute; its late
+/// response does not replace a newer one.
 #[tokio::test]
 async fn a_request_that_hangs_is_given_up() {
     let issuer = Issuer::closed(&[1]);
@@ -135,14 +139,14 @@ async fn a_request_that_hangs_is_given_up() {
     issuer.gate.add_permits(2);
     assert_eq!(second.await, PASSES);
     assert_eq!(hanging.await.unwrap().iter().count(), 1);
-    // the old answer, which came last, did not take the place of the new one
+    // the late old response did not replace the newer one
     assert_eq!(verify(&keys, 2, now() + MINUTE).await, PASSES);
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O22: a request that is under way keeps nothing alive that nobody uses any more.
+/// O22: a request under way does not keep a dropped set alive.
 #[tokio::test]
-async fn what_is_under_way_ends_with_the_set() {
+async fn dropping_set_cancels_fetch() {
     let issuer = Issuer::closed(&[1]);
     let gate = Arc::downgrade(&issuer.gate);
     let keys = issuer.keys();

@@ -1,10 +1,10 @@
-//! An issuer that fails.
+//! Failing issuers.
 
 use std::error::Error as _;
 
 use super::*;
 
-/// What is no set of keys: each for another reason.
+/// Responses that are no key set, each for another reason.
 fn failures() -> Vec<StubResponse> {
     let padding = " ".repeat(64 * 1024);
     let nameless = r#"{"kty":"oct","k":"AAAA"}"#;
@@ -31,7 +31,7 @@ fn failures() -> Vec<StubResponse> {
     ]
 }
 
-/// O15, O22, 77: an issuer that fails takes nothing away: the keys of before are used on, for a day, and then for nothing.
+/// O15, O22, 77: while the issuer fails, the old keys are used for one more day, then none.
 #[tokio::test]
 async fn a_failing_issuer_does_not_empty_the_set() {
     for failure in failures() {
@@ -59,7 +59,7 @@ async fn a_failing_issuer_does_not_empty_the_set() {
     }
 }
 
-/// O22, 77: the last use may be sooner, and ends at the exact instant.
+/// O22, 77: the host can shorten the use of stale keys; it ends at the exact instant.
 #[tokio::test]
 async fn a_last_use_is_a_day_at_most() {
     for (asked_for, last_use) in [
@@ -78,7 +78,7 @@ async fn a_last_use_is_a_day_at_most() {
     }
 }
 
-/// O22, 77: an issuer that fails is left alone for five seconds, whether there are keys or not.
+/// O22, 77: after a failure the issuer is not asked again for five seconds, with or without keys.
 #[tokio::test]
 async fn a_failing_issuer_is_asked_every_five_seconds() {
     let pause = Duration::from_secs(5);
@@ -108,9 +108,9 @@ async fn a_failing_issuer_is_asked_every_five_seconds() {
     }
 }
 
-/// O15, 77: where there are keys and the issuer fails to give newer ones, a token of a strange key is a token of a strange key.
+/// O15, 77: a token of an unknown key is invalid, also while newer keys cannot be fetched.
 #[tokio::test]
-async fn a_strange_key_stays_strange_while_the_issuer_fails() {
+async fn unknown_key_is_invalid_while_issuer_fails() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     keys.keys(now()).await.unwrap();
@@ -124,9 +124,9 @@ async fn a_strange_key_stays_strange_while_the_issuer_fails() {
     assert_eq!(verify(&keys, 2, now() + MINUTE).await, PASSES);
 }
 
-/// O15, 66, 77: keys that cannot verify are left out, and the rest is used.
+/// O15, 66, 77: unusable keys of a set are left out, and the rest is used.
 #[tokio::test]
-async fn keys_of_no_use_are_left_out() {
+async fn unusable_keys_are_left_out() {
     let symmetric = r#"{"keys":[{"kty":"oct","k":"AAAA","kid":"x"},{"kty":"EC"},1,"#;
     let answer = StubResponse(200, "", document(&[1]).replace(r#"{"keys":["#, symmetric));
     let keys = Issuer::with(answer, 1000).keys();
@@ -134,9 +134,9 @@ async fn keys_of_no_use_are_left_out() {
     assert_eq!(verify(&keys, 1, now()).await, PASSES);
 }
 
-/// O22: a transport that panics is one that fails, and the next caller finds it mended.
+/// O22: a panic of the transport is a failure, and the next caller succeeds.
 #[tokio::test]
-async fn a_panic_of_the_transport_stops_nobody_else() {
+async fn panic_of_transport_is_one_failed_fetch() {
     let issuer = Issuer::publishing(&[1]);
     let (panics, transport) = (Arc::new(AtomicUsize::new(1)), issuer.transport());
     let broken = transport_fn(move |request| {

@@ -1,8 +1,8 @@
-//! How long a set is used.
+//! The lifetime of a key set.
 
 use super::*;
 
-/// O22, 77: fetched when it is needed, once for all clones, and again at the end of its hour.
+/// O22, 77: keys are fetched at first use, once for all clones, and again after one hour.
 #[tokio::test]
 async fn keys_are_fetched_once_in_their_lifetime() {
     let issuer = Issuer::publishing(&[1]);
@@ -22,7 +22,7 @@ async fn keys_are_fetched_once_in_their_lifetime() {
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O22, 77: a key that the issuer takes back opens nothing once the set was fetched again; nor do any, where it takes back all.
+/// O22, 77: a withdrawn key is refused after the next fetch, also if the issuer withdraws all keys.
 #[tokio::test]
 async fn a_key_that_is_taken_back_ends_with_the_lifetime() {
     let issuer = Issuer::publishing(&[1, 2]);
@@ -36,7 +36,8 @@ async fn a_key_that_is_taken_back_ends_with_the_lifetime() {
     assert_eq!(verify(&keys, 2, now() + HOUR * 2).await, UNKNOWN);
 }
 
-/// O22, 77: the issuer may have its keys kept for less, and not for more, nor be asked about every token.
+/// O22, 77: `Cache-Control` of the issuer can shorten the lifetime, to a minimum, but not extend
+/// it.
 #[tokio::test]
 async fn an_issuer_may_shorten_the_lifetime() {
     let seconds = Duration::from_secs;
@@ -67,7 +68,7 @@ async fn an_issuer_may_shorten_the_lifetime() {
     }
 }
 
-/// O22: what a host asks for is cut to a day, and to a second.
+/// O22: the lifetime that a host sets is limited to between one second and one day.
 #[tokio::test]
 async fn a_lifetime_is_a_second_to_a_day() {
     for (asked_for, lifetime) in [
@@ -86,17 +87,17 @@ async fn a_lifetime_is_a_second_to_a_day() {
     }
 }
 
-/// O22, 77: a clock that is set back neither prolongs keys for longer than their lifetime nor has them fetched for each caller.
+/// O22, 77: a clock that is set back neither extends the lifetime nor causes a fetch per caller.
 #[tokio::test]
 async fn a_clock_may_go_backwards() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
-    // callers read the clock one after the other, and come in another order
+    // concurrent callers read the clock in another order than they call
     for step in [0, 3, 1, 2, 59, 0] {
         assert_eq!(verify(&keys, 1, now() + Duration::from_secs(step)).await, PASSES);
     }
     assert_eq!(issuer.asked(), 1);
-    // set back by ten years: what was fetched in the future is old
+    // set back by ten years: a set from the future is stale
     issuer.publishes(&[2]);
     let past = now() - DAY * 3650;
     assert_eq!(verify(&keys, 2, past).await, PASSES);
@@ -106,7 +107,7 @@ async fn a_clock_may_go_backwards() {
     assert_eq!(issuer.asked(), 3);
 }
 
-/// O22: no time is so absurd that keys are not fetched, and none makes them immortal.
+/// O22: keys are fetched at the limits of `SystemTime` too, and never live for ever.
 #[tokio::test]
 async fn absurd_times_fetch_keys_too() {
     let issuer = Issuer::publishing(&[1]);

@@ -1,4 +1,4 @@
-//! The keys of another issuer, and how often it is asked for them.
+//! Remote key sets: the JWKS client, its cache and its rate limit.
 
 mod api;
 mod callers;
@@ -58,7 +58,7 @@ fn token(seed: u8, at: SystemTime) -> String {
     claims.sign(&key(seed)).unwrap().expose().to_owned()
 }
 
-/// What an issuer answers: a status, 0 for none, its `Cache-Control` and a body.
+/// A response of the issuer: status (0 for none), `Cache-Control` and body.
 #[derive(Clone)]
 struct StubResponse(u16, &'static str, String);
 
@@ -66,7 +66,7 @@ fn published(seeds: &[u8]) -> StubResponse {
     StubResponse(200, "", document(seeds))
 }
 
-/// An issuer whose answers are set, and that counts how often it is asked.
+/// An issuer with settable responses, which counts its requests.
 #[derive(Clone)]
 struct Issuer {
     answer: Arc<Mutex<StubResponse>>,
@@ -79,7 +79,7 @@ impl Issuer {
         Self::with(published(seeds), 1000)
     }
 
-    /// One that takes its time until the gate is opened.
+    /// An issuer that waits until the gate is opened.
     fn closed(seeds: &[u8]) -> Self {
         Self::with(published(seeds), 0)
     }
@@ -115,7 +115,7 @@ impl Issuer {
         );
         assert_eq!((request.headers().len(), request.body().len()), (1, 0));
         self.asked.fetch_add(1, Ordering::SeqCst);
-        // what it will say is decided before it takes its time
+        // the response is fixed before the wait
         let StubResponse(status, cache_control, body) = self.answer.lock().unwrap().clone();
         self.gate.acquire().await.unwrap().forget();
         if status == 0 {
@@ -139,7 +139,7 @@ impl Issuer {
     }
 }
 
-/// What verifying a token of this key comes to; none where there are no keys.
+/// Verifies a token of this key; `None` without keys.
 async fn verify(keys: &RemoteKeySet, seed: u8, now: SystemTime) -> Option<Result<(), JwtError>> {
     let token = token(seed, now);
     let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());

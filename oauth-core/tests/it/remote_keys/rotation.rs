@@ -1,4 +1,4 @@
-//! An issuer that rotates its keys, and strangers who make up names of keys.
+//! Key rotation of an issuer, and floods of unknown key ids.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,13 +7,13 @@ use futures_util::future::join_all;
 
 use super::*;
 
-/// O15, O22, 77: a token of a key that nobody knew is verified all the same, at the cost of one request.
+/// O15, O22, 77: a token of a new key is verified at the cost of one fetch.
 #[tokio::test]
 async fn a_new_key_is_fetched_when_its_first_token_comes() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     assert_eq!(verify(&keys, 1, now()).await, PASSES);
-    // right after the set was fetched, too: that was no rotation
+    // also right after a fetch, which was not for a rotation
     issuer.publishes(&[2]);
     assert_eq!(verify(&keys, 2, now()).await, PASSES);
     assert_eq!(issuer.asked(), 2);
@@ -22,7 +22,8 @@ async fn a_new_key_is_fetched_when_its_first_token_comes() {
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O15, O22, 77: 32 callers who come with tokens of the new key wait for one request, and those with the old key for none.
+/// O15, O22, 77: 32 concurrent callers with the new key wait for one fetch; callers with the old
+/// key do not wait.
 #[tokio::test]
 async fn of_32_callers_after_a_rotation_one_asks() {
     let issuer = Issuer::publishing(&[1]);
@@ -40,12 +41,12 @@ async fn of_32_callers_after_a_rotation_one_asks() {
     assert_eq!(issuer.asked(), 2);
 }
 
-/// O22, 77: anybody can make up a name; ten thousand of them have the set fetched once a minute, and nobody else is refused for it.
+/// O22, 77: 10,000 unknown key ids cause one fetch per minute, and other callers are not refused.
 #[tokio::test]
-async fn a_flood_of_strange_names_is_one_request_a_minute() {
+async fn unknown_key_ids_cause_one_fetch_per_minute() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
-    // on a set that was never fetched, the first of them has it fetched, and that is as new as it gets
+    // the first fetch of a set is not counted as one for an unknown key
     assert_eq!(verify(&keys, 99, now()).await, UNKNOWN);
     assert_eq!(issuer.asked(), 1);
     let policy = AccessTokenPolicy::new(ISSUER.parse().unwrap(), API.parse().unwrap());
@@ -62,7 +63,7 @@ async fn a_flood_of_strange_names_is_one_request_a_minute() {
     assert_eq!(issuer.asked(), 4);
 }
 
-/// O22, 77: to the instant.
+/// O22, 77: the cool-down ends to the nanosecond.
 #[tokio::test]
 async fn the_cool_down_ends_at_the_exact_instant() {
     for (asked_for, cool_down) in [
@@ -81,7 +82,7 @@ async fn the_cool_down_ends_at_the_exact_instant() {
     }
 }
 
-/// O15, 77: whatever else is wrong with a token is wrong with any keys, and nobody is asked for newer ones.
+/// O15, 77: no other fault of a token causes a fetch.
 #[tokio::test]
 async fn no_other_fault_of_a_token_has_keys_fetched() {
     let issuer = Issuer::publishing(&[1]);
@@ -106,7 +107,7 @@ async fn no_other_fault_of_a_token_has_keys_fetched() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// A set of keys that have no names.
+/// A key set without key ids.
 fn nameless(seeds: &[u8]) -> String {
     let mut set: serde_json::Value = serde_json::from_str(&document(seeds)).unwrap();
     let keys = set.get_mut("keys").and_then(|keys| keys.as_array_mut());
@@ -116,7 +117,7 @@ fn nameless(seeds: &[u8]) -> String {
     set.to_string()
 }
 
-/// A token that names no key.
+/// A token without a key id.
 fn unnamed(seed: u8, now: SystemTime) -> String {
     let named = token(seed, now);
     let claims = named.split('.').nth(1).unwrap();
@@ -142,7 +143,7 @@ async fn verify_unnamed(keys: &RemoteKeySet, seed: u8, now: SystemTime) -> Resul
 
 const MISMATCH: Result<(), JwtError> = Err(JwtError::SignatureMismatch);
 
-/// O15, O22, 77: keys without names rotate too: a token names none, so that its signature does not match that of before.
+/// O15, O22, 77: keys without ids rotate too: a signature that no key verifies causes a fetch.
 #[tokio::test]
 async fn keys_without_names_rotate_too() {
     let issuer = Issuer::with(StubResponse(200, "", nameless(&[1])), 1000);
@@ -151,7 +152,7 @@ async fn keys_without_names_rotate_too() {
     issuer.says(StubResponse(200, "", nameless(&[2])));
     assert_eq!(verify_unnamed(&keys, 2, now()).await, Ok(()));
     assert_eq!(issuer.asked(), 2);
-    // forgeries spend the one fetch of a minute, and no more
+    // forgeries use up the one fetch per minute, and no more
     for second in 0..60 {
         let now = now() + Duration::from_secs(second);
         assert_eq!(verify_unnamed(&keys, 3, now).await, MISMATCH);
@@ -162,7 +163,8 @@ async fn keys_without_names_rotate_too() {
     assert_eq!(issuer.asked(), 3);
 }
 
-/// O15, O22, 77: nor is anybody refused while the old one and the new one are both published; of more than three none is guessed.
+/// O15, O22, 77: a token without a key id passes while old and new key are both published; with
+/// more than three keys it is refused.
 #[tokio::test]
 async fn keys_without_names_may_overlap() {
     let issuer = Issuer::with(StubResponse(200, "", nameless(&[1])), 1000);

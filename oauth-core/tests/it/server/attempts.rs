@@ -88,7 +88,7 @@ async fn a_client_that_guesses_waits() {
 #[tokio::test]
 async fn a_client_that_is_none_waits_alike() {
     let fixture = guarded();
-    for client in ["service", "nobody", "poster", "native"] {
+    for client in ["service", "unregistered", "poster", "native"] {
         close(&fixture, client).await;
         let answer = ask(&fixture, wrong(client)).await;
         assert_waits(&answer, "60");

@@ -115,7 +115,7 @@ async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {
         .collect();
     attacks.push(change(web_request(), "redirect_uri", None));
     attacks.push(change(web_request(), "client_id", None));
-    attacks.push(change(web_request(), "client_id", Some("nobody")));
+    attacks.push(change(web_request(), "client_id", Some("unregistered")));
     attacks.push(change(web_request(), "client_id", Some("WEB")));
     attacks.push([web_request(), vec![("client_id", "web")]].concat());
     attacks.push([web_request(), vec![("client_id", "")]].concat());

@@ -130,7 +130,10 @@ async fn failed_authentications_are_indistinguishable() {
     };
     let requests = [
         post(HeaderMap::new(), &[CLIENT_CREDENTIALS]),
-        post(HeaderMap::new(), &[CLIENT_CREDENTIALS, ("client_id", "nobody")]),
+        post(
+            HeaderMap::new(),
+            &[CLIENT_CREDENTIALS, ("client_id", "unregistered")],
+        ),
         post(
             HeaderMap::new(),
             &[CLIENT_CREDENTIALS, ("client_id", "caf\u{e9}")],
@@ -151,7 +154,7 @@ async fn failed_authentications_are_indistinguishable() {
                 ("client_secret", "\u{e9}"),
             ],
         ),
-        post(basic("nobody"), &[CLIENT_CREDENTIALS]),
+        post(basic("unregistered"), &[CLIENT_CREDENTIALS]),
         post(wrong_secret, &[CLIENT_CREDENTIALS]),
         post(header("Basic"), &[CLIENT_CREDENTIALS]),
         post(header("Basic !!!"), &[CLIENT_CREDENTIALS]),

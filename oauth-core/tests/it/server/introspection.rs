@@ -206,7 +206,7 @@ async fn only_an_authenticated_caller_may_ask() {
         post(HeaderMap::new(), &[token]),
         post(HeaderMap::new(), &[token, ("client_id", "native")]),
         post(HeaderMap::new(), &[token, ("client_id", "web")]),
-        post(basic("nobody"), &[token]),
+        post(basic("unregistered"), &[token]),
     ] {
         let answer = fixture.server.introspect(request).await;
         assert_error(&answer, 401, "invalid_client");

@@ -123,8 +123,8 @@ async fn a_name_is_bound_to_its_client() {
         let stolen = change(reference(&uri), "client_id", Some(client));
         assert_eq!(shown(&fixture, &stolen).await, "request_uri_of_another_client");
     }
-    let nobody = change(reference(&uri), "client_id", None);
-    assert_eq!(shown(&fixture, &nobody).await, "client_id_missing");
+    let without_client = change(reference(&uri), "client_id", None);
+    assert_eq!(shown(&fixture, &without_client).await, "client_id_missing");
     fixture.interact(&reference(&uri)).await;
 }
 

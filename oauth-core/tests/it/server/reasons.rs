@@ -36,7 +36,7 @@ async fn each_failed_authentication_has_its_reason() {
     check(&fixture, none(&[CLIENT_CREDENTIALS]), Reason::ClientIdMissing).await;
     check(
         &fixture,
-        none(&[CLIENT_CREDENTIALS, ("client_id", "nobody")]),
+        none(&[CLIENT_CREDENTIALS, ("client_id", "unregistered")]),
         Reason::ClientUnknown,
     )
     .await;

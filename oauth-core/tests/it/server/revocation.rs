@@ -123,7 +123,7 @@ async fn only_a_known_caller_may_revoke() {
     for request in [
         post(HeaderMap::new(), &[token]),
         post(HeaderMap::new(), &[token, ("client_id", "web")]),
-        post(basic("nobody"), &[token]),
+        post(basic("unregistered"), &[token]),
     ] {
         assert_error(&fixture.server.revoke(request).await, 401, "invalid_client");
     }

@@ -36,7 +36,7 @@ async fn no_secret_is_printed() {
             .token(&change(redemption(&code), "code_verifier", None))
             .await,
         fixture.revoke_as("other", &[("token", &second.refresh)]).await,
-        fixture.token_as("nobody", &redemption(&code)).await,
+        fixture.token_as("unregistered", &redemption(&code)).await,
     ] {
         printed.push_str(&String::from_utf8_lossy(answer.response.body()));
         events.extend(answer.events);

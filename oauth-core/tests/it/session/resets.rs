@@ -112,7 +112,7 @@ async fn an_unknown_account_costs_the_same_work() {
         assert!(
             fixture
                 .sessions
-                .issue_reset("nobody@example.com", None)
+                .issue_reset("unknown@example.com", None)
                 .await
                 .unwrap()
                 .is_none()
@@ -158,7 +158,7 @@ async fn letters_beyond_the_limit_cost_the_work_of_nobodys() {
     let fixture =
         fixture_with(|sessions| sessions.with_reset_limit(MemoryAttempts::new(), AttemptPolicy::RESETS));
     for _ in 0..10 {
-        let issued = fixture.sessions.issue_reset("nobody@example.com", None).await;
+        let issued = fixture.sessions.issue_reset("unknown@example.com", None).await;
         assert!(issued.unwrap().is_none());
     }
     for _ in 0..10 {

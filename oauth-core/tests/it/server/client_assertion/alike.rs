@@ -22,14 +22,14 @@ async fn an_assertion_of_nobody_costs_a_signature() {
             "client_assertion_signature_mismatch",
             eddsa,
         ),
-        (from("nobody", "EdDSA"), "client_unknown", eddsa),
+        (from("unregistered", "EdDSA"), "client_unknown", eddsa),
         (
             from("service", "EdDSA"),
             "client_authentication_method_mismatch",
             eddsa,
         ),
         (from("robot", "ES256"), "client_assertion_algorithm", es256),
-        (from("nobody", "ES256"), "client_unknown", es256),
+        (from("unregistered", "ES256"), "client_unknown", es256),
         (late, "client_assertion_expired", None),
     ] {
         drop(verifications::take());

@@ -68,7 +68,7 @@ async fn half_an_assertion_authenticates_nobody() {
 async fn the_client_id_of_the_form_must_be_that_of_the_assertion() {
     let (fixture, replays) = server().await;
     let token = assertion(&json!({}));
-    for id in ["android", "web", "ROBOT", "nobody"] {
+    for id in ["android", "web", "ROBOT", "unregistered"] {
         let pairs = [
             GRANT,
             TYPE,

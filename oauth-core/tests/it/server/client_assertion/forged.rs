@@ -30,7 +30,10 @@ fn wrong_claims() -> Vec<(Value, Reason)> {
             json!({ "sub": "android", "iss": "android" }),
             Reason::ClientAssertionSignatureMismatch,
         ),
-        (json!({ "sub": "nobody", "iss": "nobody" }), Reason::ClientUnknown),
+        (
+            json!({ "sub": "unregistered", "iss": "unregistered" }),
+            Reason::ClientUnknown,
+        ),
         (
             json!({ "sub": "web", "iss": "web" }),
             Reason::ClientAuthenticationMismatch,

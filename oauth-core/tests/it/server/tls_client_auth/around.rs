@@ -35,7 +35,7 @@ async fn a_certificate_beside_another_method_does_not_authenticate() {
         &with(HeaderMap::new(), &by_assertion).await,
         "unsupported_client_authentication",
     );
-    let unknown = [("client_id", "nobody"), ("client_secret", "guessed")];
+    let unknown = [("client_id", "unregistered"), ("client_secret", "guessed")];
     assert_refused(&with(HeaderMap::new(), &unknown).await, "client_unknown");
     for pairs in [by_secret, by_assertion] {
         let answer = with(basic("robot"), &pairs).await;

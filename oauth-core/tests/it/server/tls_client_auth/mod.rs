@@ -268,7 +268,10 @@ async fn a_client_brings_its_own_certificate() {
         &fixture.server.token(over(nameless, Some(&of_robot))).await,
         "client_id_missing",
     );
-    assert_refused(&ask(&fixture, "nobody", Some(&of_robot)).await, "client_unknown");
+    assert_refused(
+        &ask(&fixture, "unregistered", Some(&of_robot)).await,
+        "client_unknown",
+    );
 }
 
 /// O19, 12: what stands in a header was written by whoever sent the request.
@@ -304,7 +307,7 @@ async fn a_certificate_in_a_header_is_none() {
             &fixture.server.token(claiming(client)).await,
             "client_certificate_missing",
         );
-        let other = self_signed("of somebody else");
+        let other = self_signed("of another holder");
         let answer = fixture.server.token(over(claiming(client), Some(&other))).await;
         assert!(["client_certificate_unverified", "client_certificate_mismatch"].contains(&reason(&answer)));
     }
