@@ -1,4 +1,4 @@
-//! An `Arc` of a port is a port, so that a host shares one store between constructors.
+//! An `Arc` of a port implements the port, so that a host can share one store between constructors.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -1,5 +1,4 @@
-//! The whole way with all three roles: a client signs a person in, calls an API, refreshes, and loses
-//! everything by a replay.
+//! The whole flow with all three roles: sign-in, API call, refresh, and revocation by a reuse.
 
 use std::time::{Duration, SystemTime};
 
@@ -84,7 +83,8 @@ impl World {
         KeySet::parse(published.body()).unwrap()
     }
 
-    /// The browser's way: to the server, through the host's login page, and back with a query.
+    /// The path of the browser: to the server, through the login page of the host, and back with a
+    /// query.
     async fn browse(&self, url: &str) -> String {
         let request = Request::get(url).body(Bytes::new()).unwrap();
         let Authorize::Interact(interaction) = self.server.authorize(request).await else {
@@ -108,7 +108,7 @@ impl World {
         self.redemption().await.send(&self.ports).await.unwrap()
     }
 
-    /// What brings the tokens of a sign-in.
+    /// The redemption of a sign-in.
     async fn redemption(&self) -> Call<TokenResponse> {
         let params = AuthorizationParams::new(CALLBACK.parse().unwrap(), scopes());
         let (url, pending) = self
@@ -138,7 +138,8 @@ fn scopes() -> Scopes {
     "openid read:charges".parse().unwrap()
 }
 
-/// O1, O15, O18, 58: a person is signed in, known by name, and served by the API, by this crate's three roles.
+/// O1, O15, O18, 58: a user signs in, is known by name, and calls the API, with all three roles of
+/// this crate.
 #[tokio::test]
 async fn a_person_is_signed_in_and_served() {
     let world = World::new();
@@ -167,7 +168,7 @@ async fn a_person_is_signed_in_and_served() {
     );
 }
 
-/// O10, O18: a refresh keeps the person; the old refresh token ends everything.
+/// O10, O18: a refresh keeps the identity; the reuse of the old refresh token revokes everything.
 #[tokio::test]
 async fn a_replayed_refresh_token_ends_the_sign_in() {
     let world = World::new();
@@ -187,9 +188,9 @@ async fn a_replayed_refresh_token_ends_the_sign_in() {
     }
 }
 
-/// O9, O14, 49: tokens that were asked for one API open no other after a refresh.
+/// O9, O14, 49: tokens for one API are refused by another, also after a refresh.
 #[tokio::test]
-async fn a_refresh_does_not_widen_whom_tokens_are_for() {
+async fn refresh_does_not_widen_audience() {
     let world = World::new();
     let whole = world.sign_in().await;
     assert!(world.call(&whole).await.is_ok());
@@ -202,7 +203,8 @@ async fn a_refresh_does_not_widen_whom_tokens_are_for() {
     }
 }
 
-/// O9, O10, 97: sixteen callers at once, over one end of life after the other, cause one refresh each time: the sign-in lives on.
+/// O9, O10, 97: sixteen concurrent callers cause one refresh at each expiry, and the sign-in
+/// continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn callers_at_once_do_not_end_the_sign_in() {
     let world = World::new();
@@ -228,7 +230,7 @@ async fn callers_at_once_do_not_end_the_sign_in() {
         let present = source.present().unwrap();
         assert_eq!(world.call(&present).await.unwrap().subject().as_str(), "ada");
     }
-    // what was spent still is: a thief ends it, and the source says so
+    // a reuse still ends the sign-in, and the token source reports it
     let stolen = world.refresh(&first).await;
     assert!(matches!(stolen, Err(CallError::Response(TokenError::Refused(_)))));
     world.clock.advance(Duration::from_secs(700));

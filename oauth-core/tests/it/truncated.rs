@@ -21,7 +21,8 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
 }
 
-/// Answers once with this body, whole or marked as cut. What is cut can be read as well as what is whole: only the mark tells.
+/// A transport that returns this body once, complete or marked as truncated. Both parse: only the
+/// mark differs.
 fn transport(body: &'static str, is_cut: bool) -> ScriptedTransport {
     let mut response = Response::new(Bytes::from_static(body.as_bytes()));
     let json = http::HeaderValue::from_static("application/json");
@@ -46,7 +47,7 @@ fn client() -> Client {
     Client::new(provider, "web".parse().unwrap())
 }
 
-/// O22: half a key set is not a key set.
+/// O22: a truncated key set is refused.
 #[tokio::test]
 async fn refuses_truncated_key_set() {
     for is_cut in [false, true] {
@@ -56,7 +57,7 @@ async fn refuses_truncated_key_set() {
     }
 }
 
-/// O22: nor is half a metadata document one.
+/// O22: a truncated metadata document is refused.
 #[tokio::test]
 async fn refuses_truncated_metadata() {
     for is_cut in [false, true] {
@@ -68,7 +69,7 @@ async fn refuses_truncated_metadata() {
     }
 }
 
-/// O9: tokens that were not received completely are not used.
+/// O9: a truncated token response is refused.
 #[tokio::test]
 async fn refuses_truncated_token_response() {
     for is_cut in [false, true] {
@@ -81,7 +82,7 @@ async fn refuses_truncated_token_response() {
     }
 }
 
-/// O14: an introspection response that is incomplete authenticates nothing.
+/// O14: a truncated introspection response lets no token pass.
 #[tokio::test]
 async fn refuses_truncated_introspection_response() {
     const ACTIVE: &str = r#"{"active":true,"scope":"read:charges","client_id":"web","token_type":"Bearer",
@@ -101,7 +102,7 @@ async fn refuses_truncated_introspection_response() {
     }
 }
 
-/// O9, O22: also if the host sends the request itself.
+/// O9, O22: a truncated response is refused also if the host sends the request itself.
 #[test]
 fn refuses_truncated_response_without_transport_port() {
     let response = |body: &'static str| {

@@ -1,4 +1,4 @@
-//! Clients that guess: how much may go wrong in the name of one before it has to wait.
+//! Rate limit of client authentication: failed attempts, and the waits that follow.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ fn assert_waits(answer: &EndpointResponse, wait: &str) {
     assert_eq!(reason(answer), "too_many_attempts");
 }
 
-/// O27, O26, 14: five guesses; then what is wrong and what is right wait alike, until the exact instant.
+/// O27, O26, 14: five wrong guesses; then wrong and right secrets wait alike, until the exact
+/// instant.
 #[tokio::test]
 async fn a_client_that_guesses_waits() {
     let fixture = guarded();
@@ -79,14 +80,14 @@ async fn a_client_that_guesses_waits() {
     assert_waits(&ask(&fixture, basic("service")).await, "1");
     fixture.clock.set(fixture.now() + Duration::from_nanos(1));
     assert_eq!(ask(&fixture, basic("service")).await.response.status(), 200);
-    // having been right changes nothing about the guesses of others
+    // a successful authentication does not clear the guesses of others
     assert_error(&ask(&fixture, wrong("service")).await, 401, "invalid_client");
     assert_waits(&ask(&fixture, wrong("service")).await, "120");
 }
 
-/// O27, 10, 14: whether a client exists plays no part, nor how it authenticates.
+/// O27, 10, 14: an unknown client waits as a known one does, whatever its authentication method.
 #[tokio::test]
-async fn a_client_that_is_none_waits_alike() {
+async fn unknown_client_waits_as_known_one() {
     let fixture = guarded();
     for client in ["service", "unregistered", "poster", "native"] {
         close(&fixture, client).await;
@@ -96,7 +97,7 @@ async fn a_client_that_is_none_waits_alike() {
     }
 }
 
-/// O27, 14: at each endpoint where clients authenticate, whichever of them was guessed at.
+/// O27, 14: guesses at all endpoints count together.
 #[tokio::test]
 async fn guesses_count_at_every_endpoint() {
     let fixture = guarded();
@@ -122,7 +123,7 @@ async fn guesses_count_at_every_endpoint() {
     }
 }
 
-/// O27, 14: 32 guesses at once are five guesses.
+/// O27, 14: 32 concurrent guesses get five answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_32_guesses_five_are_answered() {
     let fixture = guarded();
@@ -140,7 +141,8 @@ async fn of_32_guesses_five_are_answered() {
     assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 27);
 }
 
-/// O27, 14: a client that is right is never counted, however often it comes at once.
+/// O27, 14: a client with the right secret is never counted, whatever its number of concurrent
+/// requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_busy_client_that_is_right_never_waits() {
     let fixture = guarded();
@@ -155,9 +157,10 @@ async fn a_busy_client_that_is_right_never_waits() {
     close(&fixture, "service").await;
 }
 
-/// O27, 14: nobody keeps others out: neither another client, nor the same one elsewhere, nor one without a secret.
+/// O27, 14: guesses do not make other clients wait, nor the same client from another source, nor
+/// clients without a secret.
 #[tokio::test]
-async fn guesses_close_nothing_else() {
+async fn guesses_delay_only_the_guessed_client() {
     let fixture = guarded();
     for _ in 0..5 {
         let answer = fixture.server.token(from("192.0.2.1", wrong("service"))).await;
@@ -181,9 +184,9 @@ async fn guesses_close_nothing_else() {
     assert_error(&answer, 400, "invalid_grant");
 }
 
-/// O27, 14: a name alone is no guess, and nor is a request that says nothing about who it is from.
+/// O27, 14: a request with a client id alone, or without any credentials, is not counted.
 #[tokio::test]
-async fn what_is_no_guess_is_not_counted() {
+async fn request_without_secret_is_not_counted() {
     let fixture = guarded();
     fixture
         .change_client("poster", |client| client.with_grant_types(GrantType::ALL))
@@ -221,9 +224,9 @@ async fn what_is_no_guess_is_not_counted() {
     assert_eq!(answer.response.status(), 200);
 }
 
-/// O27: without a hook nobody waits, as before.
+/// O27: without a rate limit nothing waits.
 #[tokio::test]
-async fn without_a_hook_nobody_waits() {
+async fn without_rate_limit_nothing_waits() {
     let fixture = Fixture::new();
     for _ in 0..50 {
         assert_error(&ask(&fixture, wrong("service")).await, 401, "invalid_client");
@@ -252,9 +255,9 @@ impl AttemptStore for Down {
     }
 }
 
-/// O27, O26: nobody guesses while nobody counts.
+/// O27, O26: if the attempt store is down, the answer is 503.
 #[tokio::test]
-async fn attempts_that_cannot_be_counted_are_a_503() {
+async fn attempt_store_that_is_down_is_a_503() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_attempts(Down, AttemptPolicy::CLIENTS)
     });

@@ -11,7 +11,8 @@ use super::fixture::{
     CALLBACK, CHALLENGE, Fixture, ISSUER, Pairs, change, codes, post, reason, redirected, web_request,
 };
 
-/// O2, O24, 15, 17, 19, 20: a valid request becomes an interaction that names who asks for what.
+/// O2, O24, 15, 17, 19, 20: a valid request becomes an interaction with its client, scopes and
+/// redirect URI.
 #[tokio::test]
 async fn a_valid_request_is_handed_to_the_host() {
     let fixture = Fixture::new();
@@ -27,7 +28,7 @@ async fn a_valid_request_is_handed_to_the_host() {
     assert_ne!(interaction.id, interaction.browser.expose());
 }
 
-/// O2, 30: POST works as GET does.
+/// O2, 30: `POST` works as `GET` does.
 #[tokio::test]
 async fn a_posted_request_is_handed_to_the_host() {
     let fixture = Fixture::new();
@@ -36,7 +37,7 @@ async fn a_posted_request_is_handed_to_the_host() {
         .authorize(post(HeaderMap::new(), &web_request()))
         .await;
     assert!(matches!(outcome, Authorize::Interact(_)));
-    // parameters of a POST come from its form alone
+    // a POST has its parameters in the form only
     let uri = format!("{ISSUER}/authorize?client_id=web");
     let outcome = fixture
         .server
@@ -45,7 +46,7 @@ async fn a_posted_request_is_handed_to_the_host() {
     assert!(matches!(outcome, Authorize::Respond(answer) if answer.response.status() == 400));
 }
 
-/// O2, 29, 34: parameters nobody knows, and those of OpenID Connect that need no answer, are no error.
+/// O2, 29, 34: unknown parameters, and those of OpenID Connect that need no action, are ignored.
 #[tokio::test]
 async fn unknown_parameters_are_ignored() {
     let fixture = Fixture::new();
@@ -69,7 +70,8 @@ async fn unknown_parameters_are_ignored() {
     }
 }
 
-/// O2: a hint that could name nobody is dropped, not stored and not shown: anybody may send one.
+/// O2: a `login_hint` that cannot be an account name is dropped: neither stored nor shown, because
+/// anyone can send one.
 #[tokio::test]
 async fn a_login_hint_is_short_text_or_none() {
     let fixture = Fixture::new();
@@ -89,9 +91,10 @@ async fn a_login_hint_is_short_text_or_none() {
     }
 }
 
-/// O3, O4, 15, 17, 28: a fault of `client_id` or `redirect_uri` is shown on a page and never redirected.
+/// O3, O4, 15, 17, 28: a fault of `client_id` or `redirect_uri` is shown on a page and never
+/// redirected.
 #[tokio::test]
-async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {
+async fn invalid_client_or_redirect_uri_is_never_redirected() {
     let fixture = Fixture::new();
     let uris = [
         "https://app.example/callback",
@@ -151,7 +154,7 @@ async fn a_doubtful_client_or_redirect_uri_is_never_redirected() {
     }
 }
 
-/// O4: a native client may use any port of the loopback address it registered, and nothing else may vary.
+/// O4: a native client may use any port of its registered loopback address; all else must match.
 #[tokio::test]
 async fn a_loopback_redirect_uri_matches_with_any_port() {
     let fixture = Fixture::new();
@@ -182,7 +185,8 @@ async fn a_loopback_redirect_uri_matches_with_any_port() {
     }
 }
 
-/// O4: the loopback variant is for public clients; registered to a confidential one it matches nothing.
+/// O4: a loopback URI with any port is for public clients; of a confidential client it matches
+/// nothing.
 #[tokio::test]
 async fn a_confidential_client_has_no_loopback_redirect_uri() {
     let fixture = Fixture::new();
@@ -203,7 +207,7 @@ async fn a_confidential_client_has_no_loopback_redirect_uri() {
     }
 }
 
-/// A parameter, what it is set to (nothing: left out), the error and the precise reason.
+/// A parameter, its value (empty: left out), the error, and the precise reason.
 const FAULTS: &str = "
     response_type         |               | invalid_request           | response_type_missing
     response_type         | token         | unsupported_response_type | response_type_unsupported
@@ -230,9 +234,10 @@ const FAULTS: &str = "
     prompt                | none          | login_required            | prompt_none
 ";
 
-/// O1, O2, 19, 20, 23, 25: each other fault is told to the client, with its error, the state and the issuer.
+/// O1, O2, 19, 20, 23, 25: each other fault is reported to the client by redirect, with error,
+/// state and issuer.
 #[tokio::test]
-async fn every_other_fault_is_told_to_the_client_by_redirect() {
+async fn other_faults_are_redirected_to_client() {
     let fixture = Fixture::new();
     for fault in FAULTS.lines().filter(|line| !line.trim().is_empty()) {
         let [name, value, error, expected] = fault.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
@@ -260,7 +265,7 @@ async fn every_other_fault_is_told_to_the_client_by_redirect() {
     }
 }
 
-/// O2, O5, 24: without a usable state there is nothing to send back, and no code.
+/// O2, O5, 24: without a usable `state` the request is refused on a page.
 #[tokio::test]
 async fn state_is_mandatory() {
     let fixture = Fixture::new();
@@ -273,7 +278,7 @@ async fn state_is_mandatory() {
     }
 }
 
-/// O2, 1: whatever is repeated, the request is refused; a repeated state is not echoed.
+/// O2, 1: a request with any repeated parameter is refused, and a repeated state is not echoed.
 #[tokio::test]
 async fn a_repeated_parameter_is_refused() {
     let fixture = Fixture::new();
@@ -297,7 +302,7 @@ async fn a_repeated_parameter_is_refused() {
     assert_eq!(reason(&fixture.refused(&unknown).await), "parameter_repeated");
 }
 
-/// O2, 25: without `openid` no nonce is needed; one that is sent is kept.
+/// O2, 25: without `openid` no nonce is required; one that is sent is kept.
 #[tokio::test]
 async fn nonce_goes_with_openid() {
     let fixture = Fixture::new();
@@ -327,7 +332,7 @@ async fn a_refused_post_is_answered_by_303() {
     assert_eq!(answer.response.status(), 303);
 }
 
-/// O1: a client that is not registered for the code grant gets no code.
+/// O1: a client without the code grant is refused.
 #[tokio::test]
 async fn a_client_without_the_code_grant_is_refused() {
     let fixture = Fixture::new();
@@ -341,7 +346,7 @@ async fn a_client_without_the_code_grant_is_refused() {
     );
 }
 
-/// Bad input of any shape is the peer's fault: 400 or 405, and no panic.
+/// Malformed input gets 400 or 405, without a panic.
 #[tokio::test]
 async fn garbage_is_refused() {
     let fixture = Fixture::new();

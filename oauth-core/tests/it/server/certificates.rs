@@ -40,8 +40,8 @@ async fn redeem(fixture: &Fixture, code: &str, certificate: Option<&[u8]>) -> En
     fixture.server.token(over(request, certificate)).await
 }
 
-/// O12, O19, MT1, MT2: the tokens of a client that is registered for it are bound to the certificate that it connects with, and without
-/// one it gets none; of another client they are not.
+/// O12, O19, MT1, MT2: a client that is registered for it gets tokens bound to its certificate, and
+/// none without one. Tokens of other clients are not bound.
 #[tokio::test]
 async fn tokens_are_bound_to_the_certificate_of_their_client() {
     let fixture = fixture().await;
@@ -74,9 +74,9 @@ async fn tokens_are_bound_to_the_certificate_of_their_client() {
     }
 }
 
-/// O19, MT2: where certificates are not on offer none is believed.
+/// O19, MT2: a server without mutual TLS ignores certificates.
 #[tokio::test]
-async fn a_certificate_that_nobody_asked_for_is_not_believed() {
+async fn certificate_is_ignored_without_mutual_tls() {
     let fixture = Fixture::new();
     fixture
         .change_client("web", |client| {
@@ -88,9 +88,9 @@ async fn a_certificate_that_nobody_asked_for_is_not_believed() {
     assert_eq!(reason(&answer), "sender_unconfirmed");
 }
 
-/// O18, O19, MT3: at the UserInfo endpoint, too.
+/// O18, O19, MT3: a bound token opens the UserInfo endpoint only with its certificate.
 #[tokio::test]
-async fn a_token_of_a_certificate_opens_userinfo_with_it_alone() {
+async fn userinfo_needs_certificate_of_bound_token() {
     let fixture = fixture().await;
     let code = fixture.code().await;
     let token = Tokens::of(&redeem(&fixture, &code, Some(b"own")).await).access;
@@ -108,9 +108,9 @@ async fn a_token_of_a_certificate_opens_userinfo_with_it_alone() {
     }
 }
 
-/// O19, 50, MT4: the refresh token of a client that does not authenticate is of use with its certificate alone.
+/// O19, 50, MT4: the refresh token of a public client works only with its certificate.
 #[tokio::test]
-async fn a_stolen_refresh_token_is_of_no_use_without_its_certificate() {
+async fn stolen_refresh_token_needs_its_certificate() {
     let fixture = fixture().await;
     let code = fixture
         .code_for(&vec![

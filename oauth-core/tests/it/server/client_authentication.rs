@@ -1,4 +1,4 @@
-//! Who calls the endpoints that clients call directly, and how requests to them must look.
+//! Client authentication at the direct endpoints, and the shape of requests to them.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::fixture::{
 
 const CLIENT_CREDENTIALS: (&str, &str) = ("grant_type", "client_credentials");
 
-/// O6, 5, 6, 10: each client authenticates the way it is registered for, and no other.
+/// O6, 5, 6, 10: a client authenticates by its registered method only.
 #[tokio::test]
 async fn the_registered_method_is_the_only_one() {
     let fixture = Fixture::new();
@@ -55,13 +55,13 @@ async fn the_registered_method_is_the_only_one() {
         assert_eq!(reason(&answer), "client_authentication_method_mismatch");
         assert_eq!(codes(&answer.events), ["client_authentication_failed"]);
     }
-    // a public client has no secret to send
+    // a public client sends no secret
     for request in [in_form("native"), in_header("native")] {
         assert_error(&fixture.server.token(request).await, 401, "invalid_client");
     }
 }
 
-/// O6, 5: exactly one method; two are `invalid_request`, also when both are right.
+/// O6, 5: two methods in one request are `invalid_request`, even if both are valid.
 #[tokio::test]
 async fn two_methods_at_once_are_refused() {
     let fixture = Fixture::new();
@@ -115,7 +115,7 @@ async fn the_client_id_of_the_form_must_be_that_of_the_header() {
     assert_eq!(reason(&answer), "client_id_mismatch");
 }
 
-/// O26, 6, 9, 10, 13: whatever is wrong with the credentials, the answer is one 401 with a challenge.
+/// O26, 6, 9, 10, 13: every fault of the credentials gets the same 401 with a challenge.
 #[tokio::test]
 async fn failed_authentications_are_indistinguishable() {
     let fixture = Fixture::new();
@@ -175,7 +175,7 @@ async fn failed_authentications_are_indistinguishable() {
     }
 }
 
-/// O25, 9: during a rotation two secrets open, and the old one no longer than it was told to.
+/// O25, 9: during a rotation both secrets are valid, the old one until its configured end.
 #[tokio::test]
 async fn two_secrets_open_during_rotation() {
     let fixture = Fixture::new();
@@ -217,7 +217,8 @@ async fn two_secrets_open_during_rotation() {
     );
 }
 
-/// O1, O26: the grants that are not offered, and those the client is not registered for.
+/// O1, O26: unsupported grants are refused, and so are grants that the client is not registered
+/// for.
 #[tokio::test]
 async fn grants_are_those_on_offer_and_registered() {
     let fixture = Fixture::new();
@@ -272,7 +273,7 @@ async fn a_missing_parameter_is_an_invalid_request() {
     assert_error(&fixture.revoke_as("web", &[]).await, 400, "invalid_request");
 }
 
-/// O6, O26, 1: whatever is repeated, known or not, the request is refused and nothing is consumed.
+/// O6, O26, 1: a request with any repeated parameter is refused, and nothing is consumed.
 #[tokio::test]
 async fn a_repeated_parameter_is_an_invalid_request() {
     let fixture = Fixture::new();
@@ -283,7 +284,7 @@ async fn a_repeated_parameter_is_an_invalid_request() {
         assert_error(&answer, 400, "invalid_request");
         assert_eq!(reason(&answer), "parameter_repeated", "{name}");
     }
-    // RFC 8707 lets this one repeat
+    // RFC 8707 allows repeated `resource` parameters
     let resources = [redemption(&code), vec![("resource", API), ("resource", API)]].concat();
     Tokens::of(&fixture.token(&resources).await);
     for pairs in [[("token", "a"), ("token", "b")], [("token", "a"), ("token", "")]] {
@@ -296,7 +297,8 @@ async fn a_repeated_parameter_is_an_invalid_request() {
     }
 }
 
-/// O26, 3, 4, 30: requests of the wrong shape get the documented status, at all three endpoints, and no panic.
+/// O26, 3, 4, 30: malformed requests get the documented status at all three endpoints, without a
+/// panic.
 #[tokio::test]
 async fn requests_of_the_wrong_shape_are_refused() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Clients on their own behalf.
+//! The client credentials grant.
 
 use http::HeaderMap;
 use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy};
@@ -6,7 +6,7 @@ use oauth_core::store::GrantType;
 
 use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, codes, post};
 
-/// O11, 57, 59: an access token for the client itself; no refresh token, no ID token.
+/// O11, 57, 59: the client gets an access token for itself, without a refresh token or an ID token.
 #[tokio::test]
 async fn a_confidential_client_gets_an_access_token_and_nothing_else() {
     let fixture = Fixture::new();
@@ -34,7 +34,8 @@ async fn a_confidential_client_gets_an_access_token_and_nothing_else() {
     assert!(told.get("username").is_none());
 }
 
-/// O11, 59: without `scope` everything the client may have, but never `openid`: there is no user.
+/// O11, 59: without `scope` the client gets all of its scopes but `openid`, because there is no
+/// user.
 #[tokio::test]
 async fn openid_is_never_granted_to_a_client_itself() {
     let fixture = Fixture::new();
@@ -67,7 +68,7 @@ async fn a_client_cannot_ask_for_more_than_it_may_have() {
     }
 }
 
-/// O11, 57: a public client is refused, also when its registration says otherwise.
+/// O11, 57: a public client is refused, even if it is registered for the grant.
 #[tokio::test]
 async fn a_public_client_has_no_credentials() {
     let fixture = Fixture::new();
@@ -79,7 +80,8 @@ async fn a_public_client_has_no_credentials() {
     assert_error(&answer, 400, "unauthorized_client");
 }
 
-/// O17, 4, 81: a client may have hundreds of scopes: it can ask for all of them, and what it gets is a token that opens the API.
+/// O17, 4, 81: a client can have hundreds of scopes and request all of them, and the API accepts
+/// the token.
 #[tokio::test]
 async fn hundreds_of_scopes_make_a_token_that_opens_the_api() {
     let fixture = Fixture::new();

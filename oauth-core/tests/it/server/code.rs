@@ -10,7 +10,8 @@ use super::fixture::{
     redemption, web_request, wrong_verifier,
 };
 
-/// O6, O7, O8, 1, 3, 35, 38, 39: the whole answer, for the verifier of RFC 7636 appendix B.
+/// O6, O7, O8, 1, 3, 35, 38, 39: a redemption with the verifier of RFC 7636 appendix B gives the
+/// complete token response.
 #[tokio::test]
 async fn a_code_buys_tokens() {
     let fixture = Fixture::new();
@@ -44,7 +45,7 @@ async fn a_code_buys_tokens() {
     );
 }
 
-/// O8: the answer to the byte: `scope` is one string, `expires_in` a number.
+/// O8: the token response to the byte: `scope` is one string, `expires_in` a number.
 #[tokio::test]
 async fn the_token_response_is_this_to_the_byte() {
     let fixture = Fixture::new();
@@ -58,7 +59,7 @@ async fn the_token_response_is_this_to_the_byte() {
     assert_eq!(answer.response.body(), expected.as_bytes());
 }
 
-/// O14: the access token is an `at+jwt` for the API, with a `jti` of its own.
+/// O14: the access token is an `at+jwt` for the API, with a unique `jti`.
 #[tokio::test]
 async fn the_access_token_is_a_jwt_for_the_api() {
     let fixture = Fixture::new();
@@ -78,7 +79,7 @@ async fn the_access_token_is_a_jwt_for_the_api() {
     assert_ne!(claims.jti, other.jti);
 }
 
-/// O18: the ID token speaks of the user to this client, and is no access token.
+/// O18: the ID token names the user, is for this client, and is no access token.
 #[tokio::test]
 async fn the_id_token_names_the_user_to_the_client() {
     let fixture = Fixture::new();
@@ -98,7 +99,7 @@ async fn the_id_token_names_the_user_to_the_client() {
     assert!(!fixture.is_active(id_token).await);
 }
 
-/// O8: no `openid`, no ID token; no refresh grant, no refresh token.
+/// O8: without `openid` there is no ID token, without the refresh grant no refresh token.
 #[tokio::test]
 async fn an_id_token_needs_openid_and_a_refresh_token_its_grant() {
     let fixture = Fixture::new();
@@ -112,9 +113,10 @@ async fn an_id_token_needs_openid_and_a_refresh_token_its_grant() {
     assert!(!tokens.access.is_empty());
 }
 
-/// O6, 47, 49: a code buys no scope that its client lost since the user said yes, and without any left it buys nothing and is not spent.
+/// O6, 47, 49: scopes that the client has lost since the consent are not granted; if none is left,
+/// the code is refused and not used up.
 #[tokio::test]
-async fn scopes_the_client_lost_are_not_bought() {
+async fn withdrawn_scopes_are_not_granted_for_code() {
     let fixture = Fixture::new();
     let allow = async |scopes: &str| {
         let scopes: Scopes = scopes.parse().unwrap();
@@ -132,7 +134,7 @@ async fn scopes_the_client_lost_are_not_bought() {
     assert!(tokens.body.get("id_token").is_none());
 }
 
-/// O6, 13: a public client redeems with its `client_id` alone; PKCE is what proves it.
+/// O6, 13: a public client redeems with `client_id` and PKCE.
 #[tokio::test]
 async fn a_public_client_redeems_without_a_secret() {
     let fixture = Fixture::new();
@@ -155,7 +157,7 @@ async fn a_public_client_redeems_without_a_secret() {
     Tokens::of(&fixture.server.token(post(http::HeaderMap::new(), &pairs)).await);
 }
 
-/// O6: `redirect_uri` may be left out, and must be equal when it is there.
+/// O6: `redirect_uri` is optional, and must be equal if it is sent.
 #[tokio::test]
 async fn a_redirect_uri_is_optional_and_exact() {
     let fixture = Fixture::new();
@@ -178,7 +180,8 @@ async fn a_redirect_uri_is_optional_and_exact() {
     );
 }
 
-/// O6, O7, 36, 39, 43: a missing, malformed or wrong verifier buys nothing, and consumes nothing.
+/// O6, O7, 36, 39, 43: a missing, malformed or wrong verifier is refused and does not consume the
+/// code.
 #[tokio::test]
 async fn a_wrong_verifier_buys_nothing_and_consumes_nothing() {
     let fixture = Fixture::new();
@@ -206,7 +209,7 @@ async fn a_wrong_verifier_buys_nothing_and_consumes_nothing() {
     Tokens::of(&fixture.redeem(&code).await);
 }
 
-/// O6, 35: a code lives 60 seconds, to the instant.
+/// O6, 35: a code expires after 60 seconds, to the nanosecond.
 #[tokio::test]
 async fn a_code_expires_after_sixty_seconds() {
     let fixture = Fixture::new();
@@ -221,7 +224,7 @@ async fn a_code_expires_after_sixty_seconds() {
     assert_eq!(reason(&answer), "code_expired");
 }
 
-/// O6, 43: a code that leaked to another client neither buys anything nor dies.
+/// O6, 43: another client can neither redeem a code nor consume it.
 #[tokio::test]
 async fn another_client_cannot_use_or_kill_a_code() {
     let fixture = Fixture::new();
@@ -232,7 +235,8 @@ async fn another_client_cannot_use_or_kill_a_code() {
     Tokens::of(&fixture.redeem(&code).await);
 }
 
-/// O6, 42: who has the code and nothing else cannot end the session of its owner by replaying it.
+/// O6, 42: a replay that fails another check revokes nothing, so that the code alone cannot end the
+/// sign-in of its owner.
 #[tokio::test]
 async fn a_replay_that_is_not_otherwise_valid_revokes_nothing() {
     let fixture = Fixture::new();
@@ -263,7 +267,7 @@ async fn a_replay_that_is_not_otherwise_valid_revokes_nothing() {
     assert!(fixture.is_active(&tokens.refresh).await);
 }
 
-/// O6, 41: a replay with everything in order means that two have the code: what it bought dies at once, however late.
+/// O6, 41: a replay with valid credentials revokes the family, because two parties have the code.
 #[tokio::test]
 async fn a_replay_that_is_otherwise_valid_revokes_the_family() {
     for late in [1, 61, 3_600, 29 * 24 * 3_600] {
@@ -288,7 +292,7 @@ async fn a_replay_that_is_otherwise_valid_revokes_the_family() {
         if late < 600 {
             assert!(fixture.is_active(&bystander.access).await);
         }
-        // a third presentation finds nothing left to revoke
+        // a third redemption finds nothing left to revoke
         assert_eq!(
             codes(&fixture.redeem(&code).await.events),
             ["code_replayed", "request_refused"]
@@ -296,7 +300,7 @@ async fn a_replay_that_is_otherwise_valid_revokes_the_family() {
     }
 }
 
-/// O6, O26, 56: everything that is wrong with a code looks the same from outside.
+/// O6, O26, 56: every fault of a code gets the same response.
 #[tokio::test]
 async fn refusals_of_a_code_are_indistinguishable() {
     let fixture = Fixture::new();
@@ -328,7 +332,7 @@ async fn refusals_of_a_code_are_indistinguishable() {
     }
 }
 
-/// O3, O6: the address the browser was sent to and the token request carry the same redirect URI.
+/// O3, O6: the redirect URI of the token request must be that of the authorization request.
 #[tokio::test]
 async fn the_redirect_uri_of_the_request_is_the_one_that_counts() {
     let fixture = Fixture::new();
@@ -362,7 +366,7 @@ async fn a_query_is_not_read() {
     assert_error(&fixture.server.token(request).await, 400, "invalid_request");
 }
 
-/// O12: the subject of a token is whom the host named.
+/// O12: the subject of a token is the one that the host set.
 #[tokio::test]
 async fn introspection_names_the_user() {
     let fixture = Fixture::new();

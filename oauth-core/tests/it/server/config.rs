@@ -1,4 +1,4 @@
-//! What makes a server and what does not.
+//! Validation of the server configuration.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ use oauth_core::server::{AuthorizationServer, ConfigMistake, EndpointResponse, I
 
 use super::fixture::Fixture;
 
-/// Every mistake is reported at once.
+/// All configuration errors are reported at once.
 #[test]
 fn every_mistake_is_reported_at_once() {
     let error = AuthorizationServer::builder("http://auth.example")
@@ -38,7 +38,7 @@ fn every_mistake_is_reported_at_once() {
     );
 }
 
-/// O14, O21: a JWT access token lives 5 to 15 minutes; longer is a configuration error.
+/// O14, O21: a JWT access token lives 5 to 15 minutes; other values are configuration errors.
 #[tokio::test]
 async fn a_jwt_access_token_lives_up_to_fifteen_minutes() {
     for (minutes, fits) in [(5, true), (15, true), (16, false), (60, false)] {
@@ -53,7 +53,7 @@ async fn a_jwt_access_token_lives_up_to_fifteen_minutes() {
     assert_eq!(fixture.sign_in().await.body["expires_in"], 300);
 }
 
-/// O21: the configured lifetimes of refresh tokens are those that count.
+/// O21: the configured lifetimes of refresh tokens apply.
 #[tokio::test]
 async fn refresh_lifetimes_can_be_shortened() {
     let hour = Duration::from_secs(3_600);
@@ -66,7 +66,7 @@ async fn refresh_lifetimes_can_be_shortened() {
     assert!(!fixture.is_active(&tokens.refresh).await);
 }
 
-/// O10, 53: a retry window asks for signatures that come out alike.
+/// O10, 53: a retry window requires deterministic signatures (EdDSA).
 #[test]
 fn a_retry_window_asks_for_eddsa() {
     let window = RetryWindow::new(Duration::from_secs(10)).unwrap();
@@ -86,7 +86,7 @@ fn a_retry_window_asks_for_eddsa() {
     assert!(server.build().is_ok());
 }
 
-/// Two keys under one id would leave a verifier guessing.
+/// Two keys with one id are refused, because a verifier could not tell them apart.
 #[test]
 fn conflicting_keys_are_refused() {
     let key = SigningKey::generate_ed25519(&SeededEntropy::new(3)).unwrap();

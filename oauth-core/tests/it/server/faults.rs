@@ -1,4 +1,4 @@
-//! A store that fails.
+//! Failing stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use super::fixture::{Fixture, Tokens, assert_error, basic, codes, post, reason, 
 use super::model::live;
 use super::retry::windowed;
 
-/// The memory store, with a switch.
+/// The memory store with a switch that makes it fail.
 #[derive(Default)]
 struct Switched {
     store: MemoryTokens,
@@ -37,7 +37,8 @@ impl Respond for Switched {
     }
 }
 
-/// O13, O26, 63: 503 with `Retry-After`, the cause for the host alone, and nothing consumed.
+/// O13, O26, 63: an unavailable store is a 503 with `Retry-After`; the cause goes to the host only,
+/// and nothing is consumed.
 #[tokio::test]
 async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
     let store = Arc::new(VerbStore(Switched::default()));
@@ -72,7 +73,7 @@ async fn a_store_that_is_down_is_a_503_and_consumes_nothing() {
     Tokens::of(&fixture.refresh(&tokens.refresh).await);
 }
 
-/// O26: coming back does not help where a row cannot be read, so nobody is told to.
+/// O26: an unreadable row is a 500 without `Retry-After`, because a retry does not help.
 #[tokio::test]
 async fn a_store_that_cannot_read_its_rows_is_a_500() {
     let store = Arc::new(VerbStore(Switched::default()));
@@ -85,9 +86,9 @@ async fn a_store_that_cannot_read_its_rows_is_a_500() {
     assert_eq!(reason(&answer), "store_corrupt");
 }
 
-/// O24: on the front channel the person sees a page.
+/// O24: at the front channel the user gets a page.
 #[tokio::test]
-async fn a_store_that_is_down_is_a_page_for_the_person() {
+async fn unavailable_store_is_a_page_in_the_browser() {
     let store = Arc::new(VerbStore(Switched::default()));
     let fixture = Fixture::with(store.clone(), |builder| builder);
     let interaction = fixture.interact(&web_request()).await;
@@ -110,8 +111,8 @@ async fn a_store_that_is_down_is_a_page_for_the_person() {
     assert!(answer.fault.is_some());
 }
 
-/// O6, O10: whichever verb or answer of the store is lost, and however old what it shows, the client that asks again has one live chain or
-/// none; and what was used before ends its chain.
+/// O6, O10: if a call or response of the store is lost, or a lookup is stale, a client that retries
+/// has one active chain or none, and a reuse revokes the chain.
 #[tokio::test]
 async fn no_fault_of_the_store_forks_a_chain_or_forgives_a_replay() {
     for fault in [Fault::LostCall, Fault::LostAnswer, Fault::StaleRead] {
@@ -125,7 +126,8 @@ async fn no_fault_of_the_store_forks_a_chain_or_forgives_a_replay() {
     }
 }
 
-/// Sends a redemption or a refresh, again where it gets no answer, to a store whose verb of that number after the first attempt fails.
+/// Sends a redemption or a refresh, and retries without a response. The verb of that number after
+/// the first attempt fails.
 async fn check(fault: Fault, nth: usize, refresh: bool, used_before: bool) {
     let at = Arc::new(AtomicUsize::new(usize::MAX));
     let store: Arc<dyn SessionStore> = Arc::new(MemoryTokens::new());
@@ -173,10 +175,10 @@ async fn check(fault: Fault, nth: usize, refresh: bool, used_before: bool) {
     assert_eq!(live(&fixture, &issued).await, expected, "{said}");
 }
 
-/// O10, 51, 53: within the retry window no lost verb, lost answer or stale look costs a client its chain: asked again, the server gives the
-/// one successor, and that alone lives.
+/// O10, 51, 53: within the retry window no lost call, lost response or stale lookup ends the chain:
+/// the retry gets the only successor, which is active.
 #[tokio::test]
-async fn no_fault_of_the_store_costs_a_chain_within_the_window() {
+async fn store_fault_ends_no_chain_within_window() {
     for fault in [Fault::LostCall, Fault::LostAnswer, Fault::StaleRead] {
         for nth in 0..4 {
             for used_before in [false, true] {
@@ -219,7 +221,7 @@ async fn check_retry(fault: Fault, nth: usize, used_before: bool) {
     let issued = [presented.clone(), successor.clone()];
     assert_eq!(live(&fixture, &issued).await, 1, "{said}");
     assert!(fixture.is_active(&successor).await, "{said}");
-    // the window ends with the first use of the successor
+    // the first use of the successor ends the window
     let third = Tokens::of(&fixture.refresh(&successor).await).refresh;
     assert_error(&fixture.refresh(&presented).await, 400, "invalid_grant");
     assert!(!fixture.is_active(&third).await, "{said}");

@@ -1,4 +1,4 @@
-//! One server on memory stores, with a clock that stands still and a handful of clients.
+//! One server on memory stores, with a clock that stands still and some clients.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -43,7 +43,7 @@ pub(crate) struct Fixture {
     pub(crate) tokens: Arc<dyn TokenStore>,
 }
 
-/// What a successful token request answers.
+/// The members of a successful token response.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
     pub(crate) access: String,
@@ -153,7 +153,7 @@ impl Fixture {
             .await
     }
 
-    /// A code for `web`, by the whole front channel.
+    /// Issues a code for `web` through the front channel.
     pub(crate) async fn code(&self) -> String {
         self.code_for(&web_request()).await
     }
@@ -170,7 +170,7 @@ impl Fixture {
 
     // ---- the back channel
 
-    /// A POST by `web`, which authenticates by `client_secret_basic`.
+    /// Sends a POST of `web`, which authenticates by `client_secret_basic`.
     pub(crate) async fn token(&self, pairs: &Pairs<'_>) -> EndpointResponse {
         self.token_as("web", pairs).await
     }
@@ -188,7 +188,7 @@ impl Fixture {
             .await
     }
 
-    /// Tokens of `web`, by the whole flow.
+    /// Signs in with `web` through the whole flow.
     pub(crate) async fn sign_in(&self) -> Tokens {
         let code = self.code().await;
         Tokens::of(&self.redeem(&code).await)
@@ -263,7 +263,7 @@ fn clients() -> MemoryClients {
     ])
 }
 
-/// Each client's secret is its id and this.
+/// The secret of a client: its id and a suffix.
 pub(crate) fn secret(client: &str) -> ClientSecret {
     format!("{client}'s secret: 100% + more").parse().unwrap()
 }
@@ -306,7 +306,7 @@ pub(crate) fn web_request() -> Pairs<'static> {
     ]
 }
 
-/// A valid request for `code`.
+/// A valid redemption of `code`.
 pub(crate) fn redemption(code: &str) -> Pairs<'_> {
     vec![
         ("grant_type", "authorization_code"),
@@ -316,14 +316,14 @@ pub(crate) fn redemption(code: &str) -> Pairs<'_> {
     ]
 }
 
-/// The pairs with `name` set to `value`, or left out.
+/// The pairs with `name` set to `value`, or removed.
 pub(crate) fn change<'a>(mut pairs: Pairs<'a>, name: &'a str, value: Option<&'a str>) -> Pairs<'a> {
     pairs.retain(|(present, _)| *present != name);
     pairs.extend(value.map(|value| (name, value)));
     pairs
 }
 
-/// Where the response leads: the address without, and the parameters of, its query.
+/// The target of a redirect: the URL without its query, and the parameters.
 pub(crate) fn redirected(response: &Response<Bytes>) -> (String, Params) {
     assert!(matches!(response.status().as_u16(), 302 | 303), "{response:?}");
     let location = response.headers()["location"].to_str().unwrap();
@@ -337,7 +337,7 @@ pub(crate) fn json(response: &Response<Bytes>) -> Value {
     serde_json::from_slice(response.body()).unwrap()
 }
 
-/// Checks an error of the token endpoint and its neighbours, by RFC 6749 section 5.2.
+/// Checks an error response of RFC 6749 section 5.2.
 pub(crate) fn assert_error(answer: &EndpointResponse, status: u16, error: &str) {
     assert_eq!(answer.response.status(), status, "{answer:?}");
     assert_eq!(json(&answer.response)["error"], error, "{answer:?}");
@@ -360,7 +360,7 @@ pub(crate) fn reason(answer: &EndpointResponse) -> &'static str {
         .expect("a reason")
 }
 
-/// A verifier that is well-formed and wrong.
+/// A well-formed verifier that is wrong.
 pub(crate) fn wrong_verifier() -> CodeVerifier {
     CodeVerifier::generate(&SeededEntropy::new(99))
 }

@@ -1,4 +1,4 @@
-//! Clients that want a person to be asked again.
+//! Requests that require a recent sign-in.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn asked(fixture: &Fixture, name: &str, value: &str) -> Interaction {
     fixture.interact(&change(web_request(), name, Some(value))).await
 }
 
-/// The answer for Ada, who proved it so long before now.
+/// The consent of Ada, who signed in this long ago.
 async fn grant(fixture: &Fixture, interaction: &Interaction, ago: Duration) -> EndpointResponse {
     let mut ada = fixture.ada();
     ada.auth_time = fixture.now() - ago;
@@ -25,7 +25,7 @@ async fn grant(fixture: &Fixture, interaction: &Interaction, ago: Duration) -> E
         .await
 }
 
-/// O24, 34: a host that answers `prompt=login` or `max_age` with a sign-in that is too old gets no code for it.
+/// O24, 34: a sign-in that is too old for `prompt=login` or `max_age` gets no code.
 #[tokio::test]
 async fn a_sign_in_that_is_too_old_is_not_granted() {
     let fixture = Fixture::new();
@@ -55,7 +55,7 @@ async fn a_sign_in_that_is_too_old_is_not_granted() {
     }
 }
 
-/// O24, 34: not by a nanosecond, within one second as across two.
+/// O24, 34: the age is compared to the nanosecond, within a second and across two.
 #[tokio::test]
 async fn no_fraction_of_a_second_makes_a_sign_in_young_enough() {
     let fixture = Fixture::new();
@@ -77,7 +77,7 @@ async fn no_fraction_of_a_second_makes_a_sign_in_young_enough() {
     }
 }
 
-/// O24: what counts is the moment of the request: whoever signs in for it may take their time at the page.
+/// O24: the age counts at the time of the request, so that time at the page does not matter.
 #[tokio::test]
 async fn time_spent_at_the_page_makes_no_sign_in_too_old() {
     let fixture = Fixture::new();
@@ -87,7 +87,7 @@ async fn time_spent_at_the_page_makes_no_sign_in_too_old() {
     assert!(redirected(&answer.response).1.optional("code").is_some());
 }
 
-/// O24, 34: the host is told what the client wants of its pages, and since when the user must have signed in.
+/// O24, 34: the host gets the prompts of the client and the earliest acceptable sign-in time.
 #[tokio::test]
 async fn the_host_learns_what_the_client_wants_of_its_pages() {
     let fixture = Fixture::new();
@@ -107,7 +107,7 @@ async fn the_host_learns_what_the_client_wants_of_its_pages() {
         interaction.details.signed_in_since,
         Some(fixture.now() - SECOND * 60)
     );
-    // the page of the interaction shows the same, later
+    // a later view of the page shows the same
     fixture.clock.advance(SECOND);
     let browser = interaction.browser.expose();
     let details = fixture
@@ -123,7 +123,7 @@ async fn the_host_learns_what_the_client_wants_of_its_pages() {
     assert_eq!(forged.ui_locales, None);
 }
 
-/// O2, 34: an age that is no whole number, and `none` beside another prompt, are refused.
+/// O2, 34: a `max_age` that is no whole number, and `none` beside another prompt, are refused.
 #[tokio::test]
 async fn a_malformed_age_or_prompt_is_refused() {
     let fixture = Fixture::new();

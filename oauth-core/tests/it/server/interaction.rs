@@ -1,4 +1,4 @@
-//! Sign-in and consent, handed to the host and taken back.
+//! Interactions: sign-in and consent by the host.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use oauth_core::vocabulary::RegisteredRedirectUri;
 
 use super::fixture::{Fixture, ISSUER, Tokens, change, codes, reason, redirected, web_request};
 
-/// O3, 24, 26: code, state and issuer go to the redirect URI, whose own query stays.
+/// O3, 24, 26: code, state and issuer are added to the redirect URI, whose own query stays.
 #[tokio::test]
 async fn a_granted_request_is_redirected_with_code_state_and_issuer() {
     let fixture = Fixture::new();
@@ -43,7 +43,7 @@ async fn the_status_depends_on_the_method_that_is_answered() {
     }
 }
 
-/// O24: the user may say no.
+/// O24: a denied consent is `access_denied`.
 #[tokio::test]
 async fn a_denied_request_is_redirected_with_access_denied() {
     let fixture = Fixture::new();
@@ -60,7 +60,7 @@ async fn a_denied_request_is_redirected_with_access_denied() {
     assert_eq!(codes(&answer.events), ["authorization_denied"]);
 }
 
-/// O24, 31: whoever knows the id but not the cookie neither sees nor answers the interaction, nor spends it.
+/// O24, 31: a browser without the cookie can neither see nor answer nor use up the interaction.
 #[tokio::test]
 async fn another_browser_neither_sees_nor_answers() {
     let fixture = Fixture::new();
@@ -91,7 +91,7 @@ async fn another_browser_neither_sees_nor_answers() {
     assert_eq!(fixture.grant(&victim).await.response.status(), 303);
 }
 
-/// O24: one interaction, one answer.
+/// O24: an interaction is answered once.
 #[tokio::test]
 async fn an_interaction_is_answered_once() {
     let fixture = Fixture::new();
@@ -109,7 +109,7 @@ async fn an_interaction_is_answered_once() {
     );
 }
 
-/// O24: ten minutes, to the instant.
+/// O24: an interaction expires after ten minutes, to the nanosecond.
 #[tokio::test]
 async fn an_interaction_ends_after_ten_minutes() {
     let fixture = Fixture::new();
@@ -142,7 +142,7 @@ async fn an_interaction_ends_after_ten_minutes() {
     );
 }
 
-/// O24, 31: less than was asked for may be granted, more never is, and nothing is a refusal.
+/// O24, 31: the user may grant fewer scopes than requested, never more; none is a denial.
 #[tokio::test]
 async fn the_user_grants_what_was_asked_for_or_less() {
     let fixture = Fixture::new();
@@ -170,7 +170,7 @@ async fn the_user_grants_what_was_asked_for_or_less() {
     }
 }
 
-/// O24, 31: what the client lost while the user was at the page is not granted any more.
+/// O24, 31: scopes and grants that the client loses before the answer are not granted.
 #[tokio::test]
 async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
     let fixture = Fixture::new();
@@ -196,7 +196,8 @@ async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
     );
 }
 
-/// O11, 58: a user whose name is a client's id could be taken for the client, and gets no code.
+/// O11, 58: a user whose subject is the id of a client gets no code, because the token would look
+/// like one of the client.
 #[tokio::test]
 async fn a_user_cannot_be_taken_for_a_client() {
     let fixture = Fixture::new();
@@ -214,7 +215,7 @@ async fn a_user_cannot_be_taken_for_a_client() {
     assert_eq!(reason(&answer), "subject_is_a_client");
 }
 
-/// O4: a redirect URI that was withdrawn while the user was at the page is not used.
+/// O4: a redirect URI that is withdrawn before the answer is not used.
 #[tokio::test]
 async fn a_redirect_uri_withdrawn_meanwhile_is_not_used() {
     let fixture = Fixture::new();

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::fixture::{API, Fixture, ISSUER, Tokens, assert_error, basic, codes, post};
 
-/// O12, 60, 62: everything the interface promises of an active access token.
+/// O12, 60, 62: the response for an active access token has every documented member.
 #[tokio::test]
 async fn an_active_access_token_is_described() {
     let fixture = Fixture::new();
@@ -41,7 +41,7 @@ async fn an_active_access_token_is_described() {
     assert_eq!(told, expected);
 }
 
-/// O12: the answer to the byte: `scope` and `aud` are strings, times are numbers.
+/// O12: the response to the byte: `scope` and `aud` are strings, times are numbers.
 #[tokio::test]
 async fn the_introspection_response_is_this_to_the_byte() {
     let fixture = Fixture::new();
@@ -55,7 +55,7 @@ async fn the_introspection_response_is_this_to_the_byte() {
     );
 }
 
-/// O12: a refresh token is described to the client it was issued to, and is no bearer token.
+/// O12: a refresh token is described to its own client, without a token type.
 #[tokio::test]
 async fn an_active_refresh_token_is_described_to_its_client() {
     let fixture = Fixture::new();
@@ -72,7 +72,7 @@ async fn an_active_refresh_token_is_described_to_its_client() {
     }
 }
 
-/// O12, 60: a caller sees tokens that are meant for it, and of others learns nothing.
+/// O12, 60: a caller sees only tokens that are meant for it; of others it learns nothing.
 #[tokio::test]
 async fn a_caller_sees_only_tokens_meant_for_it() {
     let fixture = Fixture::new();
@@ -93,7 +93,8 @@ async fn a_caller_sees_only_tokens_meant_for_it() {
     }
 }
 
-/// O12, 61: unknown, malformed, expired, rotated and revoked tokens are all exactly `{"active":false}`.
+/// O12, 61: unknown, malformed, expired, rotated and revoked tokens are all exactly
+/// `{"active":false}`.
 #[tokio::test]
 async fn an_inactive_token_is_just_that() {
     let fixture = Fixture::new();
@@ -127,8 +128,8 @@ async fn an_inactive_token_is_just_that() {
     assert!(!fixture.is_active(&second.access).await);
 }
 
-/// O12: an ECDSA signature can be rewritten into another valid one; the token in that spelling was never issued, so
-/// that revoking the one that was leaves nothing to be found under another name.
+/// O12: an ECDSA signature can be changed into another valid one. A token in that form is unknown,
+/// so that it cannot survive the revocation of the original.
 #[tokio::test]
 async fn a_rewritten_signature_is_an_unknown_token() {
     let key = SigningKey::generate_es256(&SeededEntropy::new(5)).unwrap();
@@ -165,7 +166,7 @@ fn with_other_signature(token: &str) -> String {
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
-/// O12, 47, 61: a client that is gone takes its tokens along: the API learns what it learns of unknown ones.
+/// O12, 47, 61: the tokens of a removed client are inactive for the API.
 #[tokio::test]
 async fn the_tokens_of_a_client_that_is_gone_are_inactive() {
     let fixture = Fixture::new();
@@ -181,7 +182,7 @@ async fn the_tokens_of_a_client_that_is_gone_are_inactive() {
     }
 }
 
-/// O12, 61: the hint says where to look first, and a wrong one costs nothing.
+/// O12, 61: a wrong `token_type_hint` does not hide a token.
 #[tokio::test]
 async fn a_wrong_hint_does_not_hide_a_token() {
     let fixture = Fixture::new();
@@ -196,7 +197,8 @@ async fn a_wrong_hint_does_not_hide_a_token() {
     }
 }
 
-/// O12, 60: a bad caller gets 401 with a challenge, and a public client is one.
+/// O12, 60: a caller without valid credentials gets 401 with a challenge; a public client is
+/// refused, too.
 #[tokio::test]
 async fn only_an_authenticated_caller_may_ask() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! The metadata document and the key set.
+//! The metadata documents and the key set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::fixture::Fixture;
 
-/// O22: the document of RFC 8414 and OpenID Connect Discovery.
+/// O22: the document has the members of RFC 8414 and OpenID Connect Discovery.
 #[test]
 fn the_metadata_say_what_is_offered() {
     let fixture = Fixture::new();
@@ -50,7 +50,8 @@ fn the_metadata_say_what_is_offered() {
     assert_eq!(document, expected);
 }
 
-/// O22, 77: a retired key is published until its last token has expired, beside the one that signs and the next.
+/// O22, 77: a retired key is published until its last token has expired, beside the current and the
+/// next one.
 #[test]
 fn a_retired_key_is_published_until_its_last_token_expired() {
     let [first, second, third] =
@@ -76,7 +77,7 @@ fn a_retired_key_is_published_until_its_last_token_expired() {
     assert_eq!(published(), [&second, &third].map(String::as_str));
 }
 
-/// O22: nothing private is published.
+/// O22: the key set has no private members.
 #[test]
 fn the_key_set_is_public() {
     let fixture = Fixture::new();
@@ -92,8 +93,8 @@ fn the_key_set_is_public() {
     }
 }
 
-/// O22: an issuer with a path is found by RFC 8414, which puts the well-known part before the path, and by OpenID Connect
-/// Discovery, which puts it behind; a slash at the end is left out, and the endpoints are below the path.
+/// O22: for an issuer with a path, RFC 8414 puts the well-known part before the path and OpenID
+/// Connect Discovery behind it. A final slash is dropped, and the endpoints are below the path.
 #[test]
 fn an_issuer_with_a_path_is_found_where_clients_look() {
     let both = |before: &str, behind: &str| {
@@ -125,7 +126,7 @@ fn an_issuer_with_a_path_is_found_where_clients_look() {
     }
 }
 
-/// O22: the documents are read, not posted to.
+/// O22: other methods than GET and HEAD are refused.
 #[test]
 fn other_methods_are_refused() {
     let fixture = Fixture::new();
@@ -154,7 +155,7 @@ fn get() -> Request<Bytes> {
     Request::get("/").body(Bytes::new()).unwrap()
 }
 
-/// O22, 94: what this server says of itself is what a client of this crate wants to know, wherever it looks for it.
+/// O22, 94: the client of this crate discovers this server, at either URL.
 #[test]
 fn a_client_discovers_this_server() {
     for issuer in [

@@ -1,4 +1,4 @@
-//! The authorization server, as its clients and its host see it.
+//! The authorization server, from the view of its clients and its host.
 
 mod attempts;
 mod authorize;

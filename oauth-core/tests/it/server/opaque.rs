@@ -1,4 +1,4 @@
-//! Access tokens that mean nothing to whoever holds them.
+//! Opaque access tokens.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn opaque() -> (Arc<MemoryTokens>, Fixture) {
     (tokens, fixture)
 }
 
-/// O14: each grant gives a prefix and 256 random bits, of which the store has the hash alone.
+/// O14: every grant issues a prefix and 256 random bits, and the store has only the hash.
 #[tokio::test]
 async fn an_opaque_access_token_is_256_random_bits() {
     let (tokens, fixture) = opaque();
@@ -36,7 +36,8 @@ async fn an_opaque_access_token_is_256_random_bits() {
     assert_eq!(all.len(), 3);
 }
 
-/// O12, O13, O14, 62, 63: what it is worth is asked of the server, and a revoked one is worth nothing at once, as is one whose family ended.
+/// O12, O13, O14, 62, 63: the server introspects an opaque token; it is inactive at once after its
+/// revocation or the end of its family.
 #[tokio::test]
 async fn an_opaque_access_token_is_introspected_and_revoked() {
     let (_, fixture) = opaque();
@@ -57,7 +58,8 @@ async fn an_opaque_access_token_is_introspected_and_revoked() {
     assert!(!fixture.is_active(&other.access).await);
 }
 
-/// O14, O21: an opaque token lives 15 minutes, or what was configured up to 60, to the instant.
+/// O14, O21: an opaque token lives 15 minutes by default, up to 60 if configured, to the
+/// nanosecond.
 #[tokio::test]
 async fn an_opaque_access_token_lives_up_to_an_hour() {
     let (_, fixture) = opaque();
@@ -79,7 +81,7 @@ async fn an_opaque_access_token_lives_up_to_an_hour() {
     assert_eq!(fixture.sign_in().await.body["expires_in"], 60 * 60);
 }
 
-/// O14, O18: the ID token beside it names it by its hash as it does a JWT.
+/// O14, O18: `at_hash` of the ID token fits an opaque token as it does a JWT.
 #[tokio::test]
 async fn an_id_token_names_the_opaque_token_beside_it() {
     let (_, fixture) = opaque();

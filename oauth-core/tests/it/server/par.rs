@@ -21,7 +21,7 @@ async fn push(fixture: &Fixture, pairs: &Pairs<'_>) -> EndpointResponse {
     fixture.server.par(post(basic("web"), pairs)).await
 }
 
-/// The `request_uri` of a request of `web`.
+/// Pushes a request of `web`; returns its `request_uri`.
 async fn pushed(fixture: &Fixture, pairs: &Pairs<'_>) -> String {
     let answer = push(fixture, pairs).await;
     assert_eq!(answer.response.status(), 201, "{answer:?}");
@@ -32,12 +32,12 @@ async fn pushed(fixture: &Fixture, pairs: &Pairs<'_>) -> String {
         .to_owned()
 }
 
-/// What the browser brings in place of the request.
+/// The authorization request with a `request_uri`.
 fn reference(request_uri: &str) -> Pairs<'_> {
     vec![("client_id", "web"), ("request_uri", request_uri)]
 }
 
-/// The refusal of a browser that nobody sent: a page, and no redirect.
+/// The reason of a refusal that is shown on a page, without a redirect.
 async fn shown(fixture: &Fixture, pairs: &Pairs<'_>) -> &'static str {
     let answer = fixture.refused(pairs).await;
     assert_eq!(answer.response.status(), 400, "{pairs:?}");
@@ -45,7 +45,7 @@ async fn shown(fixture: &Fixture, pairs: &Pairs<'_>) -> &'static str {
     reason(&answer)
 }
 
-/// The refusal that the client is told by redirect.
+/// The reason of a refusal that is redirected to the client.
 async fn told(fixture: &Fixture, pairs: &Pairs<'_>) -> (String, &'static str) {
     let answer = fixture.refused(pairs).await;
     let (address, query) = redirected(&answer.response);
@@ -55,9 +55,10 @@ async fn told(fixture: &Fixture, pairs: &Pairs<'_>) -> (String, &'static str) {
     (query.optional("error").unwrap().to_owned(), reason(&answer))
 }
 
-/// O23: the answer names the request for a minute, with more than 128 bits that nobody can guess, and is never cached.
+/// O23: the response has a `request_uri` for 60 seconds with more than 128 random bits, and is
+/// never cached.
 #[tokio::test]
-async fn a_pushed_request_gets_a_name_for_sixty_seconds() {
+async fn pushed_request_gets_uri_for_sixty_seconds() {
     let fixture = Fixture::new();
     let answer = push(&fixture, &web_request()).await;
     assert_eq!(answer.response.status(), 201);
@@ -73,7 +74,7 @@ async fn a_pushed_request_gets_a_name_for_sixty_seconds() {
     assert_ne!(pushed(&fixture, &web_request()).await, uri);
 }
 
-/// O23, 32: the name stands for the whole request, up to the tokens.
+/// O23, 32: a sign-in by a pushed request works up to the tokens.
 #[tokio::test]
 async fn a_person_signs_in_by_a_pushed_request() {
     let fixture = Fixture::new();
@@ -86,9 +87,10 @@ async fn a_person_signs_in_by_a_pushed_request() {
     assert!(fixture.is_active(&tokens.access).await);
 }
 
-/// O23, 29: what was pushed counts, not what the browser brings beside the name: an attacker can change the latter.
+/// O23, 29: only pushed parameters count; parameters beside the `request_uri` are ignored, because
+/// an attacker can change them.
 #[tokio::test]
-async fn parameters_beside_the_name_are_ignored() {
+async fn parameters_beside_request_uri_are_ignored() {
     let fixture = Fixture::new();
     let uri = pushed(
         &fixture,
@@ -114,9 +116,10 @@ async fn parameters_beside_the_name_are_ignored() {
     Tokens::of(&fixture.redeem(code).await);
 }
 
-/// O23, 32: the name of another client's request opens nothing and tells the client nothing; it stays good for its own.
+/// O23, 32: the `request_uri` of another client is refused on a page, and stays usable for its own
+/// client.
 #[tokio::test]
-async fn a_name_is_bound_to_its_client() {
+async fn request_uri_is_bound_to_its_client() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &web_request()).await;
     for client in ["other", "native", "once"] {
@@ -128,9 +131,9 @@ async fn a_name_is_bound_to_its_client() {
     fixture.interact(&reference(&uri)).await;
 }
 
-/// O23: a name that was never given out is no name, however much it looks like one.
+/// O23: a forged `request_uri` is refused on a page.
 #[tokio::test]
-async fn a_forged_name_is_shown_on_a_page() {
+async fn forged_request_uri_is_refused_on_page() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &web_request()).await;
     let longer = format!("{uri}A");
@@ -153,9 +156,10 @@ async fn a_forged_name_is_shown_on_a_page() {
     assert_eq!(shown(&fixture, &twice).await, "client_or_redirect_uri_repeated");
 }
 
-/// O23, 32: sixty seconds to the nanosecond; a sign-in that began in time may take its ten minutes.
+/// O23, 32: a `request_uri` expires after 60 seconds to the nanosecond; a sign-in that began before
+/// has ten minutes.
 #[tokio::test]
-async fn a_name_expires_at_the_exact_instant() {
+async fn request_uri_expires_at_exact_instant() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &web_request()).await;
     fixture.clock.advance(60 * SECOND - Duration::from_nanos(1));
@@ -168,9 +172,10 @@ async fn a_name_expires_at_the_exact_instant() {
     assert_eq!(codes(&answer.events), ["authorization_granted"]);
 }
 
-/// O23, 32: a reload of the page spends nothing, the first answer spends it for every page that is open, whatever the answer is.
+/// O23, 32: reloading the page does not use up the request; the first answer, of any kind, uses it
+/// up for all open pages.
 #[tokio::test]
-async fn a_name_is_spent_by_the_first_sign_in_that_is_answered() {
+async fn request_uri_is_used_up_by_first_answer() {
     let fixture = Fixture::new();
     for denied in [false, true] {
         let uri = pushed(&fixture, &web_request()).await;
@@ -199,7 +204,7 @@ async fn answered(fixture: &Fixture, interaction: &Interaction, decision: Consen
         .await
 }
 
-/// O23: who pushes proves to be the client, as at the token endpoint.
+/// O23: a push requires client authentication, as at the token endpoint.
 #[tokio::test]
 async fn only_the_client_itself_can_push() {
     let fixture = Fixture::new();
@@ -219,7 +224,7 @@ async fn only_the_client_itself_can_push() {
     assert_eq!(public.response.status(), 201);
 }
 
-/// Each fault, its error, and the precise reason. An absent value leaves the parameter out.
+/// A parameter, its value (`None`: left out), the error, and the precise reason.
 const FAULTS: &[(&str, Option<&str>, &str, &str)] = &[
     (
         "request_uri",
@@ -287,9 +292,9 @@ const FAULTS: &[(&str, Option<&str>, &str, &str)] = &[
     ),
 ];
 
-/// O23: a request that `/authorize` would refuse is refused when it is pushed, in JSON and to the client alone.
+/// O23: a request that `/authorize` would refuse is refused at the push, as JSON.
 #[tokio::test]
-async fn each_fault_of_a_pushed_request_is_told_at_once() {
+async fn each_fault_is_reported_at_the_push() {
     let fixture = Fixture::new();
     for (name, value, error, expected) in FAULTS {
         let answer = push(&fixture, &change(web_request(), name, *value)).await;
@@ -302,7 +307,8 @@ async fn each_fault_of_a_pushed_request_is_told_at_once() {
     assert_error(&push(&fixture, &web_request()).await, 400, "unauthorized_client");
 }
 
-/// O23: a POST of a form of at most 64 KiB, without repeated parameters; the query is never read.
+/// O23: a push is a POST of a form of at most 64 KiB without repeated parameters; the query is not
+/// read.
 #[tokio::test]
 async fn a_push_of_the_wrong_shape_is_refused() {
     let fixture = Fixture::new();
@@ -330,7 +336,8 @@ async fn a_push_of_the_wrong_shape_is_refused() {
     assert_eq!(reason(&unread), "redirect_uri_missing");
 }
 
-/// O4, O23: an address that the client gave up meanwhile is not used, neither for a code nor for an error.
+/// O4, O23: a redirect URI that is withdrawn after the push is not used, neither for a code nor for
+/// an error.
 #[tokio::test]
 async fn a_redirect_uri_withdrawn_after_the_push_is_not_used() {
     let fixture = Fixture::new();
@@ -347,16 +354,16 @@ async fn a_redirect_uri_withdrawn_after_the_push_is_not_used() {
     );
 }
 
-/// O23: nothing is known of the user at the push; whether a page may be shown is answered to the browser.
+/// O23: `prompt=none` is decided at the browser, because the push knows no user.
 #[tokio::test]
-async fn a_silent_request_is_answered_where_the_user_is() {
+async fn prompt_none_is_decided_at_browser() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &change(web_request(), "prompt", Some("none"))).await;
     let expected = ("login_required".to_owned(), "prompt_none");
     assert_eq!(told(&fixture, &reference(&uri)).await, expected);
 }
 
-/// O23: a server that wants every request pushed takes no other, and says so in its metadata.
+/// O23: a server that requires pushed requests refuses others, and states so in its metadata.
 #[tokio::test]
 async fn a_server_may_take_pushed_requests_alone() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
@@ -373,9 +380,9 @@ async fn a_server_may_take_pushed_requests_alone() {
     assert_eq!(metadata["require_pushed_authorization_requests"], true);
 }
 
-/// O2, O23: a form posted to `/authorize` may bring the name as well.
+/// O2, O23: a form posted to `/authorize` may carry the `request_uri`.
 #[tokio::test]
-async fn a_posted_form_brings_a_name_too() {
+async fn posted_form_may_carry_request_uri() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &web_request()).await;
     let posted = fixture

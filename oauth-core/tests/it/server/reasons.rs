@@ -1,4 +1,4 @@
-//! What the host is told of refusals that all look alike to the peer.
+//! Precise reasons for the host, of refusals that look alike to the peer.
 
 use oauth_core::ports::entropy_fn;
 use std::sync::Arc;
@@ -22,13 +22,14 @@ async fn check(fixture: &Fixture, request: Request<Bytes>, expected: Reason) {
     assert_eq!(reason(&answer), expected.code());
 }
 
-/// The client that the event of a refusal names.
+/// The client in the event of a refusal.
 fn refused_client(answer: &EndpointResponse) -> Option<&str> {
     let event = answer.events.last()?;
     event.client_id.as_ref().map(ClientId::as_str)
 }
 
-/// O26, 5, 6, 7, 9, 10, 13: one 401 outside; inside, what was wrong with the credentials.
+/// O26, 5, 6, 7, 9, 10, 13: every failed authentication is the same 401, with a reason of its own
+/// for the host.
 #[tokio::test]
 async fn each_failed_authentication_has_its_reason() {
     let fixture = Fixture::new();
@@ -81,7 +82,8 @@ async fn each_failed_authentication_has_its_reason() {
     );
 }
 
-/// O26, 1, 2, 3, 4, 23, 57: what is wrong with a token request from a client that is who it says, and which client that is.
+/// O26, 1, 2, 3, 4, 23, 57: every faulty token request of an authenticated client has its reason,
+/// and the event names the client.
 #[tokio::test]
 async fn each_faulty_token_request_has_its_reason() {
     let fixture = Fixture::new();
@@ -129,7 +131,7 @@ async fn each_faulty_token_request_has_its_reason() {
     check(&fixture, native, Reason::CodeOfAnotherClient).await;
 }
 
-/// O26, 3, 4: what is wrong with a request before anybody looks inside.
+/// O26, 3, 4: every malformed request has its reason.
 #[tokio::test]
 async fn each_faulty_shape_has_its_reason() {
     let fixture = Fixture::new();
@@ -166,7 +168,7 @@ async fn each_faulty_shape_has_its_reason() {
     assert_eq!(reason(&answer), Reason::RequestTooLarge.code());
 }
 
-/// O24, 31: a user who grants nothing.
+/// O24, 31: a consent without scopes has its reason.
 #[tokio::test]
 async fn granting_nothing_has_its_reason() {
     let fixture = Fixture::new();
@@ -181,7 +183,7 @@ async fn granting_nothing_has_its_reason() {
     assert_eq!(reason(&answer), Reason::NothingGranted.code());
 }
 
-/// O26: an entropy source that repeats itself, and a clock from before 1970, are faults of the server's own.
+/// O26: repeated entropy and a clock before 1970 are reported as faults of the host.
 #[tokio::test]
 async fn faults_of_the_host_have_their_reason() {
     let repeating = entropy_fn(|bytes: &mut [u8]| bytes.fill(7));

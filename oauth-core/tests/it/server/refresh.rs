@@ -1,4 +1,4 @@
-//! Refreshing, rotation and reuse.
+//! Refresh, rotation and reuse detection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::fixture::{Fixture, ISSUER, Pairs, Tokens, assert_error, codes, json, 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const NANOSECOND: Duration = Duration::from_nanos(1);
 
-/// O9, 46, 47, 56: every refresh issues a new refresh token and kills the old one.
+/// O9, 46, 47, 56: every refresh issues a new refresh token and rotates the old one.
 #[tokio::test]
 async fn every_refresh_rotates() {
     let fixture = Fixture::new();
@@ -30,7 +30,7 @@ async fn every_refresh_rotates() {
     assert!(fixture.is_active(&third.refresh).await);
 }
 
-/// O9, O18, 54: a refreshed ID token is about the same sign-in, and carries no nonce that nobody sent.
+/// O9, O18, 54: a refreshed ID token has the `auth_time` of the sign-in and no nonce.
 #[tokio::test]
 async fn a_refreshed_id_token_has_no_nonce() {
     let fixture = Fixture::new();
@@ -47,7 +47,7 @@ async fn a_refreshed_id_token_has_no_nonce() {
     assert_eq!(claims.issued_at, fixture.now());
 }
 
-/// O10, 52: reuse of a rotated token revokes the whole chain, at once, and the user must sign in again.
+/// O10, 52: the reuse of a rotated token revokes the whole family at once.
 #[tokio::test]
 async fn a_reused_refresh_token_revokes_the_family() {
     let fixture = Fixture::new();
@@ -72,7 +72,7 @@ async fn a_reused_refresh_token_revokes_the_family() {
     fixture.sign_in().await;
 }
 
-/// O10, 44: a tombstone betrays the theft for as long as the chain may live, also when the store is purged all the while.
+/// O10, 44: a reuse is detected for as long as the chain can live, also with regular purges.
 #[tokio::test]
 async fn a_tombstone_outlives_the_chain() {
     let fixture = Fixture::new();
@@ -91,7 +91,8 @@ async fn a_tombstone_outlives_the_chain() {
     assert!(!fixture.is_active(&leaf.refresh).await);
 }
 
-/// O9, 46: another client can neither use a refresh token nor end its chain, not even with a rotated one.
+/// O9, 46: another client can neither use a refresh token nor revoke its chain, not even with a
+/// rotated one.
 #[tokio::test]
 async fn another_client_cannot_use_or_kill_a_refresh_token() {
     let fixture = Fixture::new();
@@ -106,7 +107,7 @@ async fn another_client_cannot_use_or_kill_a_refresh_token() {
     assert!(fixture.is_active(&second.refresh).await);
 }
 
-/// O9, 49: a narrower scope narrows the access token and not the chain.
+/// O9, 49: a narrower scope applies to the access token and not to the chain.
 #[tokio::test]
 async fn a_narrower_scope_narrows_the_access_token_only() {
     let fixture = Fixture::new();
@@ -124,7 +125,7 @@ async fn a_narrower_scope_narrows_the_access_token_only() {
     assert!(wide.body.get("id_token").is_some());
 }
 
-/// O9, 49: more than was granted is refused, and the token is not spent on the refusal.
+/// O9, 49: a wider scope is refused, and the refresh token stays usable.
 #[tokio::test]
 async fn a_wider_scope_is_refused_and_consumes_nothing() {
     let fixture = Fixture::new();
@@ -141,7 +142,7 @@ async fn a_wider_scope_is_refused_and_consumes_nothing() {
     Tokens::of(&fixture.refresh(&first.refresh).await);
 }
 
-/// O9, 47: a scope that the client lost since is not refreshed; with none left nothing is.
+/// O9, 47: scopes that the client has lost are dropped; if none is left, the refresh is refused.
 #[tokio::test]
 async fn scopes_the_client_lost_are_not_refreshed() {
     let fixture = Fixture::new();
@@ -157,7 +158,7 @@ async fn scopes_the_client_lost_are_not_refreshed() {
     assert_error(&fixture.refresh(&second.refresh).await, 400, "invalid_scope");
 }
 
-/// O21, 48: 14 days idle, to the instant.
+/// O21, 48: a refresh token expires after 14 idle days, to the nanosecond.
 #[tokio::test]
 async fn a_refresh_token_left_idle_expires() {
     let fixture = Fixture::new();
@@ -171,7 +172,7 @@ async fn a_refresh_token_left_idle_expires() {
     assert!(!fixture.is_active(&late.refresh).await);
 }
 
-/// O21, 48: 30 days at all, however busy, to the instant.
+/// O21, 48: a chain expires after 30 days, whatever its use, to the nanosecond.
 #[tokio::test]
 async fn a_chain_ends_after_thirty_days() {
     let fixture = Fixture::new();
@@ -189,7 +190,7 @@ async fn a_chain_ends_after_thirty_days() {
     assert_eq!(reason(&answer), "refresh_token_expired");
 }
 
-/// O9, O26, 56: everything that is wrong with a refresh token looks the same from outside.
+/// O9, O26, 56: every fault of a refresh token gets the same response.
 #[tokio::test]
 async fn refusals_of_a_refresh_token_are_indistinguishable() {
     let fixture = Fixture::new();
@@ -213,7 +214,8 @@ async fn refusals_of_a_refresh_token_are_indistinguishable() {
     }
 }
 
-/// O10, 51: of 32 requests with one token at most one gets tokens, and since the others reused it, none of them lives.
+/// O10, 51: of 32 concurrent refreshes with one token at most one succeeds, and its token is
+/// revoked by the reuse of the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_raced_refresh_never_forks_the_chain() {
     let fixture = Arc::new(Fixture::new());
@@ -240,7 +242,7 @@ async fn a_raced_refresh_never_forks_the_chain() {
     }
 }
 
-/// O6: of 32 redemptions of one code at most one gets tokens, and none of them lives.
+/// O6: of 32 concurrent redemptions of one code at most one succeeds, and its tokens are revoked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_raced_code_never_buys_two_chains() {
     let fixture = Arc::new(Fixture::new());
@@ -264,7 +266,7 @@ async fn a_raced_code_never_buys_two_chains() {
     }
 }
 
-/// O10, 47: a family that was revoked behind the server's back refreshes no more.
+/// O10, 47: a family that was revoked in the store is refused.
 #[tokio::test]
 async fn a_revoked_family_is_refused() {
     let tokens = Arc::new(MemoryTokens::new());
@@ -285,7 +287,7 @@ async fn a_revoked_family_is_refused() {
     );
 }
 
-/// O14: stores see hashes: no token that was issued is a key or a value of what is kept.
+/// O14: the store has hashes only: no issued token is one of its keys or values.
 #[tokio::test]
 async fn the_store_keeps_hashes_only() {
     let tokens = Arc::new(MemoryTokens::new());

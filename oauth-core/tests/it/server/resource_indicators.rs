@@ -1,4 +1,4 @@
-//! Clients that say which API a token is for, RFC 8707.
+//! Resource indicators, RFC 8707.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ async fn audience(fixture: &Fixture, token: &str) -> serde_json::Value {
     fixture.introspect(token).await["aud"].clone()
 }
 
-/// O14: without `resource` a token is for every API, with it for the ones that were named.
+/// O14: without `resource` a token is for every API, with it for the named ones.
 #[tokio::test]
 async fn a_token_is_for_the_resources_that_were_asked_for() {
     let fixture = two_apis();
@@ -39,13 +39,14 @@ async fn a_token_is_for_the_resources_that_were_asked_for() {
         let code = fixture.code_for(&asking(web_request(), resources)).await;
         let tokens = Tokens::of(&fixture.redeem(&code).await);
         assert_eq!(audience(&fixture, &tokens.access).await, expected);
-        // and stays so along the chain
+        // and so along the chain
         let refreshed = Tokens::of(&fixture.refresh(&tokens.refresh).await);
         assert_eq!(audience(&fixture, &refreshed.access).await, expected);
     }
 }
 
-/// O9, 49: each access token may be for some of what was granted, and the next one for all of it again.
+/// O9, 49: an access token may be for some of the granted resources, and the next one for all of
+/// them.
 #[tokio::test]
 async fn a_narrower_resource_narrows_the_access_token_only() {
     let fixture = two_apis();
@@ -62,7 +63,7 @@ async fn a_narrower_resource_narrows_the_access_token_only() {
     );
 }
 
-/// O26, 49: a resource that was not granted is an `invalid_target`, and neither code nor token is consumed by asking.
+/// O26, 49: a resource beyond the grant is `invalid_target` and consumes neither code nor token.
 #[tokio::test]
 async fn a_resource_beyond_the_grant_is_refused_and_consumes_nothing() {
     let fixture = two_apis();
@@ -91,7 +92,7 @@ async fn a_resource_beyond_the_grant_is_refused_and_consumes_nothing() {
     assert_eq!(told["aud"], FILES);
 }
 
-/// O6, 42: a spent code with a resource that was never granted is no replay that counts.
+/// O6, 42: a replayed code with a resource beyond the grant revokes nothing.
 #[tokio::test]
 async fn a_replay_for_a_foreign_resource_revokes_nothing() {
     let fixture = two_apis();
@@ -102,7 +103,7 @@ async fn a_replay_for_a_foreign_resource_revokes_nothing() {
     assert!(fixture.is_active(&tokens.access).await);
 }
 
-/// O2: a resource that no token is issued for is told to the client by redirect, and the host sees those that are.
+/// O2: an unknown resource is refused by redirect; the host gets the known ones.
 #[tokio::test]
 async fn an_unknown_resource_is_refused_by_redirect() {
     let fixture = two_apis();

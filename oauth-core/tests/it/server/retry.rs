@@ -1,4 +1,4 @@
-//! A refresh whose answer was lost, and whoever pretends to have lost one.
+//! The retry window: refreshes whose response was lost, and attackers that pretend so.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn fixture() -> Fixture {
     Fixture::with(Arc::new(MemoryTokens::new()), |builder| windowed(builder, 7))
 }
 
-/// A chain whose first token was exchanged, and the answer of that.
+/// A chain whose first token was rotated, and the response.
 async fn rotated(fixture: &Fixture) -> (Tokens, EndpointResponse) {
     let first = fixture.sign_in().await;
     let answer = fixture.refresh(&first.refresh).await;
@@ -39,8 +39,8 @@ fn assert_theft(answer: &EndpointResponse) {
     assert_eq!(codes(&answer.events), THEFT);
 }
 
-/// O10, 53: after the window, from its exact end on, a retry is a theft, and with no window there is none; before, its answer is the
-/// first one.
+/// O10, 53: a retry within the window gets the first response; from its exact end on, or without a
+/// window, it is a reuse.
 #[tokio::test]
 async fn a_retry_after_the_window_ends_the_chain() {
     for wait in [WINDOW, 60 * WINDOW] {
@@ -61,7 +61,7 @@ async fn a_retry_after_the_window_ends_the_chain() {
     assert_theft(&fixture.refresh(&first.refresh).await);
 }
 
-/// O10, 46, 53: another client is refused within the window as ever, and takes nothing from the owner.
+/// O10, 46, 53: another client is refused within the window, and the chain stays active.
 #[tokio::test]
 async fn another_client_cannot_retry() {
     let fixture = fixture();
@@ -74,12 +74,13 @@ async fn another_client_cannot_retry() {
     assert_eq!(again.response.body(), answer.response.body());
 }
 
-/// O10, 49, 53: a retry for other scopes or resources is no retry: the answer that was lost was another.
+/// O10, 49, 53: a retry with other scopes or resources is a reuse, because the lost response was
+/// another.
 #[tokio::test]
 async fn a_retry_for_something_else_ends_the_chain() {
     let scopes = Some("read:charges");
     let wide = "openid read:charges write:charges";
-    // each pair is what was asked for at first, and what is asked for then
+    // each pair: parameters of the first request, and of the retry
     for (at_first, then) in [
         ((None, None), (scopes, None)),
         ((scopes, None), (None, None)),
@@ -102,7 +103,7 @@ async fn a_retry_for_something_else_ends_the_chain() {
         assert!(!fixture.is_active(&leaf.refresh).await);
         assert!(!fixture.is_active(&leaf.access).await);
     }
-    // the same, said in other words
+    // the same parameters, spelled in another way
     let fixture = fixture();
     let (first, answer) = rotated(&fixture).await;
     let pairs = vec![
@@ -114,7 +115,7 @@ async fn a_retry_for_something_else_ends_the_chain() {
     assert_eq!(again.response.body(), answer.response.body());
 }
 
-/// O10, 52, 53: the window ends when the successor is used: the answer was not lost, so whoever comes with the old token is a thief.
+/// O10, 52, 53: the use of the successor ends the window, because the response was not lost.
 #[tokio::test]
 async fn a_retry_after_the_successor_was_used_ends_the_chain() {
     let fixture = fixture();
@@ -124,7 +125,7 @@ async fn a_retry_after_the_successor_was_used_ends_the_chain() {
     assert!(!fixture.is_active(&third.refresh).await);
 }
 
-/// O10, O13, 53: so does the revocation of the access token that came with it.
+/// O10, O13, 53: the revocation of the access token of the response ends the window.
 #[tokio::test]
 async fn a_retry_after_the_access_token_was_revoked_ends_the_chain() {
     let fixture = fixture();
@@ -136,7 +137,7 @@ async fn a_retry_after_the_access_token_was_revoked_ends_the_chain() {
     assert!(!fixture.is_active(&second.refresh).await);
 }
 
-/// O10, O13, 47, 53: a revoked family yields nothing, within the window neither.
+/// O10, O13, 47, 53: a revoked family is refused within the window, too.
 #[tokio::test]
 async fn a_retry_of_a_revoked_family_is_refused() {
     let fixture = fixture();
@@ -153,9 +154,10 @@ async fn a_retry_of_a_revoked_family_is_refused() {
     assert_eq!(reason(&refused), "token_family_revoked");
 }
 
-/// O10, 53: where the pepper or the key is another by now the tokens cannot be made again: that is refused, and nobody is signed out.
+/// O10, 53: if the pepper or the signing key was replaced, the response cannot be reproduced: the
+/// retry is refused and the chain stays active.
 #[tokio::test]
-async fn a_retry_that_cannot_be_answered_alike_is_refused_and_ends_nothing() {
+async fn irreproducible_retry_is_refused_without_revocation() {
     let tokens: Arc<dyn TokenStore> = Arc::new(MemoryTokens::new());
     let before = Fixture::with(tokens.clone(), |builder| windowed(builder, 7));
     let (first, answer) = rotated(&before).await;
@@ -181,7 +183,8 @@ async fn a_retry_that_cannot_be_answered_alike_is_refused_and_ends_nothing() {
     assert_eq!(again.response.body(), answer.response.body());
 }
 
-/// O10, 53: what was rotated while there was no window was made at random: it is a theft when it comes back.
+/// O10, 53: a token that was rotated without a window has random successors, so that its return is
+/// a reuse.
 #[tokio::test]
 async fn a_token_that_was_rotated_without_a_window_is_never_retried() {
     let tokens: Arc<dyn TokenStore> = Arc::new(MemoryTokens::new());
@@ -191,10 +194,10 @@ async fn a_token_that_was_rotated_without_a_window_is_never_retried() {
     assert_theft(&after.refresh(&first.refresh).await);
 }
 
-/// O9, O10, O14, 53: a client that lost the answer gets it again to the byte, ID token and all, as often as it asks; nothing is stored and
-/// the leaf stays the leaf.
+/// O9, O10, O14, 53: a retry gets the lost response to the byte, ID token included, repeatedly.
+/// Nothing is stored, and the successor stays active.
 #[tokio::test]
-async fn a_lost_answer_is_given_again_to_the_byte() {
+async fn retry_gets_lost_response_to_the_byte() {
     for format in FORMATS {
         let tokens = Arc::new(MemoryTokens::new());
         let fixture = Fixture::with(tokens.clone(), |builder| {
@@ -222,10 +225,10 @@ async fn a_lost_answer_is_given_again_to_the_byte() {
     }
 }
 
-/// O10, 52, 53: the thief of a token that was just used gets the leaf that its owner has, so the next use by the other of the two ends
-/// the chain for both.
+/// O10, 52, 53: a thief of a just rotated token gets the successor that its owner has; the next
+/// rotation by either reveals the reuse and revokes the chain.
 #[tokio::test]
-async fn thief_and_victim_share_one_leaf_and_the_next_rotation_exposes_the_theft() {
+async fn theft_within_window_is_detected_at_next_rotation() {
     let fixture = fixture();
     let (stolen, answer) = rotated(&fixture).await;
     let victim = Tokens::of(&answer);
@@ -238,7 +241,7 @@ async fn thief_and_victim_share_one_leaf_and_the_next_rotation_exposes_the_theft
     assert!(!fixture.is_active(&loot.access).await);
 }
 
-/// O10, 51, 53: of 32 requests with one token one rotates, and all are given its one successor.
+/// O10, 51, 53: of 32 concurrent requests with one token one rotates, and all get its successor.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn requests_that_race_within_the_window_get_one_answer() {
     let fixture = Arc::new(fixture());

@@ -6,7 +6,7 @@ use super::fixture::{
     Fixture, Tokens, assert_error, basic, change, codes, post, reason, redemption, web_request,
 };
 
-/// O13, 63: revoking a refresh token ends the whole chain, before the answer.
+/// O13, 63: revoking a refresh token ends its family before the response.
 #[tokio::test]
 async fn revoking_a_refresh_token_ends_the_chain() {
     for (revoked, hint) in [
@@ -33,7 +33,7 @@ async fn revoking_a_refresh_token_ends_the_chain() {
     }
 }
 
-/// O13, O14, 62: revoking a JWT access token ends that one, and introspection knows.
+/// O13, O14, 62: revoking a JWT access token ends only that token, as introspection shows.
 #[tokio::test]
 async fn revoking_an_access_token_ends_it_alone() {
     let fixture = Fixture::new();
@@ -62,7 +62,7 @@ async fn revoking_an_access_token_ends_it_alone() {
     assert_eq!(told, serde_json::json!({ "active": false }));
 }
 
-/// O13, 63: unknown, malformed and already revoked tokens are no error.
+/// O13, 63: unknown, malformed and already revoked tokens get 200.
 #[tokio::test]
 async fn any_token_is_answered_by_200() {
     let fixture = Fixture::new();
@@ -96,7 +96,7 @@ async fn any_token_is_answered_by_200() {
     }
 }
 
-/// O13, 61: another client's token is left alone, and the answer does not tell.
+/// O13, 61: a token of another client stays active, and the response is the same.
 #[tokio::test]
 async fn another_client_revokes_nothing_and_learns_nothing() {
     let fixture = Fixture::new();
@@ -114,7 +114,8 @@ async fn another_client_revokes_nothing_and_learns_nothing() {
     assert!(fixture.is_active(&second.refresh).await);
 }
 
-/// O13: a bad caller is refused, whatever the token; a public client revokes its own by its id.
+/// O13: an unauthenticated caller is refused for any token; a public client revokes its own tokens
+/// by its id.
 #[tokio::test]
 async fn only_a_known_caller_may_revoke() {
     let fixture = Fixture::new();

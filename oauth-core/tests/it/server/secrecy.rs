@@ -1,10 +1,10 @@
-//! Secrets stay where they belong.
+//! Secrecy of tokens and credentials.
 
 use oauth_core::server::{AuthEvent, Authorize};
 
 use super::fixture::{Fixture, Tokens, change, redemption, redirected, secret, web_request};
 
-/// O6, O14: no secret is in an event or in the `Debug` of anything the host is handed.
+/// O6, O14: no secret is in an event or in the `Debug` output of anything that the host gets.
 #[tokio::test]
 async fn no_secret_is_printed() {
     let fixture = Fixture::new();
@@ -59,7 +59,7 @@ async fn no_secret_is_printed() {
     assert!(printed.contains("[redacted]"));
 }
 
-/// O26: nothing that came with a refused request comes back.
+/// O26: a refusal echoes no input.
 #[tokio::test]
 async fn a_refusal_reflects_nothing() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! What was granted in a session ends with it.
+//! Grants of a session, which end with it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use oauth_core::store::{RevocationReason, SessionId};
 
 use super::fixture::{Fixture, Tokens, assert_error, reason, redirected, web_request, with_bearer};
 
-/// What a browser sends that was told this.
+/// The request headers of a browser with the cookie of this response.
 fn browser(begun: &NewSession) -> HeaderMap {
     let (pair, _) = begun.set_cookie.to_str().unwrap().split_once(';').unwrap();
     HeaderMap::from_iter([(COOKIE, pair.parse().unwrap())])
@@ -22,7 +22,7 @@ struct SignedIn {
     fixture: Fixture,
     sessions: Sessions,
     session: SessionId,
-    /// What the browser sends.
+    /// The request headers of the browser.
     headers: HeaderMap,
 }
 
@@ -43,7 +43,7 @@ impl SignedIn {
         }
     }
 
-    /// The code that Ada's yes in this session leads to.
+    /// Issues a code for Ada, who consents in this session.
     async fn code(&self) -> String {
         let interaction = self.fixture.interact(&web_request()).await;
         let decision = Consent::Granted(self.fixture.ada().with_session(self.session));
@@ -60,9 +60,9 @@ impl SignedIn {
     }
 }
 
-/// S3: a code that is still out when its user signs out everywhere buys nothing.
+/// S3: a code is refused after its user has signed out everywhere.
 #[tokio::test]
-async fn a_code_buys_nothing_once_its_user_signed_out_everywhere() {
+async fn code_is_refused_after_sign_out_everywhere() {
     let ada = SignedIn::new().await;
     let code = ada.code().await;
     let everywhere = RevocationReason::SignedOutEverywhere;
@@ -75,14 +75,14 @@ async fn a_code_buys_nothing_once_its_user_signed_out_everywhere() {
     let refused = ada.fixture.redeem(&code).await;
     assert_error(&refused, 400, "invalid_grant");
     assert_eq!(reason(&refused), "code_unknown");
-    // consented to in a session that had just ended
+    // consent in a session that had just ended
     let code = ada.code().await;
     let refused = ada.fixture.redeem(&code).await;
     assert_error(&refused, 400, "invalid_grant");
     assert_eq!(reason(&refused), "session_ended");
 }
 
-/// S3, O10, 110: and a refresh token that came of it is worth nothing, for the reason that the session ended for.
+/// S3, O10, 110: the refresh token of an ended session is refused, with the reason of the end.
 #[tokio::test]
 async fn a_refresh_token_ends_with_its_session() {
     let ada = SignedIn::new().await;
@@ -99,7 +99,7 @@ async fn a_refresh_token_ends_with_its_session() {
     assert_eq!(reason(&refused), "token_family_revoked");
 }
 
-/// S3, O18, 110: nor does an access token of it tell who somebody is.
+/// S3, O18, 110: the access token of an ended session is refused at the UserInfo endpoint.
 #[tokio::test]
 async fn userinfo_ends_with_the_session() {
     let ada = SignedIn::new().await;
@@ -114,7 +114,7 @@ async fn userinfo_ends_with_the_session() {
     assert_eq!(reason(&refused), "access_token_revoked");
 }
 
-/// S1, S2, 110: what was granted in a session outlives its timeout, until its user signs out of it all the same.
+/// S1, S2, 110: grants of a session outlive its timeout, until its user signs out.
 #[tokio::test]
 async fn signing_out_after_a_timeout_ends_what_was_granted() {
     let ada = SignedIn::new().await;
@@ -127,9 +127,9 @@ async fn signing_out_after_a_timeout_ends_what_was_granted() {
     assert_eq!(reason(&refused), "token_family_revoked");
 }
 
-/// S1, S2: who signs in again after a timeout has not signed out: what they granted before goes on.
+/// S1, S2: signing in again after a timeout is no sign-out: earlier grants stay active.
 #[tokio::test]
-async fn coming_back_after_a_timeout_ends_nothing() {
+async fn signing_in_after_timeout_revokes_nothing() {
     for again in [false, true] {
         let ada = SignedIn::new().await;
         let tokens = Tokens::of(&ada.fixture.redeem(&ada.code().await).await);

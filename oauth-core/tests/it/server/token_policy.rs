@@ -1,4 +1,4 @@
-//! Clients whose tokens live longer or shorter than those of others.
+//! Token lifetimes per client.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ async fn lives(fixture: &Fixture, minutes: u32) {
     assert_eq!(tokens.body["expires_in"], 60 * minutes);
 }
 
-/// O21, O25: at each grant, and a JWT never longer than any JWT may live.
+/// O21, O25: the lifetimes of a client apply at each grant; a JWT never exceeds the limit for JWTs.
 #[tokio::test]
 async fn access_tokens_live_as_their_client_is_registered() {
     let service = vec![("grant_type", "client_credentials")];
@@ -48,7 +48,7 @@ async fn access_tokens_live_as_their_client_is_registered() {
     }
 }
 
-/// O21, O25, 48: idle and absolute, to the instant, and of this client alone.
+/// O21, O25, 48: idle and absolute lifetimes apply to the nanosecond, and to this client only.
 #[tokio::test]
 async fn a_chain_lives_as_its_client_is_registered() {
     let fixture = Fixture::new();
@@ -65,11 +65,12 @@ async fn a_chain_lives_as_its_client_is_registered() {
     assert_error(&fixture.refresh(&idle.refresh).await, 400, "invalid_grant");
     fixture.clock.set(begun + 15 * MINUTE);
     assert_error(&fixture.refresh(&busy.refresh).await, 400, "invalid_grant");
-    // a chain that had begun keeps its end
+    // an existing chain keeps its end
     Tokens::of(&fixture.refresh(&before.refresh).await);
 }
 
-/// O25: a record keeps them, one from before has none, and none that is out of range is read.
+/// O25: a record keeps the lifetimes; a record without them is read with defaults, and values out
+/// of range are refused.
 #[test]
 fn a_record_keeps_the_lifetimes_of_its_client() {
     let client = RegisteredClient::public("native".parse().unwrap());

@@ -1,4 +1,4 @@
-//! The UserInfo endpoint, and what clients are told of a person.
+//! The UserInfo endpoint, and the claims of ID tokens and introspection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ async fn told(fixture: &Fixture, token: &str) -> Value {
     fixture::json(&answer.response)
 }
 
-/// The challenge of a refusal, which says nothing else.
+/// Checks that the body is empty; returns the challenge.
 fn challenge(answer: &EndpointResponse) -> &str {
     assert!(answer.response.body().is_empty());
     assert_eq!(answer.response.headers()["cache-control"], "no-store");
@@ -46,7 +46,8 @@ fn challenge(answer: &EndpointResponse) -> &str {
     answer.response.headers()["www-authenticate"].to_str().unwrap()
 }
 
-/// O18, 99, 100: the person behind a token, whichever way it comes.
+/// O18, 99, 100: the endpoint returns the claims of the user, for a token in the header or the
+/// form.
 #[tokio::test]
 async fn userinfo_tells_who_the_person_is() {
     let fixture = Fixture::new();
@@ -69,7 +70,7 @@ async fn userinfo_tells_who_the_person_is() {
     }
 }
 
-/// O14, O18: an opaque token is as good as a JWT, and ends with its family too.
+/// O14, O18: an opaque token works as a JWT does, and ends with its family.
 #[tokio::test]
 async fn an_opaque_token_opens_userinfo() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
@@ -84,7 +85,8 @@ async fn an_opaque_token_opens_userinfo() {
     );
 }
 
-/// O18, 3, 99: two tokens, one in a query or in the body of a GET, one that is malformed: nothing is told.
+/// O18, 3, 99: two tokens, a token in the query or in the body of a GET, and a malformed one are
+/// refused.
 #[tokio::test]
 async fn a_userinfo_token_comes_in_one_place_and_never_in_the_query() {
     let fixture = Fixture::new();
@@ -144,7 +146,7 @@ async fn a_userinfo_token_comes_in_one_place_and_never_in_the_query() {
     }
 }
 
-/// O18, 99, 100: without a token the challenge has no error: the request did not try.
+/// O18, 99, 100: a request without a token gets a challenge without an error.
 #[tokio::test]
 async fn userinfo_without_a_token_is_challenged_without_an_error() {
     let fixture = Fixture::new();
@@ -175,7 +177,7 @@ async fn userinfo_without_a_token_is_challenged_without_an_error() {
     assert_eq!(answer.response.headers()["allow"], "GET, HEAD, POST");
 }
 
-/// O18, 61, 62, 63, 74, 102: every token that opens nothing is refused alike, whatever the reason.
+/// O18, 61, 62, 63, 74, 102: every invalid token gets the same response.
 #[tokio::test]
 async fn a_dead_token_tells_nothing_of_the_person() {
     let fixture = Fixture::new();
@@ -211,7 +213,8 @@ async fn a_dead_token_tells_nothing_of_the_person() {
     refused(&tokens.access, "client_unknown").await;
 }
 
-/// O18, 101: who somebody is, is for tokens of a sign-in: not for a client itself, not for a token that was narrowed.
+/// O18, 101: the endpoint requires the scope `openid`: tokens of a client itself and narrowed
+/// tokens are refused.
 #[tokio::test]
 async fn userinfo_needs_the_scope_openid() {
     let fixture = Fixture::new();
@@ -235,7 +238,8 @@ async fn userinfo_needs_the_scope_openid() {
     }
 }
 
-/// O12, O18: with the policy each claim needs its scope, in the ID token, at the UserInfo endpoint and by introspection.
+/// O12, O18: with the policy, each claim needs its scope: in the ID token, at the UserInfo endpoint
+/// and in introspection.
 #[tokio::test]
 async fn claims_can_be_tied_to_scopes() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
@@ -278,7 +282,7 @@ async fn claims_can_be_tied_to_scopes() {
     }
 }
 
-/// O12, O18: a narrowed token lets out less, though more was granted.
+/// O12, O18: a narrowed token shows fewer claims than the grant allows.
 #[tokio::test]
 async fn a_narrowed_token_lets_out_less() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {

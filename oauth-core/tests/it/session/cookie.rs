@@ -1,4 +1,4 @@
-//! The cookie of a session: how it is written, and what is read back.
+//! The session cookie: how it is written and parsed.
 
 use std::time::Duration;
 
@@ -30,7 +30,8 @@ fn read(cookie: &SessionCookie, lines: &[&str]) -> Option<String> {
     cookie.read(&sent(lines)).map(|secret| secret.expose().to_owned())
 }
 
-/// S1, 104: HttpOnly, Secure, SameSite=Lax, Path, Max-Age, and the prefix that keeps other hosts from setting it.
+/// S1, 104: the cookie has `HttpOnly`, `Secure`, `SameSite=Lax`, `Path`, `Max-Age`, and the prefix
+/// `__Host-`, which keeps other hosts from setting it.
 #[test]
 fn a_cookie_is_for_this_host_over_tls_alone() {
     let written = cookie().set(&secret(), Duration::from_millis(28_800_999));
@@ -41,7 +42,8 @@ fn a_cookie_is_for_this_host_over_tls_alone() {
     assert_eq!(cookie().clear(), cleared);
 }
 
-/// S1, 104: a Domain or another Path rules `__Host-` out, as browsers would refuse it.
+/// S1, 104: with a `Domain` or another `Path` the prefix is left out, because browsers would refuse
+/// the cookie.
 #[test]
 fn a_domain_or_a_path_costs_the_host_prefix() {
     let shared = cookie().with_domain("example.com").unwrap();
@@ -55,9 +57,9 @@ fn a_domain_or_a_path_costs_the_host_prefix() {
     );
 }
 
-/// S1: what could end the attribute and begin another is refused.
+/// S1: characters that could end an attribute are refused.
 #[test]
-fn nothing_can_be_smuggled_into_a_cookie() {
+fn cookie_attributes_cannot_be_injected() {
     for name in [
         "",
         "a b",
@@ -104,7 +106,7 @@ fn nothing_can_be_smuggled_into_a_cookie() {
     }
 }
 
-/// S1: among other cookies, over several lines, and only under its whole name.
+/// S1: the cookie is found by its whole name among others and over several header lines.
 #[test]
 fn a_cookie_is_found_by_its_whole_name() {
     let ours = format!("__Host-session={SECRET}");
@@ -135,9 +137,10 @@ fn a_cookie_is_found_by_its_whole_name() {
     }
 }
 
-/// S1, 104: two cookies of the name that differ mean that somebody else set one, and nobody can tell which.
+/// S1, 104: two different cookies with the name are both refused, because one was set by another
+/// host.
 #[test]
-fn of_two_cookies_that_differ_none_is_believed() {
+fn two_different_session_cookies_are_refused() {
     let (first, second) = (
         format!("__Host-session={SECRET}"),
         format!("__Host-session={ANOTHER}"),
@@ -148,7 +151,7 @@ fn of_two_cookies_that_differ_none_is_believed() {
 }
 
 proptest! {
-    /// S1: no request makes the reader panic, and what it finds is a secret.
+    /// S1: no cookie header makes the parser panic, and the result is a well-formed secret.
     #[test]
     fn no_cookie_line_makes_the_reader_panic(lines in prop::collection::vec("[ -~\u{80}-\u{ff}]{0,80}", 0..4)) {
         let lines: Vec<_> = lines.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! What the host is told of sessions.
+//! Session events for the host.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use super::{Fixture, browser, fixture_with, subject};
 struct Events(Arc<Mutex<Vec<AuthEvent>>>);
 
 impl Events {
-    /// Those since the last look.
+    /// The events since the last call.
     fn take(&self) -> Vec<AuthEvent> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
@@ -45,9 +45,10 @@ async fn sign_in(fixture: &Fixture, headers: &HeaderMap) -> (HeaderMap, oauth_co
     (browser(&begun.set_cookie), begun.session.record.id)
 }
 
-/// S1, S4: signing in, renewing and signing out are told once each, of whom and which; what finds nothing is not told.
+/// S1, S4: sign-in, renewal and sign-out emit one event each, with subject and session; calls
+/// without effect emit none.
 #[tokio::test]
-async fn the_life_of_a_session_is_told() {
+async fn session_emits_event_for_each_change() {
     let (fixture, events) = watched();
     let (ada, first) = sign_in(&fixture, &HeaderMap::new()).await;
     let told = events.take();
@@ -62,7 +63,7 @@ async fn the_life_of_a_session_is_told() {
     assert_eq!((told.len(), told[0].kind), (1, AuthEventKind::SessionRenewed));
     assert_eq!(told[0].session, Some(first));
 
-    // after another renewal the first secret is nobody's
+    // two renewals later the first secret is unknown
     let again = fixture.sessions.renew(&browser(&renewed.set_cookie)).await;
     let renewed = again.unwrap().unwrap();
     assert_eq!(events.codes(), ["session_renewed"]);
@@ -93,16 +94,17 @@ async fn the_life_of_a_session_is_told() {
     let again = fixture.sessions.sign_in_again(&ada, &subject("ada"), None).await;
     assert_eq!(again.unwrap().session.record.id, third);
     assert_eq!(events.codes(), ["signed_in", "signed_in"]);
-    // by the secret that it was renewed from
+    // by the secret before the last renewal
     fixture.sessions.sign_out(&ada).await.unwrap();
     let told = events.take();
     assert_eq!((told.len(), told[0].kind), (1, AuthEventKind::SessionEnded));
     assert_eq!(told[0].session, Some(third));
 }
 
-/// S3, S5, 116: what ends everything says why and what it spares; a letter is told, and so is one that was not sent.
+/// S3, S5, 116: a revocation event has its reason and the kept session; a reset letter emits an
+/// event, sent or not.
 #[tokio::test]
-async fn the_end_of_everything_is_told() {
+async fn revocation_and_resets_emit_events() {
     let (fixture, events) = watched();
     let (_, here) = sign_in(&fixture, &HeaderMap::new()).await;
     events.take();

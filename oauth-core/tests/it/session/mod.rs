@@ -17,7 +17,7 @@ use oauth_core::vocabulary::Subject;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Sessions over a store that the test can look into, at a clock that it sets.
+/// Sessions over an accessible store, with a settable clock.
 struct Fixture {
     sessions: Sessions,
     store: Arc<MemoryTokens>,
@@ -44,7 +44,7 @@ fn subject(name: &str) -> Subject {
     name.parse().unwrap()
 }
 
-/// What a browser sends that was given this cookie.
+/// The request headers of a browser with this cookie.
 fn browser(set_cookie: &HeaderValue) -> HeaderMap {
     let pair = set_cookie.to_str().unwrap().split(';').next().unwrap();
     HeaderMap::from_iter([(COOKIE, pair.parse().unwrap())])

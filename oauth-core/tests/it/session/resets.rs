@@ -7,7 +7,7 @@ use oauth_core::store::{ResetOutcome, RevocationReason, Revoked, SessionStore};
 
 use super::{MINUTE, browser, fixture, fixture_with, subject};
 
-/// S3, S5, 111, 113, 115: good once, and whoever was signed in with the old password is so no more.
+/// S3, S5, 111, 113, 115: a reset token works once and ends every session of its subject.
 #[tokio::test]
 async fn a_reset_signs_its_subject_out_everywhere() {
     let fixture = fixture();
@@ -54,7 +54,7 @@ async fn a_reset_signs_its_subject_out_everywhere() {
     assert_eq!(fixture.sessions.reset_subject(&token).await.unwrap(), None);
 }
 
-/// S5, 111: fifteen minutes, to the instant.
+/// S5, 111: a reset token expires after fifteen minutes, to the nanosecond.
 #[tokio::test]
 async fn a_reset_token_is_good_for_fifteen_minutes() {
     let fixture = fixture();
@@ -72,7 +72,7 @@ async fn a_reset_token_is_good_for_fifteen_minutes() {
     );
 }
 
-/// S5, 112, 115: a newer token, or a new password by other means, makes the older worth nothing.
+/// S5, 112, 115: a newer token, or a password change by other means, invalidates the older one.
 #[tokio::test]
 async fn only_the_newest_reset_token_is_good() {
     let fixture = fixture();
@@ -103,7 +103,7 @@ async fn only_the_newest_reset_token_is_good() {
     );
 }
 
-/// S5, 114: asking for an address that nobody has costs the same store step, leaves one row however often it is done, and opens
+/// S5, 114: an unknown address costs the same store call, leaves one row in all, and its token ends
 /// nothing.
 #[tokio::test]
 async fn an_unknown_account_costs_the_same_work() {
@@ -122,7 +122,8 @@ async fn an_unknown_account_costs_the_same_work() {
     assert_eq!(fixture.store.purge_sessions(later).await.unwrap(), 1);
 }
 
-/// O27, S5, 116: three letters to one address; beyond them there is none, whoever has it, and the last stays good.
+/// O27, S5, 116: three letters to one address; further ones are not sent, known address or not, and
+/// the last token stays valid.
 #[tokio::test]
 async fn a_flood_of_letters_is_three_letters() {
     let fixture =
@@ -144,17 +145,17 @@ async fn a_flood_of_letters_is_three_letters() {
         fixture.sessions.reset_subject(&last).await.unwrap(),
         Some(subject("ada"))
     );
-    // others get theirs, and she hers once five minutes are over
+    // other addresses are not limited, and this one is free again after five minutes
     assert!(ask("eve@example.com", "eve").await.is_some());
     fixture.clock.advance(5 * MINUTE);
     assert!(ask("ada@example.com", "ada").await.is_some());
     assert!(ask("ada@example.com", "ada").await.is_none());
 }
 
-/// O27, S5, 114, 116: nobody learns by asking often who has an account: what is beyond the limit costs the row of an address that
-/// nobody has.
+/// O27, S5, 114, 116: the limit does not reveal accounts: a letter beyond it costs the store call
+/// of an unknown address.
 #[tokio::test]
-async fn letters_beyond_the_limit_cost_the_work_of_nobodys() {
+async fn letters_beyond_limit_cost_the_same_work() {
     let fixture =
         fixture_with(|sessions| sessions.with_reset_limit(MemoryAttempts::new(), AttemptPolicy::RESETS));
     for _ in 0..10 {
@@ -167,6 +168,6 @@ async fn letters_beyond_the_limit_cost_the_work_of_nobodys() {
         drop(issued.unwrap());
     }
     let later = fixture.clock.now() + 15 * MINUTE;
-    // hers, and that of all nobodies
+    // the row of the subject, and the shared one of unknown addresses
     assert_eq!(fixture.store.purge_sessions(later).await.unwrap(), 2);
 }

@@ -9,7 +9,8 @@ async fn state(fixture: &Fixture, headers: &HeaderMap) -> Option<SignedOut> {
     fixture.sessions.authenticate(headers).await.unwrap().err()
 }
 
-/// S1, 103: the cookie is opaque and ends with the session; the store has its hash alone; signing out ends it there.
+/// S1, 103: the cookie is opaque and ends with the session; the store has its hash; signing out
+/// ends the session in the store.
 #[tokio::test]
 async fn a_browser_is_signed_in_and_out() {
     let fixture = fixture();
@@ -36,12 +37,12 @@ async fn a_browser_is_signed_in_and_out() {
     let cleared = fixture.sessions.sign_out(&ada).await.unwrap();
     assert!(cleared.to_str().unwrap().contains("=; Path=/; Max-Age=0;"));
     assert_eq!(state(&fixture, &ada).await, Some(SignedOut::Revoked));
-    // again, and with no cookie at all
+    // again, and without a cookie
     fixture.sessions.sign_out(&ada).await.unwrap();
     fixture.sessions.sign_out(&HeaderMap::new()).await.unwrap();
 }
 
-/// S1, 106: who had set a cookie in the victim's browser has nothing: signing in takes another secret, and ends what was there.
+/// S1, 106: a cookie that an attacker set before is replaced at sign-in, and its session ends.
 #[tokio::test]
 async fn a_session_cannot_be_fixed_beforehand() {
     let fixture = fixture();
@@ -61,7 +62,8 @@ async fn a_session_cannot_be_fixed_beforehand() {
     assert_eq!(state(&fixture, &browser(&ada.set_cookie)).await, None);
 }
 
-/// S2, 105: from the clock alone, to the second; use prolongs a session, and never beyond its absolute end.
+/// S2, 105: idle and absolute timeouts apply to the second; a use extends the session, up to the
+/// absolute end.
 #[tokio::test]
 async fn a_session_ends_when_it_is_left_or_old() {
     let fixture = fixture();
@@ -96,7 +98,7 @@ async fn a_session_ends_when_it_is_left_or_old() {
     );
 }
 
-/// S2, 108: a busy session is written now and then, not at each request.
+/// S2, 108: a busy session is written at intervals, not at each request.
 #[tokio::test]
 async fn a_busy_session_is_written_now_and_then() {
     let fixture = fixture();
@@ -116,7 +118,8 @@ async fn a_busy_session_is_written_now_and_then() {
     assert_eq!(written.len(), 4, "the first, and three in ten minutes");
 }
 
-/// S4, 106, 109: the secret from before is dead, the session goes on, and its forms are of the new secret.
+/// S4, 106, 109: after a renewal the old secret is refused, the session continues, and its CSRF
+/// tokens are new.
 #[tokio::test]
 async fn a_renewed_session_has_another_secret() {
     let fixture = fixture();
@@ -147,7 +150,7 @@ async fn a_renewed_session_has_another_secret() {
     );
 }
 
-/// S3, 107: one's own sessions, one by one and all at once; nobody else's.
+/// S3, 107: a subject lists and ends its own sessions, one or all, and no others.
 #[tokio::test]
 async fn sessions_are_listed_and_ended_by_their_subject() {
     let fixture = fixture();
@@ -192,9 +195,9 @@ async fn sessions_are_listed_and_ended_by_their_subject() {
     assert_eq!(fixture.store.purge_tokens(fixture.clock.now()).await.unwrap(), 0);
 }
 
-/// S1, S4: whoever clicks while another request of their browser renews the session is signed out of it.
+/// S1, S4: signing out with the secret before a concurrent renewal ends the session.
 #[tokio::test]
-async fn signing_out_by_the_secret_from_before_a_renewal_ends_the_session() {
+async fn signing_out_with_previous_secret_ends_session() {
     let fixture = fixture();
     let begun = fixture
         .sessions
@@ -209,9 +212,10 @@ async fn signing_out_by_the_secret_from_before_a_renewal_ends_the_session() {
     assert_eq!(state(&fixture, &first).await, Some(SignedOut::Unknown));
 }
 
-/// S2, S4, 106: the same session under another secret, signed in now, and not a moment longer.
+/// S2, S4, 106: signing in again keeps the session, with a new secret and sign-in time, and does
+/// not extend its absolute end.
 #[tokio::test]
-async fn who_signs_in_again_stays_in_their_session() {
+async fn signing_in_again_keeps_session() {
     let fixture = fixture();
     let begun = fixture
         .sessions
@@ -236,9 +240,10 @@ async fn who_signs_in_again_stays_in_their_session() {
     assert_eq!(session.unwrap().unwrap().record, *new);
 }
 
-/// S1, 106: somebody else's session is ended, one that is over stays over, and what was renewed meanwhile is not gone into.
+/// S1, 106: signing in ends the session of another subject, does not revive an ended one, and does
+/// not join one whose secret was renewed meanwhile.
 #[tokio::test]
-async fn who_signs_in_again_goes_into_no_session_but_their_own() {
+async fn signing_in_joins_no_session_of_others() {
     let fixture = fixture();
     let sign_in = async |headers: &HeaderMap, name: &str| {
         let subject = subject(name);

@@ -1,10 +1,10 @@
-//! Tokens that an API refuses.
+//! Access tokens that an API refuses.
 
 use oauth_core::client::ApiError;
 
 use super::*;
 
-/// O9, 97: ten calls that were answered with 401 cause one refresh, whether they come at once or one after the other.
+/// O9, 97: ten calls with 401 cause one refresh, concurrent or one after the other.
 #[tokio::test]
 async fn ten_callers_that_were_refused_cause_one_refresh() {
     let server = Rotating::closed();
@@ -17,7 +17,7 @@ async fn ten_callers_that_were_refused_cause_one_refresh() {
     for caller in waiting {
         assert_eq!(caller.await, same("at-2"));
     }
-    // and those who come late
+    // and late callers
     for _ in 0..10 {
         assert_eq!(renew(&source, "at-1").await, same("at-2"));
         assert_eq!(token(&source).await, same("at-2"));
@@ -26,7 +26,8 @@ async fn ten_callers_that_were_refused_cause_one_refresh() {
     assert_eq!(renew(&source, "at-2").await, same("at-3"));
 }
 
-/// O9, 97: whoever comes with a token that is not the present one gets the present one, unless that has ended.
+/// O9, 97: a caller with an older token gets the current one without a refresh, unless it has
+/// expired.
 #[tokio::test]
 async fn a_refusal_of_another_token_renews_nothing() {
     let server = Rotating::open();
@@ -41,13 +42,13 @@ async fn a_refusal_of_another_token_renews_nothing() {
 
 const API: &str = "https://api.example/charges";
 
-/// An API that takes one token, or none, beside the server.
+/// An API that accepts one token, or none, and a server.
 fn world(server: &Rotating, body: &str, good: &'static str) -> (TokenSource, Arc<Mutex<Vec<String>>>) {
     let (ports, seen) = api(server, good, "Bearer");
     (TokenSource::new(server.signed_in(body), ports), seen)
 }
 
-/// What it is asked by, and what it was shown, where it refuses with this challenge.
+/// The ports of the API and the tokens that it saw; it refuses with this challenge.
 fn api(server: &Rotating, good: &'static str, challenge: &'static str) -> (Ports, Arc<Mutex<Vec<String>>>) {
     let (ports, seen) = (server.ports(), Arc::<Mutex<Vec<String>>>::default());
     let (token_endpoint, log) = (Arc::clone(ports.transport()), Arc::clone(&seen));
@@ -75,7 +76,7 @@ async fn charge(source: &TokenSource, uri: &str) -> Result<u16, ApiError> {
     Ok(source.call(request).await?.status().as_u16())
 }
 
-/// O9, 97: a call goes out once more after a 401, with another token, and not a third time.
+/// O9, 97: a call is repeated once after a 401, with another token.
 #[tokio::test]
 async fn a_call_is_repeated_with_another_token_after_a_401() {
     let server = Rotating::open();
@@ -94,7 +95,7 @@ async fn a_call_is_repeated_with_another_token_after_a_401() {
     assert_eq!(*seen.lock().unwrap(), ["Bearer at-1", "Bearer at-2"]);
     assert_eq!(server.asked().len(), 1);
 
-    // without a refresh token the answer is the answer
+    // without a refresh token the 401 goes to the caller
     let bare = r#"{"access_token":"at-1","token_type":"Bearer"}"#;
     let call = client().client_credentials(&"read:charges".parse().unwrap());
     let (_, pending) = call.start(&OsEntropy, server.clock.now()).unwrap();
@@ -107,7 +108,7 @@ async fn a_call_is_repeated_with_another_token_after_a_401() {
     assert_eq!(charge(&source, API).await.unwrap(), 401);
 }
 
-/// O9, O16, 97: what keeps a call from being made is told, and no token leaves for where somebody reads along.
+/// O9, O16, 97: a call that cannot be made reports the reason, and no token is sent without TLS.
 #[tokio::test]
 async fn a_call_that_cannot_be_made_says_why() {
     let server = Rotating::open();
@@ -122,7 +123,7 @@ async fn a_call_that_cannot_be_made_says_why() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
-/// O9, 97: an API that refuses everything causes one refresh in ten seconds: a new token that is refused is not what is wrong.
+/// O9, 97: an API that refuses every token causes one refresh in ten seconds.
 #[tokio::test]
 async fn an_api_that_refuses_everything_causes_few_refreshes() {
     let server = Rotating::open();
@@ -140,7 +141,7 @@ async fn an_api_that_refuses_everything_causes_few_refreshes() {
         assert_eq!(charge(&source, API).await.unwrap(), 401);
     }
     assert_eq!(server.asked(), ["rt-1", "rt-2"]);
-    // the first ones are as new
+    // the first tokens are as new
     let (ports, _) = api(&server, "nothing is good", "Bearer");
     let stored = client().refresh(&"rt-3".parse().unwrap(), &"read:charges".parse().unwrap());
     let source = TokenSource::asking(stored, ports);
@@ -148,11 +149,11 @@ async fn an_api_that_refuses_everything_causes_few_refreshes() {
         assert_eq!(charge(&source, API).await.unwrap(), 401);
     }
     assert_eq!(server.asked().len(), 3);
-    // and whoever knows better says so
+    // and a host may force a refresh
     assert_eq!(renew(&source, "at-4").await, same("at-5"));
 }
 
-/// O9, O16, 97: a 401 that another token does not help is the host's to read.
+/// O9, O16, 97: a 401 for another reason than the token goes to the host.
 #[tokio::test]
 async fn a_refusal_for_another_reason_renews_nothing() {
     for (challenge, asked) in [
@@ -176,7 +177,7 @@ async fn a_refusal_for_another_reason_renews_nothing() {
     }
 }
 
-/// O9, 97: where there is no other token for now, the host has the answer to the one there was.
+/// O9, 97: if no other token can be had, the host gets the first response.
 #[tokio::test]
 async fn a_renewal_that_fails_leaves_the_first_answer() {
     let server = Rotating::open();

@@ -1,8 +1,8 @@
-//! Callers who wait, and callers who go away.
+//! Single-flight refresh: waiting callers and dropped callers.
 
 use super::*;
 
-/// O9, 97: however many come at once, one request is sent, and all are given the same tokens.
+/// O9, 97: 32 concurrent callers cause one refresh, and all get the same tokens.
 #[tokio::test]
 async fn of_32_callers_one_asks() {
     let server = Rotating::closed();
@@ -22,7 +22,7 @@ async fn of_32_callers_one_asks() {
     assert_eq!(server.asked(), ["rt-1"]);
 }
 
-/// O9, 97: on many threads, over one end of life after the other, the server sees a chain without a fork.
+/// O9, 97: with many threads and several expiries, the server sees a chain without a fork.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn threads_that_race_refresh_once_a_lifetime() {
     let server = Rotating::open();
@@ -42,9 +42,10 @@ async fn threads_that_race_refresh_once_a_lifetime() {
     }
 }
 
-/// O9, 97: the one who began goes away while the server has rotated already: the others, or the next, have its answer.
+/// O9, 97: if the caller that began the refresh is dropped after the rotation, the other callers
+/// get its result.
 #[tokio::test]
-async fn a_caller_who_goes_away_loses_nothing() {
+async fn next_caller_continues_dropped_refresh() {
     let server = Rotating::closed();
     let source = server.ended();
     let mut first = Box::pin(token(&source));
@@ -55,7 +56,7 @@ async fn a_caller_who_goes_away_loses_nothing() {
     server.gate.add_permits(1);
     assert_eq!(second.await, same("at-2"));
 
-    // nobody else was there
+    // no other caller was waiting
     server.clock.advance(LIFE);
     for _ in 0..10 {
         let mut caller = Box::pin(token(&source));
@@ -67,9 +68,10 @@ async fn a_caller_who_goes_away_loses_nothing() {
     assert_eq!(server.asked(), ["rt-1", "rt-2"]);
 }
 
-/// O9, 97: while a token that somebody was refused is renewed, whoever was not has it still, and has no part in a failure.
+/// O9, 97: while a refused token is renewed, other callers still get it and do not see a failure of
+/// the renewal.
 #[tokio::test]
-async fn a_renewal_of_somebody_keeps_nobody_else() {
+async fn renewal_of_refused_token_does_not_block_others() {
     let server = Rotating::closed();
     let source = server.source();
     server.meets([Fault::Lost]);
@@ -83,9 +85,9 @@ async fn a_renewal_of_somebody_keeps_nobody_else() {
     assert_eq!(server.asked(), ["rt-1"]);
 }
 
-/// O9, 97: what is on its way keeps nothing alive that nobody uses any more.
+/// O9, 97: dropping the token source cancels its refresh.
 #[tokio::test]
-async fn what_is_on_its_way_ends_with_the_source() {
+async fn dropping_source_cancels_refresh() {
     let server = Rotating::closed();
     let gate = Arc::downgrade(&server.gate);
     let source = server.ended();
@@ -94,7 +96,7 @@ async fn what_is_on_its_way_ends_with_the_source() {
     assert!(gate.upgrade().is_none());
 }
 
-/// O9, 97: an access token is replaced at the exact instant, which is a little before its end.
+/// O9, 97: an access token is replaced at an exact instant shortly before its expiry.
 #[tokio::test]
 async fn tokens_are_replaced_at_the_exact_instant() {
     for (leeway, set) in [
@@ -116,7 +118,7 @@ async fn tokens_are_replaced_at_the_exact_instant() {
     }
 }
 
-/// O9, 97: where the server did not say how long a token lives, it lives until it is refused.
+/// O9, 97: a token without a lifetime is used until an API refuses it.
 #[tokio::test]
 async fn tokens_without_an_end_live_until_they_are_refused() {
     let server = Rotating::open();
@@ -128,7 +130,7 @@ async fn tokens_without_an_end_live_until_they_are_refused() {
     assert_eq!(server.asked().len(), 1);
 }
 
-/// O9, 97: a stored refresh token brings the first tokens, and from then on each its successor.
+/// O9, 97: a stored refresh token gives the first tokens, and each refresh replaces it.
 #[tokio::test]
 async fn a_stored_refresh_token_is_enough() {
     let server = Rotating::open();
@@ -149,7 +151,8 @@ async fn a_stored_refresh_token_is_enough() {
     assert!(!printed.contains("at-") && !printed.contains("rt-"), "{printed}");
 }
 
-/// O11, 97: the tokens of a client itself are asked for anew when they end, with what was asked for first; a refusal is not for ever.
+/// O11, 97: tokens of client credentials are requested again at their expiry, with the same
+/// parameters; a refusal is not final.
 #[tokio::test]
 async fn the_tokens_of_a_client_itself_are_asked_for_again() {
     let server = Rotating::open();
@@ -166,9 +169,10 @@ async fn the_tokens_of_a_client_itself_are_asked_for_again() {
     assert_eq!(server.asked(), ["none"; 3]);
 }
 
-/// O9, O11, 97: a refresh token that came with the tokens of a client itself is not used, since its end would end them for ever.
+/// O9, O11, 97: a refresh token of a client credentials response is ignored, because its end would
+/// be final.
 #[tokio::test]
-async fn a_client_itself_has_no_use_for_a_refresh_token() {
+async fn refresh_token_of_client_credentials_is_ignored() {
     let server = Rotating::open();
     let members = Fault::Tokens(r#","expires_in":600,"refresh_token":"rt-0""#);
     let refused = Fault::Status(400, r#"{"error":"invalid_grant"}"#);
@@ -182,7 +186,8 @@ async fn a_client_itself_has_no_use_for_a_refresh_token() {
     assert_eq!(server.asked(), ["none"; 3]);
 }
 
-/// O6, 97: a code is redeemed once: where its tokens have ended and no refresh token came with them, it is not sent again.
+/// O6, 97: a code is redeemed once: at the expiry of its tokens without a refresh token it is not
+/// sent again.
 #[tokio::test]
 async fn a_code_is_not_sent_again_when_its_tokens_have_ended() {
     let server = Rotating::open();

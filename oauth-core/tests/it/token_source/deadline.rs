@@ -1,4 +1,4 @@
-//! Callers who go away, and answers that are taken late.
+//! Dropped callers, and responses that are received late.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -7,7 +7,8 @@ use super::*;
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// One whose access token has just ended, by a transport that exchanges nothing while nobody waits, and takes no answer after its deadline.
+/// A token source with an expired access token; its transport makes no progress while it is not
+/// polled, and drops responses after its deadline.
 fn hurried(server: &Rotating) -> TokenSource {
     let (ports, clock) = (server.ports(), server.clock.clone());
     let slow = Arc::clone(ports.transport());
@@ -29,9 +30,10 @@ fn hurried(server: &Rotating) -> TokenSource {
     source
 }
 
-/// O9, 97: who goes away leaves an answer to be taken over for as long as the transport waits; then it is lost, and the sign-in with it.
+/// O9, 97: a response without a caller is taken over by the next one, until the deadline of the
+/// transport; after that it is lost, and the sign-in with it.
 #[tokio::test]
-async fn an_answer_that_nobody_waits_for_is_lost_after_the_deadline() {
+async fn unpolled_response_is_lost_after_deadline() {
     for (late, expected) in [
         (DEADLINE - TICK, [same("at-2"), same("at-2")]),
         (DEADLINE, [fails("lost"), fails("ended: invalid_grant")]),
@@ -47,9 +49,9 @@ async fn an_answer_that_nobody_waits_for_is_lost_after_the_deadline() {
     }
 }
 
-/// O9, 97: a caller in a task of its own goes away with nobody, and loses nothing.
+/// O9, 97: a refresh in a task of its own is not lost with its caller.
 #[tokio::test]
-async fn a_caller_in_a_task_of_its_own_loses_nothing() {
+async fn refresh_in_own_task_is_not_lost() {
     let server = Rotating::closed();
     let source = hurried(&server);
     let asking = source.clone();
@@ -69,7 +71,8 @@ async fn a_caller_in_a_task_of_its_own_loses_nothing() {
     assert_eq!(server.asked(), ["rt-1"]);
 }
 
-/// O8, 97: how long an access token lives is counted from when it was asked for, however late the answer is taken over.
+/// O8, 97: the lifetime of an access token counts from its request, however late the response is
+/// read.
 #[tokio::test]
 async fn a_lifetime_is_counted_from_when_it_was_asked_for() {
     let server = Rotating::closed();

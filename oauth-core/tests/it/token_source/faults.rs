@@ -1,13 +1,14 @@
-//! Servers that fail, and servers that say no.
+//! Failing servers, and servers that refuse.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::*;
 
-/// O9, 97: a failure is told to all who wait for it, and to nobody after: the next asks again, with the same refresh token.
+/// O9, 97: a failure is reported to all waiters and not cached: the next caller tries again with
+/// the same refresh token.
 #[tokio::test]
-async fn a_failure_is_told_to_all_and_the_next_asks_again() {
+async fn failure_is_reported_to_all_and_not_cached() {
     for (fault, expected) in [
         (Fault::Lost, "lost"),
         (Fault::Status(503, ""), "status 503 Service Unavailable"),
@@ -33,7 +34,7 @@ async fn a_failure_is_told_to_all_and_the_next_asks_again() {
     }
 }
 
-/// O9, 97: once the server has said that the sign-in has ended, it is not asked again, whoever comes.
+/// O9, 97: after `invalid_grant` the server is not asked again.
 #[tokio::test]
 async fn the_end_of_a_sign_in_is_final() {
     let server = Rotating::open();
@@ -47,7 +48,7 @@ async fn the_end_of_a_sign_in_is_final() {
     assert_eq!(server.asked(), ["rt-1"]);
 }
 
-/// O9, 97: a transport that panics has failed, and the next caller is served.
+/// O9, 97: a panic of the transport is a failure, and the next caller succeeds.
 #[tokio::test]
 async fn a_transport_that_panics_has_failed() {
     let server = Rotating::open();
@@ -58,7 +59,7 @@ async fn a_transport_that_panics_has_failed() {
     assert_eq!(server.asked(), ["rt-1", "rt-1"]);
 }
 
-/// O9, 97: without a refresh token there is nothing to ask for, and nothing is sent.
+/// O9, 97: without a refresh token nothing is sent.
 #[tokio::test]
 async fn without_a_refresh_token_tokens_end() {
     let server = Rotating::open();
@@ -79,7 +80,7 @@ async fn without_a_refresh_token_tokens_end() {
     assert!(server.asked().is_empty());
 }
 
-/// O18, 54, 97: tokens beside an ID token about another person are not handed out.
+/// O18, 54, 97: tokens beside an ID token of another subject are discarded.
 #[tokio::test]
 async fn the_tokens_of_another_person_are_not_handed_out() {
     let id_token = |subject: &str| {

@@ -1,4 +1,4 @@
-//! Tokens that live, however many ask for them.
+//! Token sources: access tokens that are refreshed once for all callers.
 
 mod api;
 mod callers;
@@ -25,38 +25,38 @@ use tokio::sync::Semaphore;
 
 const TICK: Duration = Duration::from_nanos(1);
 const SECOND: Duration = Duration::from_secs(1);
-/// How long an access token lives.
+/// The lifetime of an access token.
 const LIFE: Duration = Duration::from_secs(600);
 
-/// What happens to a request in the place of an answer.
+/// Faults of a request, in place of the normal response.
 #[derive(Clone, Copy)]
 enum Fault {
-    /// It does not arrive.
+    /// The request is lost.
     Lost,
     Panic,
     Status(u16, &'static str),
-    /// Tokens come of it, with these members beside the access token.
+    /// The response has these members beside the access token.
     Tokens(&'static str),
 }
 
-/// A server that gives out `at-n` and `rt-n` and takes no refresh token but the newest.
+/// A server that issues `at-n` and `rt-n`, and accepts the newest refresh token only.
 #[derive(Clone)]
 struct Rotating {
     clock: ManualClock,
     newest: Arc<AtomicUsize>,
-    /// What was asked, each by its refresh token.
+    /// The refresh tokens of all requests.
     asked: Arc<Mutex<Vec<String>>>,
     faults: Arc<Mutex<VecDeque<Fault>>>,
     gate: Arc<Semaphore>,
 }
 
 impl Rotating {
-    /// Answers at once.
+    /// Responds at once.
     fn open() -> Self {
         Self::with(10_000)
     }
 
-    /// Takes its time with each answer, which is decided when the request comes.
+    /// Responds when the gate is opened; the response is fixed when the request arrives.
     fn closed() -> Self {
         Self::with(0)
     }
@@ -128,7 +128,7 @@ impl Rotating {
         Ports::new(transport, OsEntropy, self.clock.clone())
     }
 
-    /// What the first sign-in gave: `at-1` and `rt-1`, or these members in the place of the usual ones.
+    /// The tokens of the first sign-in: `at-1` and `rt-1`, or with these members instead.
     fn signed_in(&self, body: &str) -> TokenResponse {
         let call = client().refresh(&"rt-0".parse().unwrap(), &"read:charges".parse().unwrap());
         let (_, pending) = call.start(&OsEntropy, self.clock.now()).unwrap();
@@ -140,7 +140,7 @@ impl Rotating {
         TokenSource::new(self.signed_in(&self.tokens(1)), self.ports())
     }
 
-    /// One whose access token has just ended.
+    /// A token source with an expired access token.
     fn ended(&self) -> TokenSource {
         let source = self.source();
         self.clock.advance(LIFE);
@@ -157,7 +157,7 @@ fn client() -> Client {
     Client::new(provider, "demo web".parse().unwrap())
 }
 
-/// The access token, or why there is none.
+/// The access token, or the reason for its absence.
 fn told(renewed: Result<Arc<TokenResponse>, RefreshError>) -> Result<String, String> {
     let text = |tokens: Arc<TokenResponse>| tokens.access_token().expose().to_owned();
     renewed.map(text).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! Where tokens are kept that must not be lost.
+//! Token sinks, which store rotated tokens durably.
 
 use async_trait::async_trait;
 use oauth_core::client::TokenSink;
@@ -6,7 +6,7 @@ use oauth_core::ports::StoreError;
 
 use super::*;
 
-/// A table of one row that is written when the gate lets it, and fails as it is told.
+/// A table with one row. A write waits for the gate, and fails if the test says so.
 #[derive(Clone)]
 struct Table {
     row: Arc<Mutex<Option<String>>>,
@@ -25,7 +25,7 @@ impl Table {
         })
     }
 
-    /// Fails this often, by a panic or without.
+    /// Fails this often, by an error or a panic.
     fn fails(&self, panics: &[bool]) {
         self.faults.lock().unwrap().extend(panics);
     }
@@ -55,7 +55,7 @@ impl TokenSink for Table {
     }
 }
 
-/// O9, 97: a rotated refresh token is kept before anybody is given the tokens beside it.
+/// O9, 97: a rotated refresh token is stored before its access token is handed out.
 #[tokio::test]
 async fn tokens_are_kept_before_they_are_handed_out() {
     let (server, table) = (Rotating::open(), Table::new(0));
@@ -64,7 +64,7 @@ async fn tokens_are_kept_before_they_are_handed_out() {
     assert_eq!(table.writes(), 0);
     server.clock.advance(LIFE);
     let mut waiting: Vec<_> = (0..8).map(|_| Box::pin(token(&source))).collect();
-    // the server has answered, and the table takes its time
+    // the server has responded, and the write is under way
     for _ in 0..3 {
         for caller in &mut waiting {
             assert!(caller.now_or_never().is_none());
@@ -80,7 +80,8 @@ async fn tokens_are_kept_before_they_are_handed_out() {
     assert_eq!((table.writes(), server.asked().len()), (1, 1));
 }
 
-/// O9, 97: tokens that could not be kept are not lost, and not handed out: the next call has them kept, and asks the server nothing.
+/// O9, 97: tokens that could not be stored are kept and not handed out; the next call stores them
+/// without a request.
 #[tokio::test]
 async fn tokens_that_could_not_be_kept_are_not_lost() {
     for panics in [false, true] {
@@ -90,7 +91,7 @@ async fn tokens_that_could_not_be_kept_are_not_lost() {
         assert_eq!(token(&source).await, fails("unsaved"));
         assert_eq!(renew(&source, "at-1").await, fails("unsaved"));
         assert_eq!(table.row(), None);
-        // revoked they can be all the same
+        // they can still be revoked
         assert_eq!(
             source.present().unwrap().refresh_token().unwrap().expose(),
             "rt-2"
@@ -102,9 +103,9 @@ async fn tokens_that_could_not_be_kept_are_not_lost() {
     }
 }
 
-/// O9, 97: where they ended before they could be kept, they are kept first, and refreshed then.
+/// O9, 97: tokens that expire before they are stored are stored first, and then refreshed.
 #[tokio::test]
-async fn tokens_that_ended_before_they_were_kept_are_kept_and_refreshed() {
+async fn tokens_that_expire_unstored_are_stored_and_refreshed() {
     let (server, table) = (Rotating::open(), Table::new(100));
     let source = server.ended().with_sink(table.clone());
     table.fails(&[false]);
@@ -119,9 +120,9 @@ async fn tokens_that_ended_before_they_were_kept_are_kept_and_refreshed() {
     assert_eq!(table.writes(), 3);
 }
 
-/// O9, 97: whoever goes away while the tokens are being kept loses nothing either.
+/// O9, 97: a caller that is dropped during the write loses no tokens.
 #[tokio::test]
-async fn a_caller_who_goes_away_leaves_the_tokens_to_be_kept() {
+async fn dropped_caller_leaves_tokens_to_be_stored() {
     let (server, table) = (Rotating::open(), Table::new(0));
     let source = server.ended().with_sink(table.clone());
     let mut first = Box::pin(token(&source));
@@ -135,7 +136,7 @@ async fn a_caller_who_goes_away_leaves_the_tokens_to_be_kept() {
     assert_eq!((table.writes(), server.asked().len()), (1, 1));
 }
 
-/// O9, 97: clones have one sink, whichever of them it was given to, and whichever of them asks.
+/// O9, 97: all clones share one sink, whichever clone it was given to.
 #[tokio::test]
 async fn clones_have_one_sink() {
     let (server, table) = (Rotating::open(), Table::new(100));

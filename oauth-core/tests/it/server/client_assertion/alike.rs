@@ -1,13 +1,14 @@
-//! Nobody tells by the time it takes which clients exist, and which of them sign.
+//! Timing: a refused assertion does not reveal which clients exist, and which of them sign.
 
 use oauth_core::jose::verifications;
 
 use super::*;
 
-/// O6, 10, 11: an assertion that is in order but for its key costs one signature of its algorithm, whoever it is said to be from: a client
-/// with that key, one with a key of another algorithm, one with a secret, and nobody. One whose claims are wrong costs none.
+/// O6, 10, 11: an assertion that is valid but for its signature costs one verification of its
+/// algorithm, for a client with that key, with a key of another algorithm, with a secret, and for
+/// an unknown one. An assertion with wrong claims costs none.
 #[tokio::test]
-async fn an_assertion_of_nobody_costs_a_signature() {
+async fn assertion_of_unknown_client_costs_a_verification() {
     let (fixture, _) = server().await;
     let from = |client: &str, alg: &str| {
         let claims = with(claims(), &json!({ "iss": client, "sub": client }));

@@ -1,8 +1,8 @@
-//! Assertions in requests that say something else as well, or not enough.
+//! Assertions beside other credentials, and incomplete ones.
 
 use super::*;
 
-/// O6, 5: exactly one method, also when both are right.
+/// O6, 5: an assertion beside another method is refused, even if both are valid.
 #[tokio::test]
 async fn an_assertion_beside_another_method_is_refused() {
     let (fixture, replays) = server().await;
@@ -27,9 +27,10 @@ async fn an_assertion_beside_another_method_is_refused() {
     assert_eq!(replays.asked.load(Ordering::Relaxed), 0);
 }
 
-/// O6, 1, 6: half an assertion, or one of another kind, is no method; nor is a client that signs ever believed without.
+/// O6, 1, 6: a part of an assertion, or one of another type, is refused; a client with a key has no
+/// other method.
 #[tokio::test]
-async fn half_an_assertion_authenticates_nobody() {
+async fn incomplete_assertion_is_refused() {
     let (fixture, replays) = server().await;
     let token = assertion(&json!({}));
     let assertion = ("client_assertion", token.as_str());
@@ -63,7 +64,7 @@ async fn half_an_assertion_authenticates_nobody() {
     assert_eq!(replays.asked.load(Ordering::Relaxed), 0);
 }
 
-/// O6, 8: the form may name the client of the assertion, and must not name another one.
+/// O6, 8: a `client_id` in the form must be that of the assertion.
 #[tokio::test]
 async fn the_client_id_of_the_form_must_be_that_of_the_assertion() {
     let (fixture, replays) = server().await;

@@ -1,8 +1,8 @@
-//! Assertions that are wrong in one place.
+//! Assertions with one fault each.
 
 use super::*;
 
-/// O6, 11, 74, 75: each claim that is wrong, alone.
+/// O6, 11, 74, 75: each wrong claim.
 fn wrong_claims() -> Vec<(Value, Reason)> {
     let elsewhere = [
         json!(format!("{ISSUER}/")),
@@ -50,7 +50,7 @@ fn wrong_claims() -> Vec<(Value, Reason)> {
     table
 }
 
-/// O6, 11, 65, 67, 68, 73: each header that is wrong, each signature that is not the client's, and what is no token.
+/// O6, 11, 65, 67, 68, 73: each wrong header, each wrong signature, and malformed tokens.
 fn wrong_tokens() -> Vec<(String, Reason)> {
     let headed = |members: Value| forge(&with(header(), &members), &claims(), &private_key(7));
     let thief = public_key(9).to_json();
@@ -79,7 +79,7 @@ fn wrong_tokens() -> Vec<(String, Reason)> {
             ),
             Reason::ClientAssertionSignatureMismatch,
         ),
-        // a key of the client's, under an algorithm that is not
+        // a key of the client, under another algorithm
         (es256.expose().to_owned(), Reason::ClientAssertionKeyUnknown),
         (format!("{head}.{rest}."), Reason::ClientAssertionKeyUnknown),
         (headed(json!({ "alg": "none" })), Reason::ClientAssertionAlgorithm),
@@ -112,9 +112,10 @@ fn epoch() -> SystemTime {
     SystemTime::UNIX_EPOCH
 }
 
-/// O6, 11, 56, 65, 67, 68, 73, 74, 75: refused alike on the wire, told apart in the log; and none of it spends a name.
+/// O6, 11, 56, 65, 67, 68, 73, 74, 75: every fault gets the same response and a log entry of its
+/// own, and no refused assertion uses up its `jti`.
 #[tokio::test]
-async fn a_refused_assertion_spends_nothing() {
+async fn refused_assertion_does_not_use_up_jti() {
     let (fixture, replays) = server().await;
     let forged = wrong_claims()
         .into_iter()

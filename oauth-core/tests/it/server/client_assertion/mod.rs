@@ -1,5 +1,5 @@
-//! Attacks on `private_key_jwt`: a client that authenticates by what it signs. Each forgery is signed by the client's own key
-//! unless the signature is the point.
+//! Attacks on `private_key_jwt`. Each forgery is signed by the key of the client, unless the
+//! signature is what is tested.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod alike;
@@ -35,10 +35,10 @@ use super::fixture::{
 
 const GRANT: (&str, &str) = ("grant_type", "client_credentials");
 const TYPE: (&str, &str) = ("client_assertion_type", ClientAssertion::TYPE);
-/// The clock of the fixture.
+/// The time of the fixture.
 const NOW: u64 = 1_800_000_000;
 
-/// Spent names, with a count of who asked and a switch.
+/// A replay store that counts its calls and can be switched off.
 #[derive(Default)]
 struct Replays {
     store: MemoryReplays,
@@ -66,7 +66,7 @@ impl ReplayStore for Replays {
     }
 }
 
-/// A key that is somewhere else.
+/// A signer outside of this process.
 struct Ed25519(ed25519_dalek::SigningKey);
 
 impl Signer for Ed25519 {
@@ -79,14 +79,14 @@ fn private_key(seed: u8) -> Ed25519 {
     Ed25519(ed25519_dalek::SigningKey::from_bytes(&[seed; 32]))
 }
 
-/// The public half of the key from `seed`; all have one name, so that it is the signature that tells them apart.
+/// The public key of `seed`. All have one key id, so that only the signature tells them apart.
 fn public_key(seed: u8) -> Jwk {
     let x = URL_SAFE_NO_PAD.encode(private_key(seed).0.verifying_key().as_bytes());
     let document = json!({ "kty": "OKP", "crv": "Ed25519", "x": x, "kid": "robot's" });
     Jwk::parse(document.to_string().as_bytes()).unwrap()
 }
 
-/// A key of the robot's that it is not registered to sign with.
+/// A key that the client `robot` is not registered with.
 fn other_key() -> SigningKey {
     SigningKey::generate_es256(&SeededEntropy::new(5)).unwrap()
 }
@@ -108,7 +108,7 @@ async fn server() -> (Fixture, Arc<Replays>) {
     (of(&replays).await, replays)
 }
 
-/// One of the servers that remember in `replays` what was spent.
+/// One of several servers that share the replay store `replays`.
 async fn of(replays: &Arc<Replays>) -> Fixture {
     let store = Arc::clone(replays);
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
@@ -128,7 +128,7 @@ fn claims() -> Value {
     json!({ "iss": "robot", "sub": "robot", "aud": ISSUER, "jti": "1", "iat": NOW, "exp": NOW + 60 })
 }
 
-/// The document with these members instead; `null` takes one away.
+/// The document with these members replaced; `null` removes one.
 fn with(mut document: Value, members: &Value) -> Value {
     for (name, value) in members.as_object().unwrap() {
         document[name] = value.clone();
@@ -147,7 +147,7 @@ fn forge(header: &Value, claims: &Value, key: &dyn Signer) -> String {
     format!("{signed}.{signature}")
 }
 
-/// An assertion of the robot's with these claims instead.
+/// An assertion of `robot` with these claims replaced.
 fn assertion(members: &Value) -> String {
     forge(&header(), &with(claims(), members), &private_key(7))
 }
@@ -160,7 +160,7 @@ async fn present(server: &AuthorizationServer, assertion: &str) -> EndpointRespo
     server.token(request(assertion)).await
 }
 
-/// The answer is the 401 of everybody who is not believed, and the host knows better.
+/// Checks that the response is the common 401, and that the host gets this reason.
 fn assert_refused(answer: &EndpointResponse, expected: Reason) {
     assert_error(answer, 401, "invalid_client");
     assert_eq!(body(&answer.response), json!({ "error": "invalid_client" }));
@@ -172,10 +172,10 @@ fn assert_accepted(answer: &EndpointResponse) {
     assert_eq!(answer.response.status(), 200, "{answer:?}");
 }
 
-/// O6, O25, 6, 11: wherever clients authenticate, named in the form or not; by a key that is not in this process, and by either
-/// of two while the client rotates them.
+/// O6, O25, 6, 11: a client authenticates by an assertion at every endpoint, with or without
+/// `client_id` in the form, by an external signer, and by either of two keys during a rotation.
 #[tokio::test]
-async fn a_client_authenticates_by_what_it_signs() {
+async fn client_authenticates_by_assertion() {
     let (fixture, replays) = server().await;
     let key = SigningKey::from_signer(&public_key(6), private_key(6));
     let both = KeySet::new([public_key(7), key.public_key().clone()]).unwrap();
@@ -223,7 +223,7 @@ async fn a_client_authenticates_by_what_it_signs() {
     }
 }
 
-/// O6, 11: the second time is a replay, at the same endpoint and at another one.
+/// O6, 11: a second use is a replay, at the same and at any other endpoint.
 #[tokio::test]
 async fn an_assertion_is_accepted_once() {
     let (fixture, _) = server().await;
@@ -241,7 +241,7 @@ async fn an_assertion_is_accepted_once() {
     ] {
         assert_refused(&answer, Reason::ClientAssertionReplayed);
     }
-    // another signature over the same name is the same assertion
+    // another signature over the same `jti` is the same assertion
     let longer = assertion(&json!({ "exp": NOW + 61 }));
     assert_refused(
         &present(&fixture.server, &longer).await,
@@ -250,7 +250,7 @@ async fn an_assertion_is_accepted_once() {
     assert_accepted(&present(&fixture.server, &assertion(&json!({ "jti": "2" }))).await);
 }
 
-/// O6, 11: single use, whoever comes at once.
+/// O6, 11: of 32 concurrent uses of one assertion one is accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_of_32_uses_of_an_assertion_is_accepted() {
     let (fixture, _) = server().await;
@@ -265,7 +265,7 @@ async fn one_of_32_uses_of_an_assertion_is_accepted() {
     assert_eq!(statuses.filter(|status| *status == 401).count(), 31);
 }
 
-/// O6, 11: a name is the client's own: nobody spends what is another's.
+/// O6, 11: a `jti` belongs to its client, so that two clients can use the same one.
 #[tokio::test]
 async fn two_clients_may_use_one_name() {
     let (fixture, _) = server().await;
@@ -275,7 +275,8 @@ async fn two_clients_may_use_one_name() {
     assert_accepted(&present(&fixture.server, &token).await);
 }
 
-/// O6, 11: it is remembered for as long as it could be taken by any server, clocks that differ included, and no longer.
+/// O6, 11: an assertion is remembered until every server refuses it as expired, with the clock
+/// tolerance, and no longer.
 #[tokio::test]
 async fn a_spent_assertion_is_remembered_until_it_expires() {
     let (fixture, replays) = server().await;
@@ -299,9 +300,10 @@ async fn a_spent_assertion_is_remembered_until_it_expires() {
     assert_eq!(replays.purge_replays(forgotten).await.unwrap(), 1);
 }
 
-/// O6, 11: of two servers that share a store, one whose clock is a minute ahead makes the other forget nothing that it still takes.
+/// O6, 11: of two servers with one store, one with a clock a minute ahead does not make the other
+/// accept a replay.
 #[tokio::test]
-async fn a_server_that_is_ahead_lets_no_other_take_an_assertion_twice() {
+async fn fast_clock_of_one_server_allows_no_replay() {
     let replays = Arc::new(Replays::default());
     let (behind, ahead) = (of(&replays).await, of(&replays).await);
     let token = assertion(&json!({}));
@@ -321,7 +323,7 @@ async fn a_server_that_is_ahead_lets_no_other_take_an_assertion_twice() {
     );
 }
 
-/// O6, O26, 11: who cannot be remembered is not believed; and it is spent by none of it.
+/// O6, O26, 11: if the replay store is down, the answer is 503 and the assertion stays usable.
 #[tokio::test]
 async fn a_replay_store_that_is_down_is_a_503_and_spends_nothing() {
     let (fixture, replays) = server().await;
@@ -338,18 +340,18 @@ async fn a_replay_store_that_is_down_is_a_503_and_spends_nothing() {
     assert_accepted(&present(&fixture.server, &token).await);
 }
 
-/// O6, 11: a server that cannot remember takes no assertion, and does not say that it would.
+/// O6, 11: a server without a replay store refuses assertions and does not offer them.
 #[tokio::test]
-async fn without_a_replay_store_nobody_authenticates_by_assertion() {
+async fn without_replay_store_assertions_are_refused() {
     let fixture = Fixture::new();
     fixture.clients.put_client(keyed("robot", 7)).await.unwrap();
     let answer = present(&fixture.server, &assertion(&json!({}))).await;
     assert_refused(&answer, Reason::ClientAssertionUnsupported);
 }
 
-/// O22: with a place to remember them assertions are on offer, with the algorithms that verify here.
+/// O22: a server with a replay store offers assertions and their algorithms in its metadata.
 #[tokio::test]
-async fn the_metadata_offer_assertions_where_they_are_taken() {
+async fn metadata_offer_assertions_with_replay_store() {
     let (fixture, _) = server().await;
     let request = Request::get("/").body(Bytes::new()).unwrap();
     let document: Value = serde_json::from_slice(fixture.server.metadata(&request).body()).unwrap();

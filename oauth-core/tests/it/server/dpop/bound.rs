@@ -1,4 +1,4 @@
-//! What is bound to the key, and by whom it can be used.
+//! Tokens and codes that are bound to a key.
 
 use oauth_core::store::{GrantType, SenderConstraint};
 use serde_json::json;
@@ -8,7 +8,8 @@ use super::super::fixture::{
 };
 use super::*;
 
-/// O12, O20, DP12, 33: a proof buys an access token that says which key it is bound to, to whoever reads it and to whoever asks.
+/// O12, O20, DP12, 33: a request with a proof gets an access token bound to its key, as the JWT and
+/// the introspection response state.
 #[tokio::test]
 async fn a_proof_buys_tokens_that_are_bound_to_its_key() {
     let (fixture, key) = (fixture(), key(1));
@@ -28,7 +29,7 @@ async fn a_proof_buys_tokens_that_are_bound_to_its_key() {
         .await;
     assert_eq!(claims(&Tokens::of(&answer).access)["cnf"], cnf);
 
-    // no proof, no binding
+    // without a proof the token is not bound
     let bearer = fixture.sign_in().await;
     assert_eq!(bearer.body["token_type"], "Bearer");
     assert_eq!(claims(&bearer.access)["cnf"], Value::Null);
@@ -39,10 +40,10 @@ async fn a_proof_buys_tokens_that_are_bound_to_its_key() {
     );
 }
 
-/// O20, 33: where no proof is on offer none is read, nor is a key that a request names: what could not be proven to a token endpoint
-/// would keep the sign-in from ever being finished. The client sees that its tokens are bearer tokens.
+/// O20, 33: a server without DPoP ignores proofs and `dpop_jkt`, because a code bound to a key
+/// could never be redeemed. The token type tells the client that its tokens are bearer tokens.
 #[tokio::test]
-async fn where_no_proof_is_on_offer_none_is_read() {
+async fn proofs_are_ignored_without_dpop() {
     let fixture = Fixture::new();
     let tokens = sign_in(&fixture, &key(1)).await;
     assert_eq!(tokens.body["token_type"], "Bearer");
@@ -72,7 +73,7 @@ async fn where_no_proof_is_on_offer_none_is_read() {
     }
 }
 
-/// The code of a request that was pushed.
+/// Issues a code for a pushed request.
 async fn code_of_pushed(fixture: &Fixture, pushed: &EndpointResponse) -> String {
     assert_eq!(pushed.response.status(), 201, "{pushed:?}");
     let body: Value = serde_json::from_slice(pushed.response.body()).unwrap();
@@ -82,7 +83,7 @@ async fn code_of_pushed(fixture: &Fixture, pushed: &EndpointResponse) -> String 
         .await
 }
 
-/// O20, 33, 40: the key that a request names is the one that its code is redeemed with.
+/// O20, 33, 40: a code is bound to the key of `dpop_jkt` and redeemed with it only.
 #[tokio::test]
 async fn a_code_is_bound_to_the_key_of_its_request() {
     let (fixture, own, other) = (fixture(), key(1), key(2));
@@ -113,7 +114,8 @@ async fn a_code_is_bound_to_the_key_of_its_request() {
     }
 }
 
-/// O20, O23, 33, 40: a request that is pushed with a proof is bound to its key; one that names another key is refused.
+/// O20, O23, 33, 40: a request that is pushed with a proof is bound to its key; another `dpop_jkt`
+/// beside it is refused.
 #[tokio::test]
 async fn a_pushed_request_is_bound_to_the_key_of_its_proof() {
     let (fixture, own, other) = (fixture(), key(1), key(2));
@@ -153,10 +155,10 @@ async fn a_pushed_request_is_bound_to_the_key_of_its_proof() {
     assert_eq!(reason(&again), "dpop_proof_replayed");
 }
 
-/// O20, 50: the refresh token of a client that does not authenticate is of use with its key alone. Whoever stole it neither refreshes
-/// with it nor ends the sign-in of its owner, not even with one that was rotated.
+/// O20, 50: the refresh token of a public client works only with its key. A thief without the key
+/// can neither refresh nor revoke the family, not even with a rotated token.
 #[tokio::test]
-async fn a_stolen_refresh_token_is_of_no_use_without_its_key() {
+async fn stolen_refresh_token_needs_its_key() {
     let (fixture, own, thief) = (fixture(), key(1), key(2));
     let code = fixture
         .code_for(&vec![
@@ -196,13 +198,14 @@ async fn a_stolen_refresh_token_is_of_no_use_without_its_key() {
     stolen(&first.refresh).await;
     stolen(&second.refresh).await;
     let third = Tokens::of(&ask(&second.refresh, Some(&own)).await);
-    // who has the key too is a theft as any other
+    // with the key it is a reuse as any other
     let reused = ask(&first.refresh, Some(&own)).await;
     assert_eq!(reason(&reused), "refresh_token_reused");
     assert_error(&ask(&third.refresh, Some(&own)).await, 400, "invalid_grant");
 }
 
-/// O20, 50: a client that authenticates may come with another key, and gets a token for that one.
+/// O20, 50: a confidential client may refresh with another key, and the new access token is bound
+/// to that one.
 #[tokio::test]
 async fn a_confidential_client_may_change_its_key() {
     let (fixture, first, second) = (fixture(), key(1), key(2));
@@ -215,7 +218,8 @@ async fn a_confidential_client_may_change_its_key() {
     assert_eq!((&told["active"], &told["cnf"]), (&json!(true), &Value::Null));
 }
 
-/// O20, DP1: a client that is registered to bind its tokens gets none without a proof, by any grant, and loses nothing.
+/// O20, DP1: a client that is registered for bound tokens is refused without a proof, by any grant,
+/// and nothing is consumed.
 #[tokio::test]
 async fn a_client_that_binds_its_tokens_gets_no_bearer_token() {
     let (fixture, key) = (fixture(), key(1));
@@ -239,8 +243,8 @@ async fn a_client_that_binds_its_tokens_gets_no_bearer_token() {
     assert_eq!(answer.response.status(), 200);
 }
 
-/// O10, O25, 55: a constrained confidential client may keep its refresh token: it gets an access token each time and no other refresh
-/// token, until the chain is revoked.
+/// O10, O25, 55: a sender-constrained confidential client may keep its refresh token: each refresh
+/// gives an access token only, until the family is revoked.
 #[tokio::test]
 async fn a_client_may_keep_its_refresh_token() {
     let (fixture, key) = (fixture(), key(1));

@@ -1,4 +1,4 @@
-//! Proofs that prove nothing, and those that were used.
+//! Faulty and replayed proofs.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn header(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap()
 }
 
-/// What may be wrong with a proof, and the reason for the host.
+/// Faults of a proof, each with the reason for the host.
 fn faults(fixture: &Fixture, key: &SigningKey) -> Vec<(HeaderValue, &'static str)> {
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -70,10 +70,10 @@ fn faults(fixture: &Fixture, key: &SigningKey) -> Vec<(HeaderValue, &'static str
     ]
 }
 
-/// O20, DP1, DP2, DP3, DP4, DP5, DP6, DP7, DP8, DP9, DP11: whatever is wrong with a proof the client is told one word, and the host
-/// which; the code is still good.
+/// O20, DP1, DP2, DP3, DP4, DP5, DP6, DP7, DP8, DP9, DP11: every fault of a proof gets
+/// `invalid_dpop_proof`, the host gets the failed check, and the code stays usable.
 #[tokio::test]
-async fn what_is_wrong_with_a_proof_is_told_the_host_alone() {
+async fn fault_of_proof_is_reported_to_host_only() {
     let (fixture, key) = (fixture(), key(1));
     let proof = signed(&fixture, &key);
     let code = fixture.code().await;
@@ -94,12 +94,12 @@ async fn what_is_wrong_with_a_proof_is_told_the_host_alone() {
     let answer = fixture.server.token(twice).await;
     assert_error(&answer, 400, "invalid_dpop_proof");
     assert_eq!(reason(&answer), "dpop_proof_repeated");
-    // and none of it spent the proof or the code
+    // the refused request used up neither proof nor code
     let answer = fixture.server.token(proving(request(), Some(&proof))).await;
     assert_eq!(answer.response.status(), 200, "{answer:?}");
 }
 
-/// O20, DP9: the place is the one that the metadata name, whatever the request says of its own host.
+/// O20, DP9: the URL of a proof is that of the metadata, whatever `Host` says.
 #[tokio::test]
 async fn the_host_of_the_request_is_not_believed() {
     let (fixture, key) = (fixture(), key(1));
@@ -124,7 +124,7 @@ async fn the_host_of_the_request_is_not_believed() {
     assert_eq!(fixture.server.token(request).await.response.status(), 200);
 }
 
-/// O20, DP13: a proof is taken once, whoever sends it again, and for as long as it would be accepted.
+/// O20, DP13: a proof is accepted once, by any sender, for as long as it is fresh.
 #[tokio::test]
 async fn a_proof_is_taken_once() {
     let (fixture, key) = (fixture(), key(1));
@@ -143,7 +143,7 @@ async fn a_proof_is_taken_once() {
     }
 }
 
-/// O20, DP13: of 32 uses of one proof at once one buys a token.
+/// O20, DP13: of 32 concurrent uses of one proof one succeeds.
 #[tokio::test]
 async fn one_of_32_uses_of_a_proof_buys_a_token() {
     let (fixture, key) = (fixture(), key(1));
@@ -153,7 +153,7 @@ async fn one_of_32_uses_of_a_proof_buys_a_token() {
     assert_eq!(bought.count(), 1);
 }
 
-/// O20, 43, DP13: a request that is refused for anything else spends neither the code nor the proof.
+/// O20, 43, DP13: a request that is refused for another reason uses up neither code nor proof.
 #[tokio::test]
 async fn a_refused_request_spends_no_proof() {
     let (fixture, key) = (fixture(), key(1));
@@ -174,12 +174,12 @@ async fn a_refused_request_spends_no_proof() {
     assert_eq!(answer.response.status(), 200, "{answer:?}");
 }
 
-/// Well-formed, and not that of any code here.
+/// A well-formed verifier that fits no code here.
 const PAR_VERIFIER: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// O20, 42, DP13: whoever records a whole request and sends it again buys nothing, and does not end the sign-in either.
+/// O20, 42, DP13: a complete recorded request that is sent again is refused and revokes nothing.
 #[tokio::test]
-async fn a_recorded_request_ends_nothing() {
+async fn recorded_request_revokes_nothing() {
     let (fixture, key) = (fixture(), key(1));
     let (code, proof) = (fixture.code().await, signed(&fixture, &key));
     let tokens = Tokens::of(&token(&fixture, &redemption(&code), Some(&proof)).await);
@@ -192,7 +192,7 @@ async fn a_recorded_request_ends_nothing() {
     let answer = token(&fixture, &refresh(&tokens.refresh), Some(&proof)).await;
     assert_eq!(reason(&answer), "dpop_proof_replayed");
     assert!(fixture.is_active(&refreshed.access).await);
-    // with a proof of its own the code is a theft as ever
+    // with a fresh proof the code is a replay, as ever
     let answer = token(&fixture, &redemption(&code), Some(&signed(&fixture, &key))).await;
     assert_eq!(reason(&answer), "code_replayed");
     assert!(!fixture.is_active(&refreshed.access).await);

@@ -40,7 +40,7 @@ fn jkt(key: &SigningKey) -> String {
     key.public_key().thumbprint().to_string()
 }
 
-/// A proof for the token endpoint, under a name of its own.
+/// A proof for the token endpoint, with a fresh `jti`.
 fn made(fixture: &Fixture) -> Proof {
     Proof::new(Method::POST, TOKEN.parse().unwrap(), &OsEntropy, fixture.now())
 }
@@ -49,7 +49,7 @@ fn signed(fixture: &Fixture, key: &SigningKey) -> SignedProof {
     made(fixture).sign(key).unwrap()
 }
 
-/// The request with the proof, or as it is.
+/// The request, with the proof if there is one.
 fn proving(mut request: Request<Bytes>, proof: Option<&SignedProof>) -> Request<Bytes> {
     if let Some(proof) = proof {
         request.headers_mut().insert(HEADER, proof.to_header());
@@ -57,13 +57,13 @@ fn proving(mut request: Request<Bytes>, proof: Option<&SignedProof>) -> Request<
     request
 }
 
-/// A POST to the token endpoint by `web`.
+/// Sends a POST of `web` to the token endpoint.
 async fn token(fixture: &Fixture, pairs: &Pairs<'_>, proof: Option<&SignedProof>) -> EndpointResponse {
     let request = proving(post(basic("web"), pairs), proof);
     fixture.server.token(request).await
 }
 
-/// Tokens of `web`, bound to the key.
+/// Signs in with `web`; the tokens are bound to the key.
 async fn sign_in(fixture: &Fixture, key: &SigningKey) -> Tokens {
     let code = fixture.code().await;
     let proof = signed(fixture, key);
@@ -74,7 +74,7 @@ fn refresh(token: &str) -> Pairs<'_> {
     vec![("grant_type", "refresh_token"), ("refresh_token", token)]
 }
 
-/// A request of `service` on its own behalf.
+/// A client credentials request of `service`.
 fn on_its_own(proof: Option<&SignedProof>) -> Request<Bytes> {
     let pairs = [("grant_type", "client_credentials"), ("scope", "read:charges")];
     proving(post(basic("service"), &pairs), proof)

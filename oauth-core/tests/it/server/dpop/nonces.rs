@@ -1,4 +1,4 @@
-//! Nonces that the server hands out.
+//! DPoP nonces of the server.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ fn nonce(answer: &EndpointResponse) -> Option<&str> {
     nonce
 }
 
-/// O20, DP10, DP16: a client that comes without a nonce is handed one, comes again with it, and is handed the next before it would be
-/// refused. Once nonces are asked for, nothing goes without.
+/// O20, DP10, DP16: a client without a nonce gets one and retries with it, and gets the next one
+/// before the old one expires. A server with nonces refuses proofs without one.
 #[tokio::test]
 async fn a_client_is_handed_the_nonce_that_it_needs() {
     let (fixture, key) = (asking(), key(1));
@@ -51,7 +51,7 @@ async fn a_client_is_handed_the_nonce_that_it_needs() {
     assert!(nonce(&answer).is_some());
     assert_eq!(ask(Some(&next)).await.response.status(), 200);
 
-    // neither a nonce of a resource server with the same key, nor that of another issuer
+    // neither a nonce of a resource server with the same key, nor one of another issuer
     let secret = NonceKey::from_bytes([7; 32]);
     let resource = Nonces::of_resource_server(&secret, &"https://auth.example".parse().unwrap());
     let other = Nonces::of_authorization_server(&secret, &"https://other.example".parse().unwrap());
@@ -59,12 +59,12 @@ async fn a_client_is_handed_the_nonce_that_it_needs() {
         let answer = ask(Some(&foreign.newest(fixture.now()))).await;
         assert_eq!(reason(&answer), "dpop_nonce_mismatch");
     }
-    // who brings no proof at all gets what a bearer gets
+    // a request without any proof gets a bearer token
     let answer = fixture.server.token(on_its_own(None)).await;
     assert_eq!((answer.response.status().as_u16(), nonce(&answer)), (200, None));
 }
 
-/// O20, O23, DP10: pushed requests alike.
+/// O20, O23, DP10: a pushed request needs the nonce as well.
 #[tokio::test]
 async fn a_pushed_request_needs_the_nonce_too() {
     let (fixture, key) = (asking(), key(1));

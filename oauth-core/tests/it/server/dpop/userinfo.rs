@@ -19,7 +19,7 @@ fn made_for(fixture: &Fixture, token: &str) -> Proof {
     Proof::new(Method::GET, uri, &OsEntropy, fixture.now()).with_access_token(token)
 }
 
-/// The refusal, which challenges by the scheme and says this.
+/// Checks a refusal: its challenge has this scheme and this error.
 fn refused(answer: &EndpointResponse, scheme: &str, error: &str, expected: &str) {
     assert_eq!(answer.response.status(), 401, "{answer:?}");
     let challenge = answer.response.headers()["www-authenticate"].to_str().unwrap();
@@ -28,8 +28,8 @@ fn refused(answer: &EndpointResponse, scheme: &str, error: &str, expected: &str)
     assert_eq!(reason(answer), expected);
 }
 
-/// O18, O20, DP12, DP13, DP15: with the scheme and a proof of its own, each time; without either, or with the proof of somebody else,
-/// it opens nothing.
+/// O18, O20, DP12, DP13, DP15: a bound token passes with the scheme `DPoP` and a fresh proof of its
+/// key. Without either, or with a proof of another key, it is refused.
 #[tokio::test]
 async fn a_bound_token_opens_userinfo_to_its_key_alone() {
     let (fixture, own, thief) = (fixture(), key(1), key(2));
@@ -71,7 +71,7 @@ async fn a_bound_token_opens_userinfo_to_its_key_alone() {
     refused(&answer, "DPoP", "invalid_token", "access_token_of_another_scheme");
 }
 
-/// O18, O20, DP8: HEAD is answered as GET is, and still a proof for either opens nothing by the other.
+/// O18, O20, DP8: HEAD is answered as GET is, but a proof for the one is refused for the other.
 #[tokio::test]
 async fn a_proof_for_head_opens_userinfo_by_head_alone() {
     let (fixture, own) = (fixture(), key(1));
@@ -107,7 +107,7 @@ async fn a_proof_for_head_opens_userinfo_by_head_alone() {
     }
 }
 
-/// O20: where no proof is on offer the scheme is one that nobody knows.
+/// O20: a server without DPoP does not know the scheme.
 #[tokio::test]
 async fn the_scheme_is_unknown_where_no_proof_is_on_offer() {
     let fixture = Fixture::new();
@@ -120,7 +120,7 @@ async fn the_scheme_is_unknown_where_no_proof_is_on_offer() {
     assert_eq!(reason(&answer), "access_token_missing");
 }
 
-/// O20, DP10: the nonces of the server are asked for here, too.
+/// O20, DP10: a server with nonces requires them here, too.
 #[tokio::test]
 async fn userinfo_asks_for_the_nonces_of_the_server() {
     let fixture = fixture_with(|builder| builder.with_dpop_nonces(NonceKey::from_bytes([7; 32])));
@@ -150,7 +150,7 @@ async fn userinfo_asks_for_the_nonces_of_the_server() {
     let answer = present(made_for(&fixture, &tokens.access).with_nonce(&nonce)).await;
     assert_eq!(answer.response.status(), 200);
     assert!(handed(&answer).is_some_and(|next| next != nonce));
-    // from a cache it would be handed out when it is none any more
+    // a cached nonce would be handed out after its expiry
     let cache_control = answer.response.headers()["cache-control"].to_str();
     assert!(cache_control.unwrap().contains("no-store"));
 }

@@ -1,5 +1,5 @@
-//! Every state that three callers can reach who each do anything, as often as they like: a breadth-first search over the tables of a
-//! code, its chain of refresh tokens and its session.
+//! Every reachable state of three callers with arbitrary actions: a breadth-first search over the
+//! tables of a code, its chain of refresh tokens and its session.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -10,7 +10,7 @@ use oauth_core_conformance::history::{CodeOutcome, CodeState, CodeTrigger, Refre
 
 use super::state::{Caller, Flaw, LONGEST, START, State};
 
-/// A state that must not be, and how it came to be.
+/// A forbidden state, and the path to it.
 type Broken = (&'static str, Vec<State>);
 
 struct Search {
@@ -59,7 +59,7 @@ impl Search {
         Some((why, trace))
     }
 
-    /// Takes note of a state that is reached. It does not matter which caller is which.
+    /// Stores a newly reached state. The order of the callers does not matter.
     fn reach(&mut self, from: State, mut to: State) {
         to.callers.sort_unstable();
         if self.before.contains_key(&to) {
@@ -72,7 +72,7 @@ impl Search {
         }
     }
 
-    /// What nobody does.
+    /// Transitions without a caller: expiry and the like.
     fn time_goes_by(&mut self, state: State) {
         let mut late = state;
         late.code_is_late = true;
@@ -87,7 +87,7 @@ impl Search {
         }
     }
 
-    /// One verb of one caller, of each kind that it can be.
+    /// All next verbs of one caller.
     fn moves(&mut self, state: State, caller: usize) {
         let step = |search: &mut Self, act: &dyn Fn(&mut Self, &mut State) -> Caller| {
             let mut after = state;
@@ -188,7 +188,8 @@ impl Search {
         }
     }
 
-    /// By signing out, here or everywhere, or by a new password: one verb, and nobody reads before.
+    /// Ends the session by sign-out, here or everywhere, or by a password reset: one verb without a
+    /// lookup.
     fn ends_session(&mut self, state: &mut State) -> Caller {
         self.happens_to_session(state, SessionTrigger::Revoked);
         if self.flaw != Flaw::EndsTheSessionAlone {
@@ -226,8 +227,9 @@ impl Search {
     }
 }
 
-/// O6, O10, S1, S3, S6: whatever three callers do in whatever order, one code buys one family, one leaf of it is alive, nothing lives on after its
-/// session was ended, an ended session stays ended, and a replay ends in a revocation.
+/// O6, O10, S1, S3, S6: with any actions of three callers in any order, a code is redeemed for one
+/// family, a family has one active refresh token, nothing outlives the end of its session, an ended
+/// session stays ended, and a reuse ends in a revocation.
 #[test]
 fn three_callers_reach_no_state_that_breaks_a_promise() {
     let search = Search::with(Flaw::None);
@@ -237,13 +239,13 @@ fn three_callers_reach_no_state_that_breaks_a_promise() {
     check_that_every_line_was_met(&search);
 }
 
-/// The search has been through every line of the three tables that three callers can meet.
+/// Checks that the search used every line of the tables that three callers can reach.
 fn check_that_every_line_was_met(search: &Search) {
-    // who redeems has read a code, and what is absent has no leaf to rotate
+    // a caller that redeems has read a code, and an absent code has no token to rotate
     for state in CodeState::ALL {
         for trigger in CodeTrigger::ALL {
             let met = search.codes.contains(&(state, trigger));
-            // what drops a code ends its session, too
+            // dropping a code ends its session as well
             let dropped = (state, trigger) == (CodeState::Absent, CodeTrigger::Redeemed);
             assert_eq!(met, !dropped, "{state:?} {trigger:?}");
         }
@@ -265,7 +267,7 @@ fn check_that_every_line_was_met(search: &Search) {
     }
 }
 
-/// O6, O10, S3: each flaw leads somewhere that must not be.
+/// O6, O10, S3: the search detects each flaw.
 #[test]
 fn the_search_finds_each_flaw() {
     for (flaw, expected) in [

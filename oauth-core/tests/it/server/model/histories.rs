@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use super::live;
 use crate::server::fixture::{Fixture, Pairs, Tokens};
 
-/// What may happen next to a family, seen from outside.
+/// Events of a family, as its client sees them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Step {
     RedeemAgain,
@@ -28,7 +28,7 @@ const STEPS: [Step; 6] = [
     Step::WaitTenDays,
 ];
 
-/// What must be so: the rules in a dozen lines.
+/// The expected state: the rules in a dozen lines.
 struct Model {
     revoked: bool,
     links: usize,
@@ -36,7 +36,7 @@ struct Model {
 }
 
 impl Model {
-    /// Whether the step yields tokens.
+    /// Applies the step. Returns `true` if it yields tokens.
     fn step(&mut self, step: Step) -> bool {
         let alive = !self.revoked && self.idle_days < 14;
         let rotates = step == Step::RefreshNewest || (step == Step::RefreshOldest && self.links == 1);
@@ -55,7 +55,8 @@ impl Model {
     }
 }
 
-/// O6, O9, O10, O13: after any history of a redemption and four more steps the right token lives, and no other.
+/// O6, O9, O10, O13: after any history of a redemption and four more steps, the expected token is
+/// active, and no other.
 #[test]
 fn every_history_leaves_the_right_leaf_alive() {
     let fixture = Fixture::new();

@@ -1,4 +1,5 @@
-//! Every interleaving of three requests to a server and to the sessions beside it, at the granularity of store verbs.
+//! Every interleaving of three requests to a server and its sessions, at the granularity of store
+//! verbs.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::cell::RefCell;
@@ -20,22 +21,22 @@ use super::live;
 use super::schedule::{Gated, Schedule};
 use crate::server::fixture::{Fixture, Tokens, redirected, web_request};
 
-/// What one of the three does.
+/// One of the three requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Request {
     /// Redeems a fresh code.
     Redeem,
-    /// Refreshes the leaf of another family.
+    /// Refreshes the active token of another family.
     Refresh,
     /// Refreshes a tombstone of that family.
     RefreshSpent,
     /// Revokes that family.
     Revoke,
-    /// Gives the session another secret.
+    /// Renews the session with a new secret.
     Renew,
-    /// Ends the session from the list.
+    /// Ends the session by its id.
     End,
-    /// Signs the browser out by the cookie that it had.
+    /// Signs the browser out by the cookie of the start.
     SignOut,
     /// Ends everything of the user.
     SignOutEverywhere,
@@ -62,8 +63,9 @@ const REQUESTS: [Request; 10] = [
     Reset,
 ];
 
-/// O6, O10, S3: however any three requests interleave between their store verbs, no code and no token is exchanged twice, at most one leaf
-/// of a family lives, none once something was presented twice, revoked or signed out, and what nobody ended lives on.
+/// O6, O10, S3: in any interleaving of three requests, no code and no token is exchanged twice. A
+/// family has at most one active token, and none after a reuse, a revocation or a sign-out. All
+/// else stays active.
 #[test]
 fn every_interleaving_leaves_the_right_leaf_alive() {
     let store = Arc::new(VerbStore(Gated::new()));
@@ -84,7 +86,7 @@ fn every_interleaving_leaves_the_right_leaf_alive() {
     assert!(runs > 5_000, "{runs} schedules");
 }
 
-/// A server and sessions over one store, and the user of both.
+/// A server and sessions over one store, and their user.
 struct World {
     fixture: Fixture,
     sessions: Sessions,
@@ -92,7 +94,7 @@ struct World {
     ada: Subject,
 }
 
-/// What the requests are about.
+/// The targets of the requests.
 struct Things {
     session: SessionId,
     cookie: HeaderMap,
@@ -102,12 +104,12 @@ struct Things {
     reset: PasswordResetToken,
 }
 
-/// What came of the requests.
+/// The results of the requests.
 #[derive(Default)]
 struct Won {
-    /// Refresh tokens that the code bought.
+    /// Refresh tokens that the code was redeemed for.
     bought: Vec<String>,
-    /// Successors of the leaf.
+    /// Successors of the active token.
     refreshed: Vec<String>,
     /// Secrets of the session.
     secrets: Vec<TokenHash>,
@@ -168,7 +170,7 @@ impl World {
         }
     }
 
-    /// What Ada's yes in this session leads to.
+    /// Issues a code for Ada, who consents in this session.
     async fn code(&self, session: SessionId) -> String {
         let interaction = self.fixture.interact(&web_request()).await;
         let decision = Consent::Granted(self.fixture.ada().with_session(session));
@@ -228,7 +230,7 @@ impl World {
     async fn check(&self, requests: [Request; 3], things: &Things, won: Won, said: &str) {
         let times = |one| requests.iter().filter(|request| **request == one).count();
         let any = |some: &[Request]| requests.iter().any(|request| some.contains(request));
-        // signing out elsewhere takes the reset token away, whoever of the two is first
+        // signing out elsewhere drops the reset token, in either order
         let reset = times(Reset) > 0 && (won.resets > 0 || !any(&[SignOutElsewhere]));
         let over = any(&[End, SignOut, SignOutEverywhere]) || reset;
         assert!(won.resets <= 1, "{said}");
@@ -263,12 +265,12 @@ impl World {
     }
 }
 
-/// The refresh token of an answer, if it has one.
+/// The refresh token of a response, if it has one.
 fn tokens(answer: &EndpointResponse) -> Option<String> {
     (answer.response.status() == 200).then(|| Tokens::of(answer).refresh)
 }
 
-/// What the browser sends back.
+/// The cookie header of the browser.
 fn cookie(set_cookie: &HeaderValue) -> HeaderMap {
     let pair = set_cookie.to_str().unwrap().split(';').next().unwrap();
     HeaderMap::from_iter([(http::header::COOKIE, pair.parse().unwrap())])

@@ -1,5 +1,7 @@
-//! Exhaustive models of a code, the family it buys and the session it was granted in: every state that three callers can reach, every
-//! short history, and every interleaving of three requests at the granularity of store verbs; the last two within a retry window, too.
+//! Exhaustive models of a code, its token family and its session.
+//!
+//! They cover every state that three callers can reach, every short history, and every interleaving
+//! of three requests at the granularity of store verbs; the last two also within a retry window.
 
 mod actors;
 mod histories;
@@ -12,7 +14,7 @@ use oauth_core::secret::TokenHash;
 
 use super::fixture::Fixture;
 
-/// How many of the refresh tokens open something.
+/// Number of active refresh tokens.
 pub(super) async fn live(fixture: &Fixture, issued: &[String]) -> usize {
     let mut live = 0;
     for token in issued {

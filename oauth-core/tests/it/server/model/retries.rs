@@ -1,4 +1,5 @@
-//! The retry window: every short history of one family, and every interleaving of three requests that may be retries.
+//! The retry window: every short history of one family, and every interleaving of three requests
+//! that may be retries.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -21,16 +22,16 @@ use crate::server::retry::windowed;
 
 const WINDOW: u64 = 10;
 
-/// Opaque tokens, of which a history costs no signature but for ID tokens.
+/// Opaque tokens, so that only ID tokens cost a signature.
 fn opaque(builder: AuthorizationServerBuilder) -> AuthorizationServerBuilder {
     windowed(builder, 7).with_access_token_format(AccessTokenFormat::Opaque)
 }
 
-/// What may happen next to a family.
+/// Events of a family.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Step {
     RefreshNewest,
-    /// The token that the newest took the place of.
+    /// Refreshes the token before the newest.
     RefreshBefore,
     RefreshOldest,
     RevokeNewestAccess,
@@ -47,7 +48,7 @@ const STEPS: [Step; 6] = [
     Step::WaitTenSeconds,
 ];
 
-/// What a refresh must come to.
+/// The expected result of a refresh.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Expected {
     Rotated,
@@ -55,12 +56,12 @@ enum Expected {
     Refused,
 }
 
-/// What must be so: the rules in a few lines.
+/// The expected state: the rules in a few lines.
 #[derive(Default)]
 struct Model {
     revoked: bool,
     now: u64,
-    /// When each link but the last was rotated.
+    /// The time of the rotation of each token but the last.
     rotated_at: Vec<u64>,
     newest_access_is_revoked: bool,
 }
@@ -76,7 +77,7 @@ impl Model {
             self.newest_access_is_revoked = false;
             return Expected::Rotated;
         }
-        // until its successor is used, and no longer than the window
+        // until the use of its successor, within the window
         let is_retry = link + 2 == links && self.now - self.rotated_at[link] < WINDOW;
         if is_retry && !self.newest_access_is_revoked {
             return Expected::Repeated;
@@ -86,8 +87,9 @@ impl Model {
     }
 }
 
-/// O10, 51, 52, 53: after any history of a sign-in and five more steps a retry within the window was given what the rotation gave, and
-/// the family has one live leaf, and none once a token came back outside.
+/// O10, 51, 52, 53: after any history of a sign-in and five more steps, a retry within the window
+/// got the tokens of the rotation. The family has one active token, and none after a reuse outside
+/// of the window.
 #[test]
 fn every_history_of_retries_leaves_one_leaf_or_none() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), opaque);
@@ -100,7 +102,7 @@ fn every_history_of_retries_leaves_one_leaf_or_none() {
     assert!(repeated > 1_000, "{repeated} retries");
 }
 
-/// How many retries were answered.
+/// Follows the history; returns the number of retries that got tokens.
 async fn follow(fixture: &Fixture, steps: &[Step]) -> usize {
     let first = fixture.sign_in().await;
     let (mut issued, mut answers, mut access) = (vec![first.refresh], Vec::new(), first.access);
@@ -146,12 +148,12 @@ async fn follow(fixture: &Fixture, steps: &[Step]) -> usize {
     repeated
 }
 
-/// What one of three does to a family that was just refreshed.
+/// A request to a family that was just refreshed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Request {
-    /// Presents the leaf.
+    /// Presents the active token.
     Refresh,
-    /// Presents what the leaf took the place of.
+    /// Presents the token before the active one.
     Retry,
     /// Revokes the family.
     Revoke,
@@ -159,8 +161,8 @@ enum Request {
 
 const REQUESTS: [Request; 3] = [Request::Refresh, Request::Retry, Request::Revoke];
 
-/// O10, 51, 52, 53: however three requests interleave between their store verbs, all that present one token within the window are given
-/// one successor, one leaf lives while nobody was refused, and none once somebody was.
+/// O10, 51, 52, 53: in any interleaving of three requests, all that present one token within the
+/// window get one successor. One token is active if no request was refused, and none otherwise.
 #[test]
 fn every_interleaving_of_retries_leaves_one_leaf_or_none() {
     let store = Arc::new(VerbStore(Gated::new()));
@@ -225,12 +227,12 @@ fn interleave(fixture: &Fixture, gate: &Gated, requests: [Request; 3], schedule:
         .all(|(request, answer)| *request != Request::Revoke && answer.response.status() == 200);
     let lives = || live(fixture, &issued).now_or_never().expect("open gates");
     assert_eq!(lives(), usize::from(stands), "{said}");
-    // nobody is refused but for a revocation, or a retry that came after the use of the leaf
+    // a refusal needs a revocation, or a retry after the use of the active token
     let any = |of: Request| requests.contains(&of);
     let may_refuse = any(Request::Revoke) || any(Request::Retry) && any(Request::Refresh);
     assert!(stands || may_refuse, "{said}");
 
-    // the leaf was used, and with that the window is over
+    // the use of the active token ended the window
     let is_over = any(Request::Refresh) || !stands;
     let late = fixture.refresh(&issued[0]).now_or_never().expect("open gates");
     let expected = if is_over { 400 } else { 200 };

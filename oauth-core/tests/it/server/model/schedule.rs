@@ -12,16 +12,16 @@ use oauth_core::ports::StoreError;
 use oauth_core::store::SessionStore;
 use oauth_core_conformance::verbs::{Reply, Respond, Verb};
 
-/// Every order in which some futures can be polled, one after the other.
+/// All orders in which some futures can be polled, one after the other.
 #[derive(Default)]
 pub(super) struct Schedule {
-    /// At each step, which of how many unfinished futures is polled.
+    /// For each step: the index of the polled future, and the number of unfinished ones.
     pub(super) choices: Vec<(usize, usize)>,
     pub(super) runs: usize,
 }
 
 impl Schedule {
-    /// Moves to the next order; false after the last.
+    /// Moves to the next order; `false` after the last.
     pub(super) fn next(&mut self) -> bool {
         self.runs += 1;
         if self.runs == 1 {
@@ -36,9 +36,9 @@ impl Schedule {
         false
     }
 
-    /// Polls the futures to their ends, in this order.
+    /// Polls the futures to their ends in this order.
     pub(super) fn run(&mut self, mut futures: Vec<Pin<Box<dyn Future<Output = ()> + '_>>>) {
-        // up to its first verb nobody disturbs anybody
+        // before the first verb the requests are independent
         futures.retain_mut(|future| !is_done(future));
         let mut step = 0;
         while !futures.is_empty() {
@@ -59,7 +59,7 @@ fn is_done(future: &mut Pin<Box<dyn Future<Output = ()> + '_>>) -> bool {
     matches!(future.as_mut().poll(&mut context), Poll::Ready(()))
 }
 
-/// The memory store behind a gate: while it is closed, each verb waits for one more poll before it happens.
+/// The memory store behind a gate. While the gate is closed, each verb takes one more poll.
 pub(super) struct Gated {
     store: Arc<dyn SessionStore>,
     pub(super) closed: AtomicBool,

@@ -1,49 +1,50 @@
-//! What three callers, a code, its chain of refresh tokens and its session are at one moment, and which of that must not be.
+//! The state of three callers, a code, its chain of refresh tokens and its session, and the
+//! forbidden states.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use oauth_core::session::SessionState;
 use oauth_core_conformance::history::{CodeState, RefreshState};
 
-/// The longest chain, and the most secrets of the session.
+/// The maximum length of the chain, and the maximum number of session secrets.
 pub(super) const LONGEST: usize = 3;
 
-/// What a caller has read and is about to write.
+/// The lookup of a caller, and the write that it will make.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) enum Caller {
     Idle,
-    /// Saw the session active, and is about to store the code that its user agreed to.
+    /// Saw the session active; will store a code of the consent.
     Consenting,
     /// Saw a fresh code.
     Redeeming,
-    /// Saw this link as the leaf.
+    /// Saw this token as the active one.
     Rotating(usize),
-    /// Saw a code or a token that was used before, or was told so.
+    /// Saw or was told of a reuse of a code or token; will revoke.
     RevokingTheft,
-    /// Was asked by the client to revoke.
+    /// Will revoke for the client.
     Revoking,
-    /// Saw the session active under this secret.
+    /// Saw the session active under this secret; will renew it.
     Renewing(usize),
-    /// The same, and writes its use.
+    /// Saw the session active under this secret; will touch it.
     Touching(usize),
 }
 
-/// What there is, and what was seen of it.
+/// The records, and what the callers have observed.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct State {
     pub(super) code: CodeState,
     pub(super) code_is_issued: bool,
     pub(super) code_is_late: bool,
-    /// The chain; absent where it is shorter.
+    /// The chain; unused places are absent.
     pub(super) links: [RefreshState; LONGEST],
     pub(super) leaf_is_late: bool,
     pub(super) session: SessionState,
-    /// The secret that opens the session.
+    /// The current secret of the session.
     pub(super) secret: usize,
-    /// Whether somebody was answered that everything of the session ended.
+    /// Set once a caller was told that the session has ended.
     pub(super) ended: bool,
-    /// How many families the code bought.
+    /// Number of families that the code was redeemed for.
     pub(super) families: u8,
-    /// Whether somebody presented again what was used before.
+    /// Set once a caller has presented a used code or token.
     pub(super) replayed: bool,
     pub(super) callers: [Caller; 3],
 }
@@ -62,26 +63,26 @@ pub(super) const START: State = State {
     callers: [Caller::Idle; 3],
 };
 
-/// What a store or a server may get wrong.
+/// Faults of a store or a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Flaw {
     None,
-    /// Redeeming trusts what was read before.
+    /// A redemption trusts an earlier lookup.
     RedeemsUnchecked,
-    /// Rotating trusts what was read before.
+    /// A rotation trusts an earlier lookup.
     RotatesUnchecked,
-    /// Redeeming does not look at the session.
+    /// A redemption ignores the session.
     ForgetsTheSession,
-    /// Ending a session leaves its family.
+    /// The end of a session leaves its family active.
     EndsTheSessionAlone,
-    /// Who presents a tombstone is refused, and that is all.
+    /// A reuse is refused without a revocation.
     ForgivesReplays,
-    /// A use that was read before the end brings the session back.
+    /// A touch that read the session before its end revives it.
     TouchRevives,
 }
 
 impl State {
-    /// What is wrong with the state.
+    /// The broken rule, if the state is forbidden.
     pub(super) fn breaks(&self) -> Option<&'static str> {
         let leaves = self
             .links
@@ -121,7 +122,7 @@ impl State {
 
     pub(super) fn look_at_link(&mut self, link: usize, flaw: Flaw) -> Caller {
         match self.links[link] {
-            // the longest chain has no room for its successor
+            // the longest chain has no room for a successor
             RefreshState::Leaf if link + 1 < LONGEST => Caller::Rotating(link),
             RefreshState::Tombstone => self.is_told_of_a_replay(flaw),
             RefreshState::Leaf

@@ -1,4 +1,4 @@
-//! What stands beside a certificate, and what is said of it.
+//! Certificates beside other credentials, metadata and aliases.
 
 use std::num::NonZeroU32;
 use std::time::SystemTime;
@@ -14,8 +14,9 @@ use serde_json::{Value, json as value};
 use super::*;
 use crate::server::fixture::{basic, change, redemption, web_request};
 
-/// O6, O19, 5, 6, 12: a client authenticates in one way. Whether a name is registered for certificates is not told by the answer to a
-/// secret beside one, right or wrong; and two methods beside one stay two.
+/// O6, O19, 5, 6, 12: a client has one method. A certificate beside a secret, right or wrong, is
+/// refused without revealing whether the client is registered for certificates, and two other
+/// methods stay refused.
 #[tokio::test]
 async fn a_certificate_beside_another_method_does_not_authenticate() {
     let fixture = fixture().await;
@@ -44,9 +45,10 @@ async fn a_certificate_beside_another_method_does_not_authenticate() {
     }
 }
 
-/// O6, O19, 6, 12, MT2: whoever authenticates by a secret does so over any connection, and by no certificate instead.
+/// O6, O19, 6, 12, MT2: a client with a secret may connect with any certificate, and cannot use one
+/// in place of the secret.
 #[tokio::test]
-async fn a_client_of_another_method_is_not_known_by_a_certificate() {
+async fn certificate_does_not_replace_registered_method() {
     let fixture = fixture().await;
     let certificate = certified([dns("service.example"), subject("CN=service")]);
     assert_refused(
@@ -55,14 +57,14 @@ async fn a_client_of_another_method_is_not_known_by_a_certificate() {
     );
     let by_secret = post(basic("service"), &[CLIENT_CREDENTIALS]);
     Tokens::of(&fixture.server.token(over(by_secret, Some(&certificate))).await);
-    // a client that does not authenticate is not asked to by its connection
+    // a public client may connect with any certificate
     let native = ask(&fixture, "native", Some(&certificate)).await;
     assert_eq!(reason(&native), "grant_type_not_allowed");
 }
 
-/// O19, 12: a server takes the methods that it was told to.
+/// O19, 12: a method that the server does not offer is refused.
 #[tokio::test]
-async fn a_method_that_is_not_offered_admits_nobody() {
+async fn method_that_is_not_offered_is_refused() {
     let (of_robot, of_probe) = (certified([dns("robot.example")]), self_signed("of the probe"));
     let neither = fixture_with(|builder| builder.with_certificate_bound_tokens()).await;
     let names = fixture_with(|builder| builder.with_tls_client_auth()).await;
@@ -78,7 +80,8 @@ async fn a_method_that_is_not_offered_admits_nobody() {
     Tokens::of(&ask(&own, "probe", Some(&of_probe)).await);
 }
 
-/// O27, 12, 14: nobody connects with a certificate by guessing, so nobody can lock out who does.
+/// O27, 12, 14: failed certificates and secrets do not count for a client of `tls_client_auth`,
+/// because a certificate cannot be guessed.
 #[tokio::test]
 async fn wrong_certificates_and_secrets_do_not_make_its_client_wait() {
     let one = AttemptPolicy::new(NonZeroU32::MIN, Duration::from_secs(600));
@@ -113,7 +116,7 @@ fn document(fixture: &Fixture) -> Value {
     serde_json::from_slice(fixture.server.metadata(&request).body()).unwrap()
 }
 
-/// O19, O22, 12: the metadata name the methods that are taken, and where clients with certificates come to.
+/// O19, O22, 12: the metadata name the offered methods and the mTLS aliases.
 #[tokio::test]
 async fn the_metadata_name_the_methods_of_certificates() {
     let told = document(
@@ -147,7 +150,7 @@ async fn the_metadata_name_the_methods_of_certificates() {
             "userinfo_endpoint": "https://mtls.auth.example/t/userinfo",
         })
     );
-    // binding tokens to certificates is something else
+    // binding of tokens is offered separately
     assert_eq!(told["tls_client_certificate_bound_access_tokens"], false);
     let told = document(&fixture_with(|builder| builder.with_self_signed_tls_client_auth()).await);
     assert_eq!(
@@ -157,7 +160,8 @@ async fn the_metadata_name_the_methods_of_certificates() {
     assert_eq!(told["mtls_endpoint_aliases"], Value::Null);
 }
 
-/// O19, O20, 12, DP9: a proof of possession names the endpoint that it is sent to, the alias of it included, and no other server's.
+/// O19, O20, 12, DP9: a DPoP proof may name the alias of its endpoint, and no URL of another
+/// server.
 #[tokio::test]
 async fn a_proof_is_taken_for_the_alias_of_an_endpoint() {
     let fixture = fixture_with(|builder| {
@@ -190,7 +194,7 @@ async fn a_proof_is_taken_for_the_alias_of_an_endpoint() {
     }
 }
 
-/// O19, 12: an alias is a URL as good as an issuer.
+/// O19, 12: the base of the aliases is a URL that could be an issuer.
 #[test]
 fn aliases_are_below_a_url() {
     for base in [
@@ -207,8 +211,8 @@ fn aliases_are_below_a_url() {
     }
 }
 
-/// O19, 12, MT2, MT3: a client that is known by its certificate, and whose tokens are bound to it, gets them for that certificate: and
-/// for the next one after its rotation, with the same refresh token.
+/// O19, 12, MT2, MT3: bound tokens of a client with a certificate are refreshed with its
+/// certificate, and after a rotation with the next one.
 #[tokio::test]
 async fn a_refresh_token_outlives_the_certificate_of_its_client() {
     let fixture =

@@ -1,9 +1,10 @@
-//! The other endpoints that clients authenticate at.
+//! Mutual TLS at the other endpoints with client authentication.
 
 use super::*;
 use crate::server::fixture::{change, web_request};
 
-/// O12, O13, O19, O23, 12, 59, 61: a client is known by its certificate wherever it authenticates, and nowhere without.
+/// O12, O13, O19, O23, 12, 59, 61: a client authenticates by its certificate at every endpoint, and
+/// is refused without it.
 #[tokio::test]
 async fn a_certificate_is_asked_for_at_every_endpoint() {
     let fixture = fixture().await;

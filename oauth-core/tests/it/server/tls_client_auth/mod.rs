@@ -1,4 +1,4 @@
-//! Clients that are known by the certificate of their connection, and attacks on them.
+//! Clients that authenticate by a certificate, and attacks on them.
 
 mod around;
 mod endpoints;
@@ -30,17 +30,17 @@ fn subject(name: &str) -> CertificateName {
     CertificateName::subject_dn(name).unwrap()
 }
 
-/// A certificate of an authority, with these names.
+/// A certificate of an authority with these names.
 fn certified(names: impl IntoIterator<Item = CertificateName>) -> ClientCertificate {
     ClientCertificate::from_der(b"of an authority").with_verified_names(names)
 }
 
-/// One that its holder has signed, or that nobody has looked at.
+/// A self-signed or unverified certificate.
 fn self_signed(der: &str) -> ClientCertificate {
     ClientCertificate::from_der(der.as_bytes())
 }
 
-/// With the client `robot`, known by a name, and the client `probe`, known by its very certificate.
+/// A server with the clients `robot`, known by a name, and `probe`, known by a thumbprint.
 async fn fixture() -> Fixture {
     let fixture = fixture_with(|builder| builder.with_tls_client_auth().with_self_signed_tls_client_auth());
     fixture.await
@@ -90,7 +90,7 @@ async fn ask(fixture: &Fixture, client: &str, certificate: Option<&ClientCertifi
     fixture.server.token(over(named(client), certificate)).await
 }
 
-/// One 401 for whatever is wrong, and what it was for the host.
+/// Checks that the response is the common 401, and that the host gets this reason.
 fn assert_refused(answer: &EndpointResponse, why: &str) {
     assert_error(answer, 401, "invalid_client");
     assert_eq!(
@@ -101,9 +101,10 @@ fn assert_refused(answer: &EndpointResponse, why: &str) {
     assert_eq!(codes(&answer.events), ["client_authentication_failed"]);
 }
 
-/// O6, O19, 6, 12: a client is who an authority says that it is: in each of the five fields, and among other names.
+/// O6, O19, 6, 12: a client is known by the name in its certificate: in each of the five fields,
+/// also among other names.
 #[tokio::test]
-async fn a_client_is_known_by_what_an_authority_says() {
+async fn client_is_known_by_certified_name() {
     let fixture = fixture().await;
     let names: [Named; 5] = [
         CertificateName::subject_dn("CN=robot,O=Example Ltd,C=GB"),
@@ -126,7 +127,7 @@ async fn a_client_is_known_by_what_an_authority_says() {
     }
 }
 
-/// The other four names, in as good a certificate.
+/// The other four names, in a valid certificate.
 fn certificate_without(certificate: &ClientCertificate, name: &CertificateName) -> ClientCertificate {
     let all = [
         CertificateName::subject_dn("CN=robot,O=Example Ltd,C=GB"),
@@ -139,9 +140,10 @@ fn certificate_without(certificate: &ClientCertificate, name: &CertificateName) 
     certificate.clone().with_verified_names(others)
 }
 
-/// O19, 12: what begins, ends or looks like the name of the client, or has it in another field, is another's.
+/// O19, 12: a name that starts or ends like that of the client, looks like it, or is in another
+/// field, does not match.
 #[tokio::test]
-async fn a_name_that_looks_like_the_clients_is_anothers() {
+async fn similar_certificate_name_does_not_match() {
     let fixture = fixture().await;
     let names: [Named; 9] = [
         CertificateName::san_dns("robot.example.org"),
@@ -186,9 +188,10 @@ async fn a_name_that_looks_like_the_clients_is_anothers() {
     }
 }
 
-/// O19, 12: what a certificate says of its holder counts where an authority says it: anybody can sign one for themselves.
+/// O19, 12: names count only in a certificate of an authority, because anyone can sign one for
+/// themselves.
 #[tokio::test]
-async fn a_self_signed_certificate_with_the_right_names_is_nobodys() {
+async fn self_signed_certificate_with_right_name_is_refused() {
     let fixture = fixture().await;
     let certificate = self_signed("subjectAltName=DNS:robot.example");
     assert!(!certificate.is_verified() && !certificate.bears(&dns("robot.example")));
@@ -198,8 +201,8 @@ async fn a_self_signed_certificate_with_the_right_names_is_nobodys() {
     );
 }
 
-/// O6, O19, 6, 12: a certificate that is registered itself is known, whoever signed it; with the same names and another key it is
-/// another.
+/// O6, O19, 6, 12: a registered certificate is known by its thumbprint, whatever its issuer; the
+/// same names with another key do not match.
 #[tokio::test]
 async fn a_registered_certificate_is_known_by_its_thumbprint() {
     let fixture = fixture().await;
@@ -218,7 +221,8 @@ async fn a_registered_certificate_is_known_by_its_thumbprint() {
     }
 }
 
-/// O19, O25, 12: during a rotation two certificates are the client's, and the old one no longer than was said.
+/// O19, O25, 12: during a rotation two certificates are valid, the old one until its configured
+/// end.
 #[tokio::test]
 async fn two_certificates_are_known_during_rotation() {
     let fixture = fixture().await;
@@ -246,7 +250,7 @@ async fn two_certificates_are_known_during_rotation() {
     );
 }
 
-/// O19, 12: a client that is known by a certificate is nobody without one, and with that of another client it is not that client.
+/// O19, 12: a client is refused without its certificate, and with that of another client.
 #[tokio::test]
 async fn a_client_brings_its_own_certificate() {
     let fixture = fixture().await;
@@ -262,7 +266,7 @@ async fn a_client_brings_its_own_certificate() {
         &ask(&fixture, "probe", Some(&of_robot)).await,
         "client_certificate_mismatch",
     );
-    // of whom it is says the request, and not the certificate
+    // the request names the client, not the certificate
     let nameless = post(HeaderMap::new(), &[CLIENT_CREDENTIALS]);
     assert_refused(
         &fixture.server.token(over(nameless, Some(&of_robot))).await,
@@ -274,9 +278,9 @@ async fn a_client_brings_its_own_certificate() {
     );
 }
 
-/// O19, 12: what stands in a header was written by whoever sent the request.
+/// O19, 12: a certificate in a request header is ignored, because any sender can write it.
 #[tokio::test]
-async fn a_certificate_in_a_header_is_none() {
+async fn certificate_in_header_is_ignored() {
     let fixture = fixture().await;
     let headers = [
         ("client-cert", ":b2YgdGhlIHByb2Jl:"),
