@@ -202,7 +202,7 @@ mod cases {
     }
 
     /// A purge drops tallies at the exact instant of their expiry and counts them.
-    pub async fn purging_drops_forgotten_tallies_and_nothing_else(store: &Arc<dyn AttemptStore>) {
+    pub async fn purge_drops_expired_tallies_only(store: &Arc<dyn AttemptStore>) {
         let (end, eve) = (start() + WINDOW, AttemptKey::subject("eve"));
         assert_eq!(admit(store, eve, start()).await, Admission::Admitted);
         close(store, ada(), start() + NANOSECOND).await;

@@ -20,7 +20,7 @@ mod cases {
     use oauth_core::vocabulary::{ClientId, RegisteredRedirectUri};
 
     /// O25: a client is read back with every field.
-    pub async fn a_client_is_found_as_it_was_put(store: &Arc<dyn ClientStore>) {
+    pub async fn client_is_read_back_as_stored(store: &Arc<dyn ClientStore>) {
         for client in [
             confidential("web"),
             #[cfg(feature = "_signatures")]
@@ -39,7 +39,7 @@ mod cases {
     }
 
     /// A second put replaces every field of the earlier record.
-    pub async fn putting_again_replaces_the_whole_record(store: &Arc<dyn ClientStore>) {
+    pub async fn second_put_replaces_whole_record(store: &Arc<dyn ClientStore>) {
         answer(store.put_client(confidential("web")).await);
         let replacement = RegisteredClient::public(id("web"));
         answer(store.put_client(replacement.clone()).await);

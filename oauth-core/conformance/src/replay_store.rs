@@ -107,7 +107,7 @@ mod cases {
     }
 
     /// A purge drops records at the exact instant of their expiry and counts them.
-    pub async fn purging_drops_forgotten_names_and_nothing_else(store: &Arc<dyn ReplayStore>) {
+    pub async fn purge_drops_expired_names_only(store: &Arc<dyn ReplayStore>) {
         assert_eq!(spend(store, hash("early"), start()).await, SpendOutcome::Fresh);
         let late = answer(store.insert_once(hash("late"), end() + NANOSECOND, start()).await);
         assert_eq!(late, SpendOutcome::Fresh);

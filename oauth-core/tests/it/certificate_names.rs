@@ -204,7 +204,7 @@ fn ambiguous_certificate_is_unreadable() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_the_reader_panic(at in 0_usize..400, byte: u8, cut in 0_usize..500) {
+    fn certificate_parser_never_panics(at in 0_usize..400, byte: u8, cut in 0_usize..500) {
         static WHOLE: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| der(|params| {
             params.distinguished_name.push(DnType::CommonName, "robot");
             params.subject_alt_names = vec![SanType::DnsName("robot.example".try_into().unwrap())];

@@ -155,7 +155,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         one_of_32_attempts_is_admitted_after_a_wait
         closed_name_refuses_every_racer
         purge_keeps_active_tallies
-        purging_drops_forgotten_tallies_and_nothing_else
+        purge_drops_expired_tallies_only
         flood_of_names_keeps_closed_name_closed
         expired_tallies_are_evicted_first
     };
@@ -186,10 +186,7 @@ fn the_kit_of_attempts_catches_each_flaw() {
         (Flaw::StandsForAll, "closed_name_refuses_every_racer"),
         (Flaw::CountsLooks, "standing_is_read_only"),
         (Flaw::OneForAll, "names_are_counted_separately"),
-        (
-            Flaw::PurgesAll,
-            "purging_drops_forgotten_tallies_and_nothing_else",
-        ),
+        (Flaw::PurgesAll, "purge_drops_expired_tallies_only"),
         (Flaw::ForgivesNobody, "forgive_clears_attempts"),
         (Flaw::NeverDoubles, "waits_double"),
         (Flaw::Overflows, "flood_of_names_keeps_closed_name_closed"),
@@ -201,7 +198,7 @@ fn the_kit_of_attempts_catches_each_flaw() {
 
 /// O27: the decision is a pure value, for stores that lock a row and write the result.
 #[test]
-fn a_row_in_a_table_is_decided_on_by_value() {
+fn attempt_decision_is_a_value() {
     let (policy, now) = (AttemptPolicy::PASSWORDS, SystemTime::UNIX_EPOCH);
     let mut row: Option<Tally> = None;
     for _ in 0..5 {

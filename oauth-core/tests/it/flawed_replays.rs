@@ -157,7 +157,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         one_of_32_uses_is_fresh
         one_of_32_uses_of_expired_name_is_fresh
         purge_never_allows_second_use
-        purging_drops_forgotten_names_and_nothing_else
+        purge_drops_expired_names_only
         flood_of_names_evicts_none
     };
     let runtime = Builder::new_current_thread().build().unwrap();
@@ -180,7 +180,7 @@ fn the_kit_of_replays_catches_each_flaw() {
         (Flaw::Rounds, "replay_record_expires_at_exact_instant"),
         (Flaw::Prolongs, "replay_does_not_extend_record"),
         (Flaw::KeepsTheDead, "replay_record_expires_at_exact_instant"),
-        (Flaw::PurgesAll, "purging_drops_forgotten_names_and_nothing_else"),
+        (Flaw::PurgesAll, "purge_drops_expired_names_only"),
         (Flaw::Overflows, "flood_of_names_evicts_none"),
     ] {
         let failed = failed(flaw);

@@ -104,7 +104,7 @@ fn correct_store_has_no_violation() {
 
 /// O10: a store reads that the token is active, and rotates it in a second step.
 #[test]
-fn a_store_that_forks_is_caught() {
+fn store_that_forks_chain_is_caught() {
     let found = violations(tokens, || {
         let forks: Mutex<HashMap<TokenHash, Reply>> = Mutex::default();
         move |store: &Memory, verb: Verb| match verb {

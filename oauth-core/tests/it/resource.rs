@@ -301,7 +301,7 @@ fn rotated_keys_replace_the_old_ones() {
 
 /// O15: a clone with a smaller leeway checks a cached token for itself.
 #[test]
-fn a_clone_of_another_leeway_judges_for_itself() {
+fn clone_with_other_leeway_checks_cached_token() {
     let soon = now() + Duration::from_secs(10);
     let token = AccessTokenClaims {
         terms: AccessTokenTerms {

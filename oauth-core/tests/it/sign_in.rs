@@ -141,7 +141,7 @@ fn scopes() -> Scopes {
 /// O1, O15, O18, 58: a user signs in, is known by name, and calls the API, with all three roles of
 /// this crate.
 #[tokio::test]
-async fn a_person_is_signed_in_and_served() {
+async fn user_signs_in_and_calls_api() {
     let world = World::new();
     let tokens = world.sign_in().await;
     let identity = tokens
@@ -206,7 +206,7 @@ async fn refresh_does_not_widen_audience() {
 /// O9, O10, 97: sixteen concurrent callers cause one refresh at each expiry, and the sign-in
 /// continues.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn callers_at_once_do_not_end_the_sign_in() {
+async fn concurrent_callers_refresh_once_per_expiry() {
     let world = World::new();
     let first = world.sign_in().await;
     let source = TokenSource::new(first.clone(), world.ports.clone());

@@ -1,4 +1,5 @@
-//! Prints the schema in the [schema definition language](https://spec.graphql.org/September2025/#sec-Type-System).
+//! Prints the schema in the
+//! [schema definition language](https://spec.graphql.org/September2025/#sec-Type-System).
 //!
 //! Sorted by name and formatted like graphql-js's printer, so that the text changes only with the
 //! schema. juniper's own printer panics on kinds that it does not support.

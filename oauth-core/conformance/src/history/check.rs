@@ -8,7 +8,7 @@ use oauth_core::store::FamilyId;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// One code bought two families.
+    /// One code was redeemed for two families.
     TwoFamilies(TokenHash),
     /// One refresh token was rotated twice.
     TwoSuccessors(TokenHash),
@@ -42,17 +42,19 @@ impl History {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TwoFamilies(code) => write!(f, "code {code} bought two families"),
+            Self::TwoFamilies(code) => write!(f, "code {code} was redeemed for two families"),
             Self::TwoSuccessors(token) => write!(f, "refresh token {token} was rotated twice"),
-            Self::TwoLeaves(family) => write!(f, "family {family} had two live leaves"),
-            Self::RevokedFamilyYields(family) => write!(f, "family {family} was revoked, and stood later"),
+            Self::TwoLeaves(family) => write!(f, "family {family} had two active refresh tokens"),
+            Self::RevokedFamilyYields(family) => {
+                write!(f, "family {family} was revoked, and was active later")
+            }
             Self::ReplayForgiven(family) => {
                 write!(
                     f,
-                    "something of family {family} was presented again, and it stands"
+                    "a used code or token of family {family} was presented again, and the family is active"
                 )
             }
-            Self::NoOrder(places) => write!(f, "no order of single steps explains {places:?}"),
+            Self::NoOrder(places) => write!(f, "no sequential order explains the verbs {places:?}"),
         }
     }
 }

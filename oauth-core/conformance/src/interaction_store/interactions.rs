@@ -91,7 +91,7 @@ mod cases {
     }
 
     /// One of 32 concurrent takes succeeds.
-    pub async fn one_of_32_takers_gets_it(store: &Arc<dyn InteractionStore>) {
+    pub async fn one_of_32_takes_succeeds(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         let outcomes = race(store, async move |store, _| {
             store.take_interaction(&record.id, &record.browser, start()).await
@@ -134,7 +134,7 @@ mod cases {
     }
 
     /// A purge drops rows at the exact instant of their expiry and counts them.
-    pub async fn purging_drops_what_has_expired_and_nothing_else(store: &Arc<dyn InteractionStore>) {
+    pub async fn purge_drops_expired_interactions_only(store: &Arc<dyn InteractionStore>) {
         let early = stored(store, "early").await;
         let late = InteractionRecord {
             expires_at: early.expires_at + NANOSECOND,

@@ -103,7 +103,7 @@ mod cases {
     }
 
     /// O23: one of 32 concurrent answers to one pushed request succeeds.
-    pub async fn one_of_32_interactions_spends_their_pushed_request(store: &Arc<dyn InteractionStore>) {
+    pub async fn one_of_32_answers_uses_pushed_request(store: &Arc<dyn InteractionStore>) {
         let request = pushed(store, "p").await;
         let mut records = Vec::new();
         for index in 0..RACERS {

@@ -130,7 +130,7 @@ mod cases {
     }
 
     /// A purge drops tokens at the exact instant of their expiry and counts them.
-    pub async fn purging_drops_expired_reset_tokens_and_nothing_else(store: &Arc<dyn SessionStore>) {
+    pub async fn purge_drops_expired_reset_tokens_only(store: &Arc<dyn SessionStore>) {
         let early = reset("early", Some(ada()));
         let late = ResetTokenRecord {
             expires_at: early.expires_at + NANOSECOND,

@@ -192,7 +192,7 @@ mod cases {
     }
 
     /// S4, 106: one of 32 concurrent renewals succeeds, and one secret is left.
-    pub async fn one_of_32_renewals_is_done(store: &Arc<dyn SessionStore>) {
+    pub async fn one_of_32_renewals_succeeds(store: &Arc<dyn SessionStore>) {
         let old = stored(store, session("old")).await;
         let old_hash = old.hash;
         let outcomes = race(store, async move |store, index| {
@@ -234,7 +234,7 @@ mod cases {
 
     /// A purge drops ended and expired sessions at the exact instant and counts them. An idle
     /// session stays, so that its browser can still sign out.
-    pub async fn purging_drops_sessions_that_are_over_and_nothing_else(store: &Arc<dyn SessionStore>) {
+    pub async fn purge_drops_ended_sessions_only(store: &Arc<dyn SessionStore>) {
         let early = stored(store, session("early")).await;
         let late = SessionRecord {
             expires_at: early.expires_at + NANOSECOND,

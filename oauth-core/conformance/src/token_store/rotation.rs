@@ -19,7 +19,7 @@ mod cases {
 
     /// O9, 51: in one step the presented token becomes a tombstone, a rotated token that is kept to
     /// detect reuse, and its successor is active.
-    pub async fn rotating_leaves_a_tombstone_and_one_leaf(store: &Arc<dyn TokenStore>) {
+    pub async fn rotation_leaves_tombstone_and_one_active_token(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let outcome = answer(store.rotate(rotation("f rt 0", "f rt 1", "f"), start()).await);
         assert_eq!(outcome, RotateOutcome::Rotated);

@@ -79,7 +79,7 @@ fn options_of_client_are_sent() {
 
 /// O2, 89: extra parameters of the host cannot overwrite state, nonce, challenge and the like.
 #[test]
-fn no_parameter_overwrites_what_protects_the_request() {
+fn extra_parameter_cannot_overwrite_protection() {
     for name in [
         "",
         "state",
@@ -195,7 +195,7 @@ fn a_contradictory_answer_is_refused() {
 }
 
 #[test]
-fn a_refusal_is_told_with_its_code() {
+fn refusal_is_reported_with_its_code() {
     let query = "error=access_denied&error_description=no&state=STATE&iss=https%3A%2F%2Fas.example";
     let CallbackError::Refused(answer) = finish(query).unwrap_err() else {
         panic!("a refusal")

@@ -5,7 +5,7 @@ use super::*;
 /// O18, 82, 83, 84, 85, 86, 88: the identity is available only after signature, issuer, audience,
 /// expiry, nonce and access token hash were verified.
 #[test]
-fn an_identity_is_verified_before_it_is_believed() {
+fn identity_is_verified_before_use() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     let client = client();

@@ -17,7 +17,7 @@ fn text(scopes: &str) -> Value {
 
 /// O5, 89: a pending sign-in survives its text form with all values, to the nanosecond.
 #[test]
-fn a_request_is_finished_by_another_machine() {
+fn pending_request_is_finished_by_another_instance() {
     let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let keys = KeySet::new([key.public_key().clone()]).unwrap();
     for (scopes, signed_in_ago, fits) in [("openid a", 60, true), ("openid a", 66, false), ("a", 60, true)] {
@@ -141,7 +141,7 @@ fn malformed_text_is_not_resumed() {
 
 /// O5, 89: `Debug` output of a pending sign-in and of its text has no secret.
 #[test]
-fn a_pending_request_never_prints() {
+fn pending_request_is_redacted_in_debug() {
     let (params, pending) = begun("openid");
     let printed = format!("{pending:?}");
     let text = pending.into_text();

@@ -104,7 +104,7 @@ fn an_authorization_request_names_the_key() {
 /// O20, 96: a request that was refused for a nonce is sent once more, with the nonce and with a new
 /// proof and assertion.
 #[test]
-fn a_request_is_sent_once_more_with_a_nonce() {
+fn request_is_retried_once_with_nonce() {
     let assertions = ClientCredentials::PrivateKey(SigningKey::generate_ed25519(&OsEntropy).unwrap());
     let client = bound().with_credentials(assertions);
     let peer = Peer::new([wants_nonce("n-1"), with("dpop-nonce", "n-2", answer(200, TOKENS))]);
@@ -133,7 +133,7 @@ fn a_request_is_sent_once_more_with_a_nonce() {
 
 /// O20, 96: a server that always requires another nonce gets two requests, not more.
 #[test]
-fn a_server_that_always_wants_a_nonce_is_asked_twice() {
+fn server_that_always_wants_nonce_gets_two_requests() {
     let nonces = (0..100).map(|count| wants_nonce(&format!("n-{count}")));
     let peer = Peer::new(nonces);
     let TokenError::Refused(refusal) = unusable(peer.ask(refresh(&bound()))) else {
@@ -180,7 +180,7 @@ fn request_is_not_repeated_without_nonce() {
 
 /// O20, 96: of two concurrent requests each is repeated with the nonce of its own response.
 #[test]
-fn a_request_is_sent_once_more_with_the_nonce_of_its_own_answer() {
+fn retry_uses_nonce_of_its_own_response() {
     let client = bound();
     let (_, mut first) = start(refresh(&client));
     let (_, second) = start(refresh(&client));
@@ -204,7 +204,7 @@ fn a_request_is_sent_once_more_with_the_nonce_of_its_own_answer() {
 /// O20, 96: an API request is repeated once for the challenge `use_dpop_nonce`, and for nothing
 /// else.
 #[test]
-fn an_api_that_wants_a_nonce_is_asked_once_more() {
+fn api_request_is_retried_once_with_nonce() {
     let tokens = || Peer::new([answer(200, TOKENS)]).ask(refresh(&bound())).unwrap();
     let call = |tokens: &TokenResponse| {
         let request = Request::put(CHARGES).body(Bytes::from_static(b"body")).unwrap();
@@ -240,10 +240,10 @@ fn an_api_that_wants_a_nonce_is_asked_once_more() {
     }
 }
 
-/// O20, 98: tokens of another type than requested are discarded: without binding anyone can use
+/// O20, 98: tokens of another type than requested are discarded: without binding a thief can use
 /// them.
 #[test]
-fn tokens_of_another_type_are_thrown_away() {
+fn tokens_of_another_type_are_discarded() {
     let read = |client: &Client, kind: &str| {
         let body = format!(r#"{{"access_token":"at","token_type":"{kind}","expires_in":600}}"#);
         Peer::new([answer(200, &body)]).ask(refresh(client)).map(|_| ())

@@ -25,7 +25,7 @@ fn pushed(status: u16, body: &str) -> Result<(String, PendingAuthorization), Res
 /// O23: all parameters go to the server with client authentication; the browser carries the
 /// `request_uri` alone. The response is checked as usual.
 #[test]
-fn the_browser_carries_the_name_of_a_pushed_request_alone() {
+fn browser_carries_request_uri_only() {
     let client = pushing();
     let (request, pending) = push(&client);
     assert_eq!(

@@ -191,7 +191,7 @@ fn malformed_lifetime_does_not_lose_tokens() {
 
 /// O8: `Debug` output shows no token, the ID token included.
 #[test]
-fn tokens_never_print() {
+fn tokens_are_redacted_in_debug() {
     let body = r#"{"access_token":"at-1","token_type":"Bearer","refresh_token":"rt-1","id_token":"id-1"}"#;
     let printed = format!("{:?}", exchange(200, body).unwrap());
     for secret in ["at-1", "rt-1", "id-1"] {

@@ -32,7 +32,7 @@ async fn an_opaque_token_may_be_bound() {
 /// O19, MT3: an opaque token bound to a certificate passes only over a connection with it, also if
 /// its introspection is cached or names no token type.
 #[tokio::test]
-async fn an_opaque_token_of_a_certificate_passes_with_it_alone() {
+async fn bound_opaque_token_needs_its_certificate() {
     let (own, other) = (
         ClientCertificate::from_der(b"own"),
         ClientCertificate::from_der(b"other"),

@@ -5,7 +5,7 @@ use super::*;
 /// O14, 81: a token over the size limit is refused without a request; one of the limit is
 /// introspected.
 #[tokio::test]
-async fn a_token_of_more_than_16_kib_asks_no_question() {
+async fn token_over_16_kib_is_refused_without_request() {
     let issuer = Issuer::new(&active());
     let api = issuer.api().with_dpop(API.parse().unwrap(), MemoryReplays::new());
     for scheme in ["Bearer", "DPoP"] {

@@ -186,7 +186,7 @@ async fn introspection_decides_on_opaque_token() {
 /// O12, O14: a token that is inactive, expired, of another issuer or audience, or bound in an
 /// unsupported way gets one error to the peer.
 #[tokio::test]
-async fn a_token_that_is_not_active_here_opens_nothing() {
+async fn inactive_or_foreign_token_is_refused() {
     let thumbprint = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
     let refused = [
         json!({ "active": false }),
@@ -368,7 +368,7 @@ async fn response_from_before_revocation_is_not_used() {
 
 /// O14: `Debug` output shows neither cached tokens nor credentials.
 #[test]
-fn an_introspection_never_prints_its_secret() {
+fn introspection_is_redacted_in_debug() {
     let printed = format!("{:?}", Issuer::new(&active()).introspection());
     assert!(
         !printed.contains("YXBp") && !printed.contains("secret"),

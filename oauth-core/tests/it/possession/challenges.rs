@@ -112,7 +112,7 @@ impl ReplayStore for Down {
 /// O20, DP13: if the replay store is down, a proof is refused with 503, and the peer gets no
 /// detail.
 #[tokio::test]
-async fn a_proof_that_cannot_be_remembered_opens_nothing() {
+async fn replay_store_that_is_down_lets_no_proof_pass() {
     use std::error::Error;
     let own = key(1);
     let token = token(Some(jkt(&own)));
@@ -128,7 +128,7 @@ async fn a_proof_that_cannot_be_remembered_opens_nothing() {
 
 /// O22: the challenge links the metadata of the resource, which name the authorization servers.
 #[tokio::test]
-async fn a_challenge_leads_to_the_metadata() {
+async fn challenge_links_metadata() {
     let api = api().with_metadata("read:charges write:charges".parse().unwrap());
     let anonymous = Request::get("/").body(()).unwrap().into_parts().0;
     let url = "https://api.example/.well-known/oauth-protected-resource";
@@ -172,7 +172,7 @@ async fn a_challenge_leads_to_the_metadata() {
 /// O22: the metadata URL puts the well-known part before the path of the resource; only a path of a
 /// single slash is dropped.
 #[tokio::test]
-async fn the_metadata_stand_before_the_path_of_the_resource() {
+async fn metadata_url_precedes_path_of_resource() {
     let anonymous = Request::get("/").body(()).unwrap().into_parts().0;
     for (resource, path, query) in [
         ("https://api.example", "", ""),

@@ -165,7 +165,7 @@ async fn token_passes_by_its_own_scheme_only() {
 
 /// O19, MT3: a token bound to a certificate passes only over a connection with that certificate.
 #[tokio::test]
-async fn a_token_of_a_certificate_passes_with_it_alone() {
+async fn certificate_bound_token_needs_its_certificate() {
     let (own, other) = (
         ClientCertificate::from_der(b"own"),
         ClientCertificate::from_der(b"other"),
@@ -174,7 +174,7 @@ async fn a_token_of_a_certificate_passes_with_it_alone() {
     for api in [api(), bearer_api()] {
         for (certificate, passes) in [(Some(&own), true), (Some(&other), false), (None, false)] {
             let mut request = request("Bearer", &token, &[]);
-            // a header that anyone can write proves nothing
+            // a header proves nothing, because any sender can write it
             request
                 .headers
                 .insert("x-client-cert", HeaderValue::from_static("own"));
@@ -282,7 +282,7 @@ async fn stolen_token_is_refused() {
 /// O20, DP9: the URL of the proof is the configured base and the path of the request, whatever
 /// `Host` says.
 #[tokio::test]
-async fn the_place_of_a_request_is_the_configured_one() {
+async fn proof_url_uses_configured_base() {
     let (own, replays) = (key(1), Arc::new(MemoryReplays::new()));
     let token = token(Some(jkt(&own)));
     let below = bearer_api().with_dpop("https://api.example/tenant/".parse().unwrap(), replays);
@@ -330,7 +330,7 @@ async fn the_place_of_a_request_is_the_configured_one() {
 
 /// O20, DP9: a path passes with a character as browsers send it, encoded or not.
 #[tokio::test]
-async fn a_path_passes_in_the_spelling_of_a_browser() {
+async fn path_passes_as_browsers_encode_it() {
     let (api, own) = (api(), key(1));
     let token = token(Some(jkt(&own)));
     let spellings = ["/users/auth0|123", "/users/auth0%7C123", "/users/auth0%7c123"];
@@ -349,7 +349,7 @@ async fn a_path_passes_in_the_spelling_of_a_browser() {
 
 /// O20, DP13: of 32 concurrent uses of one proof one passes.
 #[tokio::test]
-async fn one_of_32_uses_of_a_proof_opens_the_api() {
+async fn one_of_32_uses_of_a_proof_passes() {
     let (api, own) = (api(), key(1));
     let token = token(Some(jkt(&own)));
     let request = request("DPoP", &token, &[value(&made(&token), &own)]);

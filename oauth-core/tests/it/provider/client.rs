@@ -50,7 +50,7 @@ fn finish(client: &Client, query: &str) -> Result<(), CallbackError> {
 /// O3, 90: if the metadata promise `iss`, every response must have it, errors included. Otherwise a
 /// response without `iss` is accepted, and one with another issuer refused.
 #[test]
-fn a_server_that_says_it_names_itself_is_held_to_it() {
+fn promised_iss_parameter_is_required() {
     let wrong = Err(CallbackError::WrongIssuer);
     for (said, sends_issuer) in [
         (json!(true), true),
@@ -74,7 +74,7 @@ fn a_server_that_says_it_names_itself_is_held_to_it() {
 
 /// O23: if the metadata require pushed requests, no other is sent.
 #[test]
-fn a_server_that_wants_pushed_requests_gets_no_others() {
+fn client_pushes_if_server_requires_it() {
     for (said, is_required) in [(json!(true), true), (json!(false), false), (Value::Null, false)] {
         let client = client(&with("require_pushed_authorization_requests", said));
         let refused = client.authorize(&asking(), &OsEntropy, now()).err();

@@ -57,7 +57,7 @@ fn discover(issuer: &str, answers: &[StubResponse]) -> (Result<Provider, Discove
 
 /// O22, 94: the document of OpenID Connect is requested first, that of RFC 8414 after a 404.
 #[test]
-fn a_server_is_found_by_its_name() {
+fn server_is_discovered_by_its_issuer() {
     let (provider, asked) = discover("https://as.example", &[document()]);
     assert_eq!(
         provider.unwrap(),
@@ -105,7 +105,7 @@ fn issuer_with_path_is_discovered_at_both_urls() {
 /// O22, 94: redirects are not followed, only a 404 leads to the second document, and a refused
 /// document is final.
 #[test]
-fn nothing_but_a_404_leads_to_the_other_document() {
+fn only_404_leads_to_second_document() {
     for code in [
         100, 201, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 405, 406, 410, 429, 500, 503,
     ] {
@@ -151,7 +151,7 @@ fn nothing_but_a_404_leads_to_the_other_document() {
 /// O22, 94: a document of another content type is refused, because users of the host may have
 /// written it.
 #[test]
-fn a_page_is_no_document() {
+fn other_content_type_is_no_metadata() {
     for content_type in [
         "text/html",
         "text/plain",

@@ -128,7 +128,7 @@ fn malformed_metadata_are_refused() {
 
 /// O22, 94: an `https` issuer has `https` endpoints only, also on this machine.
 #[test]
-fn an_https_issuer_sends_its_clients_over_tls_alone() {
+fn https_issuer_has_https_endpoints_only() {
     for member in ENDPOINTS {
         for url in [
             "http://as.example/x",
@@ -168,7 +168,7 @@ fn an_https_issuer_sends_its_clients_over_tls_alone() {
 /// one.
 #[test]
 fn introspection_endpoint_follows_metadata() {
-    let (everybody, alias) = (
+    let (plain, alias) = (
         "https://as.example/introspect",
         "https://mtls.as.example/introspect",
     );
@@ -182,20 +182,14 @@ fn introspection_endpoint_follows_metadata() {
     };
     let mut document = least();
     assert_eq!(asked(&document), [None, None]);
-    document["introspection_endpoint"] = json!(everybody);
+    document["introspection_endpoint"] = json!(plain);
     let by_hand = read(&least())
         .unwrap()
-        .with_introspection_endpoint(everybody.parse().unwrap());
+        .with_introspection_endpoint(plain.parse().unwrap());
     assert_eq!(read(&document), Ok(by_hand));
-    assert_eq!(
-        asked(&document),
-        [everybody, everybody].map(|url| Some(url.to_owned()))
-    );
+    assert_eq!(asked(&document), [plain, plain].map(|url| Some(url.to_owned())));
     document["mtls_endpoint_aliases"] = json!({ "introspection_endpoint": alias });
-    assert_eq!(
-        asked(&document),
-        [everybody, alias].map(|url| Some(url.to_owned()))
-    );
+    assert_eq!(asked(&document), [plain, alias].map(|url| Some(url.to_owned())));
 }
 
 /// O22: an issuer on the loopback interface, for development, has all endpoints there.

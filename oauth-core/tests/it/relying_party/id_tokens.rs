@@ -242,7 +242,7 @@ async fn ambiguous_key_is_refused() {
 /// O18, 54: `refresh-token-invalid-issuer`, `refresh-token-invalid-sub`: a refreshed token must
 /// have the same issuer and subject.
 #[tokio::test]
-async fn a_refreshed_token_is_of_the_same_person() {
+async fn refreshed_id_token_has_same_subject() {
     let op = Op::new();
     let rp = Rp::of(&op).await;
     let tokens = rp.tokens(&op, |query| query).await.unwrap();

@@ -7,7 +7,7 @@ use super::*;
 
 /// O18, O22, 77: `signing-key-rotation`: the next sign-in is verified with the next key.
 #[tokio::test]
-async fn a_provider_may_rotate_its_keys_between_sign_ins() {
+async fn key_rotation_between_sign_ins_is_followed() {
     let op = Op::new();
     let rp = Rp::of(&op).await;
     assert_eq!(rp.sign_in(&op).await, same("ada"));
@@ -22,7 +22,7 @@ async fn a_provider_may_rotate_its_keys_between_sign_ins() {
 /// O18, O22, 77: `signing-key-rotation-just-before-signing`: also if the keys were fetched a moment
 /// before.
 #[tokio::test]
-async fn a_provider_may_rotate_its_keys_while_somebody_signs_in() {
+async fn key_rotation_during_sign_in_is_followed() {
     let op = Op::new();
     let rp = Rp::of(&op).await;
     rp.keys.keys(now()).await.unwrap();
@@ -49,7 +49,7 @@ async fn concurrent_sign_ins_fetch_rotated_keys_once() {
 
 /// O22, 82, 94: `discovery-issuer-mismatch`.
 #[tokio::test]
-async fn a_provider_with_another_name_is_refused() {
+async fn provider_with_other_issuer_is_refused() {
     for other in [
         "https://op.example",
         "https://op.example/tenant/",
@@ -100,7 +100,7 @@ async fn wrong_authorization_response_is_refused() {
 
 /// O8, 98: `token-type` in any case; `expires_in` is optional.
 #[tokio::test]
-async fn a_token_response_may_be_spelled_otherwise() {
+async fn token_type_case_and_missing_expiry_are_accepted() {
     for members in [
         json!({ "token_type": "bEARER" }),
         json!({ "expires_in": null }),

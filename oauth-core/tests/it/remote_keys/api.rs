@@ -39,7 +39,7 @@ async fn an_api_survives_the_rotation_of_its_issuer() {
 
 /// O15, O16, 77: a token of an unknown key is invalid, whether or not newer keys can be fetched.
 #[tokio::test]
-async fn a_strange_key_is_an_invalid_token() {
+async fn token_of_unknown_key_is_invalid() {
     let issuer = Issuer::publishing(&[1]);
     let api = api(&issuer);
     for answer in [

@@ -62,7 +62,7 @@ async fn dropped_fetch_does_not_use_up_cool_down() {
 /// O22, 77: at the end of the lifetime one caller waits for the issuer; the others use the old keys
 /// meanwhile.
 #[tokio::test]
-async fn one_caller_waits_while_the_others_go_on() {
+async fn one_caller_waits_and_others_use_old_keys() {
     let issuer = Issuer::closed(&[1]);
     issuer.gate.add_permits(1);
     let keys = issuer.keys();
@@ -107,7 +107,7 @@ async fn dropped_fetch_does_not_extend_old_keys() {
 
 /// O22, 77: a new set is used as soon as it is there, before its waiters were woken.
 #[tokio::test]
-async fn a_set_that_has_come_is_used_at_once() {
+async fn fetched_set_is_used_at_once() {
     let issuer = Issuer::closed(&[1, 2]);
     issuer.gate.add_permits(1);
     let keys = issuer.keys();
@@ -125,7 +125,7 @@ async fn a_set_that_has_come_is_used_at_once() {
 /// O22, 77: a request that is not polled, or hangs, is abandoned after one minute; its late
 /// response does not replace a newer one.
 #[tokio::test]
-async fn a_request_that_hangs_is_given_up() {
+async fn hanging_fetch_is_abandoned_after_a_minute() {
     let issuer = Issuer::closed(&[1]);
     let keys = issuer.keys();
     let mut hanging = Box::pin(keys.keys(now()));

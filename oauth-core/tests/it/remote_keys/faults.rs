@@ -33,7 +33,7 @@ fn failures() -> Vec<StubResponse> {
 
 /// O15, O22, 77: while the issuer fails, the old keys are used for one more day, then none.
 #[tokio::test]
-async fn a_failing_issuer_does_not_empty_the_set() {
+async fn failing_issuer_keeps_old_keys_for_a_day() {
     for failure in failures() {
         let issuer = Issuer::publishing(&[1]);
         let keys = issuer.keys();
@@ -61,7 +61,7 @@ async fn a_failing_issuer_does_not_empty_the_set() {
 
 /// O22, 77: the host can shorten the use of stale keys; it ends at the exact instant.
 #[tokio::test]
-async fn a_last_use_is_a_day_at_most() {
+async fn stale_keys_are_used_for_a_day_at_most() {
     for (asked_for, last_use) in [
         (Duration::ZERO, HOUR),
         (HOUR * 2, HOUR * 2),

@@ -24,7 +24,7 @@ async fn keys_are_fetched_once_in_their_lifetime() {
 
 /// O22, 77: a withdrawn key is refused after the next fetch, also if the issuer withdraws all keys.
 #[tokio::test]
-async fn a_key_that_is_taken_back_ends_with_the_lifetime() {
+async fn withdrawn_key_is_refused_after_next_fetch() {
     let issuer = Issuer::publishing(&[1, 2]);
     let keys = issuer.keys();
     assert_eq!(verify(&keys, 1, now()).await, PASSES);
@@ -70,7 +70,7 @@ async fn an_issuer_may_shorten_the_lifetime() {
 
 /// O22: the lifetime that a host sets is limited to between one second and one day.
 #[tokio::test]
-async fn a_lifetime_is_a_second_to_a_day() {
+async fn key_set_lifetime_is_a_second_to_a_day() {
     for (asked_for, lifetime) in [
         (Duration::ZERO, Duration::from_secs(1)),
         (MINUTE, MINUTE),
@@ -89,7 +89,7 @@ async fn a_lifetime_is_a_second_to_a_day() {
 
 /// O22, 77: a clock that is set back neither extends the lifetime nor causes a fetch per caller.
 #[tokio::test]
-async fn a_clock_may_go_backwards() {
+async fn clock_set_back_does_not_extend_lifetime() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     // concurrent callers read the clock in another order than they call
@@ -109,7 +109,7 @@ async fn a_clock_may_go_backwards() {
 
 /// O22: keys are fetched at the limits of `SystemTime` too, and never live for ever.
 #[tokio::test]
-async fn absurd_times_fetch_keys_too() {
+async fn keys_are_fetched_at_extreme_times() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     let farthest = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(u32::MAX) << 20);

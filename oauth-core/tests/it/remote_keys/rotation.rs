@@ -9,7 +9,7 @@ use super::*;
 
 /// O15, O22, 77: a token of a new key is verified at the cost of one fetch.
 #[tokio::test]
-async fn a_new_key_is_fetched_when_its_first_token_comes() {
+async fn first_token_of_new_key_causes_one_fetch() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     assert_eq!(verify(&keys, 1, now()).await, PASSES);
@@ -25,7 +25,7 @@ async fn a_new_key_is_fetched_when_its_first_token_comes() {
 /// O15, O22, 77: 32 concurrent callers with the new key wait for one fetch; callers with the old
 /// key do not wait.
 #[tokio::test]
-async fn of_32_callers_after_a_rotation_one_asks() {
+async fn rotation_with_32_callers_causes_one_fetch() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     assert_eq!(verify(&keys, 1, now()).await, PASSES);
@@ -84,7 +84,7 @@ async fn the_cool_down_ends_at_the_exact_instant() {
 
 /// O15, 77: no other fault of a token causes a fetch.
 #[tokio::test]
-async fn no_other_fault_of_a_token_has_keys_fetched() {
+async fn other_token_faults_cause_no_fetch() {
     let issuer = Issuer::publishing(&[1]);
     let keys = issuer.keys();
     keys.keys(now()).await.unwrap();
@@ -145,7 +145,7 @@ const MISMATCH: Result<(), JwtError> = Err(JwtError::SignatureMismatch);
 
 /// O15, O22, 77: keys without ids rotate too: a signature that no key verifies causes a fetch.
 #[tokio::test]
-async fn keys_without_names_rotate_too() {
+async fn keys_without_id_rotate() {
     let issuer = Issuer::with(StubResponse(200, "", nameless(&[1])), 1000);
     let keys = issuer.keys();
     assert_eq!(verify_unnamed(&keys, 1, now()).await, Ok(()));
@@ -166,7 +166,7 @@ async fn keys_without_names_rotate_too() {
 /// O15, O22, 77: a token without a key id passes while old and new key are both published; with
 /// more than three keys it is refused.
 #[tokio::test]
-async fn keys_without_names_may_overlap() {
+async fn keys_without_id_may_overlap() {
     let issuer = Issuer::with(StubResponse(200, "", nameless(&[1])), 1000);
     let keys = issuer.keys();
     assert_eq!(verify_unnamed(&keys, 1, now()).await, Ok(()));

@@ -144,7 +144,7 @@ async fn of_32_guesses_five_are_answered() {
 /// O27, 14: a client with the right secret is never counted, whatever its number of concurrent
 /// requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_busy_client_that_is_right_never_waits() {
+async fn client_with_right_secret_never_waits() {
     let fixture = guarded();
     let requests = (0..200).map(|_| {
         let server = fixture.server.clone();

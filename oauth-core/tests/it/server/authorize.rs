@@ -71,7 +71,7 @@ async fn unknown_parameters_are_ignored() {
 }
 
 /// O2: a `login_hint` that cannot be an account name is dropped: neither stored nor shown, because
-/// anyone can send one.
+/// an attacker can send one.
 #[tokio::test]
 async fn a_login_hint_is_short_text_or_none() {
     let fixture = Fixture::new();

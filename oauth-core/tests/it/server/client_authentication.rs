@@ -177,7 +177,7 @@ async fn failed_authentications_are_indistinguishable() {
 
 /// O25, 9: during a rotation both secrets are valid, the old one until its configured end.
 #[tokio::test]
-async fn two_secrets_open_during_rotation() {
+async fn two_secrets_are_valid_during_rotation() {
     let fixture = Fixture::new();
     let until = fixture.now() + Duration::from_secs(3_600);
     fixture
@@ -220,7 +220,7 @@ async fn two_secrets_open_during_rotation() {
 /// O1, O26: unsupported grants are refused, and so are grants that the client is not registered
 /// for.
 #[tokio::test]
-async fn grants_are_those_on_offer_and_registered() {
+async fn unsupported_or_unregistered_grant_is_refused() {
     let fixture = Fixture::new();
     for grant in [
         "password",

@@ -70,7 +70,7 @@ async fn a_client_cannot_ask_for_more_than_it_may_have() {
 
 /// O11, 57: a public client is refused, even if it is registered for the grant.
 #[tokio::test]
-async fn a_public_client_has_no_credentials() {
+async fn public_client_gets_no_client_credentials_grant() {
     let fixture = Fixture::new();
     fixture
         .change_client("native", |native| native.with_grant_types(GrantType::ALL))
@@ -83,7 +83,7 @@ async fn a_public_client_has_no_credentials() {
 /// O17, 4, 81: a client can have hundreds of scopes and request all of them, and the API accepts
 /// the token.
 #[tokio::test]
-async fn hundreds_of_scopes_make_a_token_that_opens_the_api() {
+async fn token_with_hundreds_of_scopes_is_accepted() {
     let fixture = Fixture::new();
     let scopes: Vec<_> = (0..500).map(|index| format!("read:things-{index}")).collect();
     let scopes = scopes.join(" ");

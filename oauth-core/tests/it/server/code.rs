@@ -13,7 +13,7 @@ use super::fixture::{
 /// O6, O7, O8, 1, 3, 35, 38, 39: a redemption with the verifier of RFC 7636 appendix B gives the
 /// complete token response.
 #[tokio::test]
-async fn a_code_buys_tokens() {
+async fn code_is_redeemed_for_tokens() {
     let fixture = Fixture::new();
     let code = fixture.code().await;
     let answer = fixture.redeem(&code).await;
@@ -47,7 +47,7 @@ async fn a_code_buys_tokens() {
 
 /// O8: the token response to the byte: `scope` is one string, `expires_in` a number.
 #[tokio::test]
-async fn the_token_response_is_this_to_the_byte() {
+async fn token_response_matches_to_the_byte() {
     let fixture = Fixture::new();
     let answer = fixture
         .token_as("service", &vec![("grant_type", "client_credentials")])
@@ -183,7 +183,7 @@ async fn a_redirect_uri_is_optional_and_exact() {
 /// O6, O7, 36, 39, 43: a missing, malformed or wrong verifier is refused and does not consume the
 /// code.
 #[tokio::test]
-async fn a_wrong_verifier_buys_nothing_and_consumes_nothing() {
+async fn wrong_verifier_is_refused_without_consuming_code() {
     let fixture = Fixture::new();
     let code = fixture.code().await;
     let wrong = wrong_verifier();
@@ -226,7 +226,7 @@ async fn a_code_expires_after_sixty_seconds() {
 
 /// O6, 43: another client can neither redeem a code nor consume it.
 #[tokio::test]
-async fn another_client_cannot_use_or_kill_a_code() {
+async fn other_client_cannot_use_or_consume_code() {
     let fixture = Fixture::new();
     let code = fixture.code().await;
     let answer = fixture.token_as("other", &redemption(&code)).await;
@@ -238,7 +238,7 @@ async fn another_client_cannot_use_or_kill_a_code() {
 /// O6, 42: a replay that fails another check revokes nothing, so that the code alone cannot end the
 /// sign-in of its owner.
 #[tokio::test]
-async fn a_replay_that_is_not_otherwise_valid_revokes_nothing() {
+async fn replay_with_other_fault_revokes_nothing() {
     let fixture = Fixture::new();
     let code = fixture.code().await;
     let tokens = Tokens::of(&fixture.redeem(&code).await);
@@ -269,7 +269,7 @@ async fn a_replay_that_is_not_otherwise_valid_revokes_nothing() {
 
 /// O6, 41: a replay with valid credentials revokes the family, because two parties have the code.
 #[tokio::test]
-async fn a_replay_that_is_otherwise_valid_revokes_the_family() {
+async fn valid_replay_revokes_family() {
     for late in [1, 61, 3_600, 29 * 24 * 3_600] {
         let fixture = Fixture::new();
         let code = fixture.code().await;
@@ -334,7 +334,7 @@ async fn refusals_of_a_code_are_indistinguishable() {
 
 /// O3, O6: the redirect URI of the token request must be that of the authorization request.
 #[tokio::test]
-async fn the_redirect_uri_of_the_request_is_the_one_that_counts() {
+async fn redirect_uri_must_be_that_of_request() {
     let fixture = Fixture::new();
     let other = "https://app.example/second";
     let registered = oauth_core::vocabulary::RegisteredRedirectUri::exact(other).unwrap();

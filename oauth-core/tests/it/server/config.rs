@@ -68,7 +68,7 @@ async fn refresh_lifetimes_can_be_shortened() {
 
 /// O10, 53: a retry window requires deterministic signatures (EdDSA).
 #[test]
-fn a_retry_window_asks_for_eddsa() {
+fn retry_window_requires_eddsa() {
     let window = RetryWindow::new(Duration::from_secs(10)).unwrap();
     let es256 = || SigningKeys::new(SigningKey::generate_es256(&SeededEntropy::new(3)).unwrap());
     for (window, fits) in [(window, false), (RetryWindow::NONE, true)] {

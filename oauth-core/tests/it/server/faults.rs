@@ -114,7 +114,7 @@ async fn unavailable_store_is_a_page_in_the_browser() {
 /// O6, O10: if a call or response of the store is lost, or a lookup is stale, a client that retries
 /// has one active chain or none, and a reuse revokes the chain.
 #[tokio::test]
-async fn no_fault_of_the_store_forks_a_chain_or_forgives_a_replay() {
+async fn store_fault_neither_forks_chain_nor_hides_reuse() {
     for fault in [Fault::LostCall, Fault::LostAnswer, Fault::StaleRead] {
         for nth in 0..4 {
             for refresh in [false, true] {

@@ -57,7 +57,7 @@ async fn a_sign_in_that_is_too_old_is_not_granted() {
 
 /// O24, 34: the age is compared to the nanosecond, within a second and across two.
 #[tokio::test]
-async fn no_fraction_of_a_second_makes_a_sign_in_young_enough() {
+async fn sign_in_age_is_compared_to_the_nanosecond() {
     let fixture = Fixture::new();
     let nanosecond = Duration::from_nanos(1);
     for fraction in [Duration::ZERO, SECOND * 9 / 10, SECOND - nanosecond] {
@@ -79,7 +79,7 @@ async fn no_fraction_of_a_second_makes_a_sign_in_young_enough() {
 
 /// O24: the age counts at the time of the request, so that time at the page does not matter.
 #[tokio::test]
-async fn time_spent_at_the_page_makes_no_sign_in_too_old() {
+async fn time_at_the_page_does_not_age_sign_in() {
     let fixture = Fixture::new();
     let interaction = asked(&fixture, "max_age", "0").await;
     fixture.clock.advance(SECOND * 300);
@@ -89,7 +89,7 @@ async fn time_spent_at_the_page_makes_no_sign_in_too_old() {
 
 /// O24, 34: the host gets the prompts of the client and the earliest acceptable sign-in time.
 #[tokio::test]
-async fn the_host_learns_what_the_client_wants_of_its_pages() {
+async fn host_gets_prompts_and_earliest_sign_in() {
     let fixture = Fixture::new();
     let plain = fixture.interact(&web_request()).await.details;
     assert!(plain.prompts.is_empty() && plain.signed_in_since.is_none() && plain.ui_locales.is_none());

@@ -30,7 +30,7 @@ async fn a_granted_request_is_redirected_with_code_state_and_issuer() {
 
 /// O3, 27: 303 after a POST, 302 after a GET.
 #[tokio::test]
-async fn the_status_depends_on_the_method_that_is_answered() {
+async fn redirect_status_depends_on_method() {
     let fixture = Fixture::new();
     for (method, status) in [(Method::POST, 303), (Method::GET, 302)] {
         let interaction = fixture.interact(&web_request()).await;
@@ -62,7 +62,7 @@ async fn a_denied_request_is_redirected_with_access_denied() {
 
 /// O24, 31: a browser without the cookie can neither see nor answer nor use up the interaction.
 #[tokio::test]
-async fn another_browser_neither_sees_nor_answers() {
+async fn other_browser_cannot_see_or_answer_interaction() {
     let fixture = Fixture::new();
     let victim = fixture.interact(&web_request()).await;
     let attacker = fixture.interact(&web_request()).await;
@@ -144,7 +144,7 @@ async fn an_interaction_ends_after_ten_minutes() {
 
 /// O24, 31: the user may grant fewer scopes than requested, never more; none is a denial.
 #[tokio::test]
-async fn the_user_grants_what_was_asked_for_or_less() {
+async fn user_grants_requested_scopes_or_fewer() {
     let fixture = Fixture::new();
     for (granted, expected) in [
         ("read:charges", Some("read:charges")),
@@ -199,7 +199,7 @@ async fn scopes_and_grants_withdrawn_meanwhile_are_not_granted() {
 /// O11, 58: a user whose subject is the id of a client gets no code, because the token would look
 /// like one of the client.
 #[tokio::test]
-async fn a_user_cannot_be_taken_for_a_client() {
+async fn user_with_client_id_as_subject_gets_no_code() {
     let fixture = Fixture::new();
     let interaction = fixture.interact(&web_request()).await;
     let decision = Consent::Granted(Authentication::new("service".parse().unwrap(), fixture.now()));

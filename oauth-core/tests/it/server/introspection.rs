@@ -43,7 +43,7 @@ async fn an_active_access_token_is_described() {
 
 /// O12: the response to the byte: `scope` and `aud` are strings, times are numbers.
 #[tokio::test]
-async fn the_introspection_response_is_this_to_the_byte() {
+async fn introspection_response_matches_to_the_byte() {
     let fixture = Fixture::new();
     let tokens = fixture.sign_in().await;
     let ask = |token: &str| fixture.server.introspect(post(basic("web"), &[("token", token)]));
@@ -96,7 +96,7 @@ async fn a_caller_sees_only_tokens_meant_for_it() {
 /// O12, 61: unknown, malformed, expired, rotated and revoked tokens are all exactly
 /// `{"active":false}`.
 #[tokio::test]
-async fn an_inactive_token_is_just_that() {
+async fn inactive_token_response_has_no_detail() {
     let fixture = Fixture::new();
     let first = fixture.sign_in().await;
     let second = Tokens::of(&fixture.refresh(&first.refresh).await);
@@ -168,7 +168,7 @@ fn with_other_signature(token: &str) -> String {
 
 /// O12, 47, 61: the tokens of a removed client are inactive for the API.
 #[tokio::test]
-async fn the_tokens_of_a_client_that_is_gone_are_inactive() {
+async fn tokens_of_removed_client_are_inactive() {
     let fixture = Fixture::new();
     let tokens = fixture.sign_in().await;
     let itself = fixture

@@ -15,7 +15,7 @@ use super::fixture::Fixture;
 
 /// O22: the document has the members of RFC 8414 and OpenID Connect Discovery.
 #[test]
-fn the_metadata_say_what_is_offered() {
+fn metadata_list_offered_features() {
     let fixture = Fixture::new();
     let response = fixture.server.metadata(&get());
     assert_eq!(response.status(), 200);
@@ -96,7 +96,7 @@ fn the_key_set_is_public() {
 /// O22: for an issuer with a path, RFC 8414 puts the well-known part before the path and OpenID
 /// Connect Discovery behind it. A final slash is dropped, and the endpoints are below the path.
 #[test]
-fn an_issuer_with_a_path_is_found_where_clients_look() {
+fn issuer_with_path_serves_both_metadata_urls() {
     let both = |before: &str, behind: &str| {
         ["oauth-authorization-server", "openid-configuration"]
             .map(|name| format!("{before}/.well-known/{name}{behind}"))

@@ -76,7 +76,7 @@ async fn pushed_request_gets_uri_for_sixty_seconds() {
 
 /// O23, 32: a sign-in by a pushed request works up to the tokens.
 #[tokio::test]
-async fn a_person_signs_in_by_a_pushed_request() {
+async fn user_signs_in_by_pushed_request() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &change(web_request(), "login_hint", Some("ada"))).await;
     let interaction = fixture.interact(&reference(&uri)).await;
@@ -206,7 +206,7 @@ async fn answered(fixture: &Fixture, interaction: &Interaction, decision: Consen
 
 /// O23: a push requires client authentication, as at the token endpoint.
 #[tokio::test]
-async fn only_the_client_itself_can_push() {
+async fn push_requires_client_authentication() {
     let fixture = Fixture::new();
     let without = fixture.server.par(post(HeaderMap::new(), &web_request())).await;
     assert_error(&without, 401, "invalid_client");
@@ -310,7 +310,7 @@ async fn each_fault_is_reported_at_the_push() {
 /// O23: a push is a POST of a form of at most 64 KiB without repeated parameters; the query is not
 /// read.
 #[tokio::test]
-async fn a_push_of_the_wrong_shape_is_refused() {
+async fn malformed_push_is_refused() {
     let fixture = Fixture::new();
     for name in ["scope", "state", "extra"] {
         let mut twice = change(web_request(), "extra", Some("1"));
@@ -365,7 +365,7 @@ async fn prompt_none_is_decided_at_browser() {
 
 /// O23: a server that requires pushed requests refuses others, and states so in its metadata.
 #[tokio::test]
-async fn a_server_may_take_pushed_requests_alone() {
+async fn server_can_require_pushed_requests() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_pushed_requests_required()
     });

@@ -170,7 +170,7 @@ async fn each_faulty_shape_has_its_reason() {
 
 /// O24, 31: a consent without scopes has its reason.
 #[tokio::test]
-async fn granting_nothing_has_its_reason() {
+async fn consent_without_scopes_has_its_reason() {
     let fixture = Fixture::new();
     let interaction = fixture.interact(&web_request()).await;
     let nothing = fixture.ada().with_scopes("email".parse().unwrap());

@@ -94,7 +94,7 @@ async fn a_tombstone_outlives_the_chain() {
 /// O9, 46: another client can neither use a refresh token nor revoke its chain, not even with a
 /// rotated one.
 #[tokio::test]
-async fn another_client_cannot_use_or_kill_a_refresh_token() {
+async fn other_client_cannot_use_or_revoke_refresh_token() {
     let fixture = Fixture::new();
     let first = fixture.sign_in().await;
     let second = Tokens::of(&fixture.refresh(&first.refresh).await);
@@ -144,7 +144,7 @@ async fn a_wider_scope_is_refused_and_consumes_nothing() {
 
 /// O9, 47: scopes that the client has lost are dropped; if none is left, the refresh is refused.
 #[tokio::test]
-async fn scopes_the_client_lost_are_not_refreshed() {
+async fn withdrawn_scopes_are_not_refreshed() {
     let fixture = Fixture::new();
     let first = fixture.sign_in().await;
     fixture
@@ -217,7 +217,7 @@ async fn refusals_of_a_refresh_token_are_indistinguishable() {
 /// O10, 51: of 32 concurrent refreshes with one token at most one succeeds, and its token is
 /// revoked by the reuse of the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_raced_refresh_never_forks_the_chain() {
+async fn racing_refreshes_never_fork_chain() {
     let fixture = Arc::new(Fixture::new());
     let first = fixture.sign_in().await;
     let racers: Vec<_> = (0..32)
@@ -244,7 +244,7 @@ async fn a_raced_refresh_never_forks_the_chain() {
 
 /// O6: of 32 concurrent redemptions of one code at most one succeeds, and its tokens are revoked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_raced_code_never_buys_two_chains() {
+async fn racing_redemptions_start_at_most_one_chain() {
     let fixture = Arc::new(Fixture::new());
     let code = fixture.code().await;
     let racers: Vec<_> = (0..32)

@@ -42,7 +42,7 @@ fn assert_theft(answer: &EndpointResponse) {
 /// O10, 53: a retry within the window gets the first response; from its exact end on, or without a
 /// window, it is a reuse.
 #[tokio::test]
-async fn a_retry_after_the_window_ends_the_chain() {
+async fn retry_after_window_revokes_chain() {
     for wait in [WINDOW, 60 * WINDOW] {
         let fixture = fixture();
         let (first, answer) = rotated(&fixture).await;
@@ -77,7 +77,7 @@ async fn another_client_cannot_retry() {
 /// O10, 49, 53: a retry with other scopes or resources is a reuse, because the lost response was
 /// another.
 #[tokio::test]
-async fn a_retry_for_something_else_ends_the_chain() {
+async fn retry_with_other_parameters_revokes_chain() {
     let scopes = Some("read:charges");
     let wide = "openid read:charges write:charges";
     // each pair: parameters of the first request, and of the retry
@@ -117,7 +117,7 @@ async fn a_retry_for_something_else_ends_the_chain() {
 
 /// O10, 52, 53: the use of the successor ends the window, because the response was not lost.
 #[tokio::test]
-async fn a_retry_after_the_successor_was_used_ends_the_chain() {
+async fn retry_after_use_of_successor_revokes_chain() {
     let fixture = fixture();
     let (first, answer) = rotated(&fixture).await;
     let third = Tokens::of(&fixture.refresh(&Tokens::of(&answer).refresh).await);
@@ -127,7 +127,7 @@ async fn a_retry_after_the_successor_was_used_ends_the_chain() {
 
 /// O10, O13, 53: the revocation of the access token of the response ends the window.
 #[tokio::test]
-async fn a_retry_after_the_access_token_was_revoked_ends_the_chain() {
+async fn retry_after_access_token_revocation_revokes_chain() {
     let fixture = fixture();
     let (first, answer) = rotated(&fixture).await;
     let second = Tokens::of(&answer);
@@ -186,7 +186,7 @@ async fn irreproducible_retry_is_refused_without_revocation() {
 /// O10, 53: a token that was rotated without a window has random successors, so that its return is
 /// a reuse.
 #[tokio::test]
-async fn a_token_that_was_rotated_without_a_window_is_never_retried() {
+async fn token_rotated_without_window_is_never_retried() {
     let tokens: Arc<dyn TokenStore> = Arc::new(MemoryTokens::new());
     let strict = Fixture::with(tokens.clone(), |builder| builder);
     let (first, _) = rotated(&strict).await;
@@ -243,7 +243,7 @@ async fn theft_within_window_is_detected_at_next_rotation() {
 
 /// O10, 51, 53: of 32 concurrent requests with one token one rotates, and all get its successor.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn requests_that_race_within_the_window_get_one_answer() {
+async fn racing_requests_within_window_get_one_successor() {
     let fixture = Arc::new(fixture());
     let first = fixture.sign_in().await;
     let racers: Vec<_> = (0..32)

@@ -98,7 +98,7 @@ async fn any_token_is_answered_by_200() {
 
 /// O13, 61: a token of another client stays active, and the response is the same.
 #[tokio::test]
-async fn another_client_revokes_nothing_and_learns_nothing() {
+async fn other_client_cannot_revoke_token() {
     let fixture = Fixture::new();
     let first = fixture.sign_in().await;
     let second = Tokens::of(&fixture.refresh(&first.refresh).await);

@@ -61,7 +61,7 @@ async fn no_secret_is_printed() {
 
 /// O26: a refusal echoes no input.
 #[tokio::test]
-async fn a_refusal_reflects_nothing() {
+async fn refusal_echoes_no_input() {
     let fixture = Fixture::new();
     let probe = "<script>probe</script>";
     let answer = fixture.token(&vec![("grant_type", probe), (probe, probe)]).await;

@@ -116,7 +116,7 @@ async fn userinfo_ends_with_the_session() {
 
 /// S1, S2, 110: grants of a session outlive its timeout, until its user signs out.
 #[tokio::test]
-async fn signing_out_after_a_timeout_ends_what_was_granted() {
+async fn signing_out_after_timeout_revokes_grants() {
     let ada = SignedIn::new().await;
     let tokens = Tokens::of(&ada.fixture.redeem(&ada.code().await).await);
     ada.fixture.clock.advance(SessionTimeouts::default().idle());

@@ -25,7 +25,7 @@ async fn lives(fixture: &Fixture, minutes: u32) {
 
 /// O21, O25: the lifetimes of a client apply at each grant; a JWT never exceeds the limit for JWTs.
 #[tokio::test]
-async fn access_tokens_live_as_their_client_is_registered() {
+async fn access_token_lifetime_follows_client() {
     let service = vec![("grant_type", "client_credentials")];
     for (format, usual, asked, given) in [
         (AccessTokenFormat::Jwt, 10, 5, 5),
@@ -50,7 +50,7 @@ async fn access_tokens_live_as_their_client_is_registered() {
 
 /// O21, O25, 48: idle and absolute lifetimes apply to the nanosecond, and to this client only.
 #[tokio::test]
-async fn a_chain_lives_as_its_client_is_registered() {
+async fn chain_lifetime_follows_client() {
     let fixture = Fixture::new();
     let lifetime = RefreshTokenLifetime::new(10 * MINUTE, 15 * MINUTE).unwrap();
     let before = fixture.sign_in().await;

@@ -49,7 +49,7 @@ fn challenge(answer: &EndpointResponse) -> &str {
 /// O18, 99, 100: the endpoint returns the claims of the user, for a token in the header or the
 /// form.
 #[tokio::test]
-async fn userinfo_tells_who_the_person_is() {
+async fn userinfo_returns_claims_of_user() {
     let fixture = Fixture::new();
     let token = fixture.sign_in().await.access;
     let ada = json!({ "sub": "ada", "email": "ada@example.com", "name": "Ada Lovelace" });
@@ -88,7 +88,7 @@ async fn an_opaque_token_opens_userinfo() {
 /// O18, 3, 99: two tokens, a token in the query or in the body of a GET, and a malformed one are
 /// refused.
 #[tokio::test]
-async fn a_userinfo_token_comes_in_one_place_and_never_in_the_query() {
+async fn userinfo_token_in_query_or_twice_is_refused() {
     let fixture = Fixture::new();
     let token = fixture.sign_in().await.access;
     let (form, query) = (
@@ -179,7 +179,7 @@ async fn userinfo_without_a_token_is_challenged_without_an_error() {
 
 /// O18, 61, 62, 63, 74, 102: every invalid token gets the same response.
 #[tokio::test]
-async fn a_dead_token_tells_nothing_of_the_person() {
+async fn invalid_tokens_get_same_userinfo_refusal() {
     let fixture = Fixture::new();
     let refused = async |token: &str, expected: &str| {
         let answer = asked(&fixture, token).await;
@@ -284,7 +284,7 @@ async fn claims_can_be_tied_to_scopes() {
 
 /// O12, O18: a narrowed token shows fewer claims than the grant allows.
 #[tokio::test]
-async fn a_narrowed_token_lets_out_less() {
+async fn narrowed_token_shows_fewer_claims() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_claims_by_scope()
     });

@@ -33,7 +33,7 @@ fn read(cookie: &SessionCookie, lines: &[&str]) -> Option<String> {
 /// S1, 104: the cookie has `HttpOnly`, `Secure`, `SameSite=Lax`, `Path`, `Max-Age`, and the prefix
 /// `__Host-`, which keeps other hosts from setting it.
 #[test]
-fn a_cookie_is_for_this_host_over_tls_alone() {
+fn cookie_has_host_prefix_and_secure_attributes() {
     let written = cookie().set(&secret(), Duration::from_millis(28_800_999));
     let expected = format!("__Host-session={SECRET}; Path=/; Max-Age=28800; Secure; HttpOnly; SameSite=Lax");
     assert_eq!(written, expected.as_str());
@@ -45,7 +45,7 @@ fn a_cookie_is_for_this_host_over_tls_alone() {
 /// S1, 104: with a `Domain` or another `Path` the prefix is left out, because browsers would refuse
 /// the cookie.
 #[test]
-fn a_domain_or_a_path_costs_the_host_prefix() {
+fn domain_or_path_removes_host_prefix() {
     let shared = cookie().with_domain("example.com").unwrap();
     let cleared = "__Secure-session=; Path=/; Max-Age=0; Domain=example.com; Secure; HttpOnly; SameSite=Lax";
     assert_eq!(shared.clear(), cleared);
@@ -153,7 +153,7 @@ fn two_different_session_cookies_are_refused() {
 proptest! {
     /// S1: no cookie header makes the parser panic, and the result is a well-formed secret.
     #[test]
-    fn no_cookie_line_makes_the_reader_panic(lines in prop::collection::vec("[ -~\u{80}-\u{ff}]{0,80}", 0..4)) {
+    fn cookie_parser_never_panics(lines in prop::collection::vec("[ -~\u{80}-\u{ff}]{0,80}", 0..4)) {
         let lines: Vec<_> = lines.iter().map(String::as_str).collect();
         prop_assert_eq!(read(&cookie(), &lines), None);
     }

@@ -125,7 +125,7 @@ async fn an_unknown_account_costs_the_same_work() {
 /// O27, S5, 116: three letters to one address; further ones are not sent, known address or not, and
 /// the last token stays valid.
 #[tokio::test]
-async fn a_flood_of_letters_is_three_letters() {
+async fn reset_letters_are_limited_to_three() {
     let fixture =
         fixture_with(|sessions| sessions.with_reset_limit(MemoryAttempts::new(), AttemptPolicy::RESETS));
     let ask = async |address: &str, whose: &str| {

@@ -44,7 +44,7 @@ async fn a_browser_is_signed_in_and_out() {
 
 /// S1, 106: a cookie that an attacker set before is replaced at sign-in, and its session ends.
 #[tokio::test]
-async fn a_session_cannot_be_fixed_beforehand() {
+async fn session_fixation_is_prevented() {
     let fixture = fixture();
     let mallory = fixture
         .sessions
@@ -65,7 +65,7 @@ async fn a_session_cannot_be_fixed_beforehand() {
 /// S2, 105: idle and absolute timeouts apply to the second; a use extends the session, up to the
 /// absolute end.
 #[tokio::test]
-async fn a_session_ends_when_it_is_left_or_old() {
+async fn session_expires_idle_and_absolute() {
     let fixture = fixture();
     let left = fixture
         .sessions
@@ -100,7 +100,7 @@ async fn a_session_ends_when_it_is_left_or_old() {
 
 /// S2, 108: a busy session is written at intervals, not at each request.
 #[tokio::test]
-async fn a_busy_session_is_written_now_and_then() {
+async fn busy_session_is_written_at_intervals() {
     let fixture = fixture();
     let begun = fixture
         .sessions
@@ -121,7 +121,7 @@ async fn a_busy_session_is_written_now_and_then() {
 /// S4, 106, 109: after a renewal the old secret is refused, the session continues, and its CSRF
 /// tokens are new.
 #[tokio::test]
-async fn a_renewed_session_has_another_secret() {
+async fn renewed_session_has_new_secret() {
     let fixture = fixture();
     let begun = fixture
         .sessions

@@ -6,7 +6,7 @@ use super::*;
 
 /// O9, 97: ten calls with 401 cause one refresh, concurrent or one after the other.
 #[tokio::test]
-async fn ten_callers_that_were_refused_cause_one_refresh() {
+async fn ten_calls_with_401_cause_one_refresh() {
     let server = Rotating::closed();
     let source = server.source();
     let mut waiting: Vec<_> = (0..10).map(|_| Box::pin(renew(&source, "at-1"))).collect();
@@ -29,7 +29,7 @@ async fn ten_callers_that_were_refused_cause_one_refresh() {
 /// O9, 97: a caller with an older token gets the current one without a refresh, unless it has
 /// expired.
 #[tokio::test]
-async fn a_refusal_of_another_token_renews_nothing() {
+async fn refusal_of_older_token_causes_no_refresh() {
     let server = Rotating::open();
     let source = server.source();
     for other in ["at-0", "at-11", "at-", "AT-1", "at-1 "] {
@@ -78,7 +78,7 @@ async fn charge(source: &TokenSource, uri: &str) -> Result<u16, ApiError> {
 
 /// O9, 97: a call is repeated once after a 401, with another token.
 #[tokio::test]
-async fn a_call_is_repeated_with_another_token_after_a_401() {
+async fn call_is_retried_once_after_401() {
     let server = Rotating::open();
     let first = server.tokens(1);
     let (source, seen) = world(&server, &first, "Bearer at-1");
@@ -110,7 +110,7 @@ async fn a_call_is_repeated_with_another_token_after_a_401() {
 
 /// O9, O16, 97: a call that cannot be made reports the reason, and no token is sent without TLS.
 #[tokio::test]
-async fn a_call_that_cannot_be_made_says_why() {
+async fn call_that_cannot_be_made_reports_reason() {
     let server = Rotating::open();
     let (source, seen) = world(&server, &server.tokens(1), "Bearer at-1");
     let refused = charge(&source, "http://api.example/charges").await;
@@ -125,7 +125,7 @@ async fn a_call_that_cannot_be_made_says_why() {
 
 /// O9, 97: an API that refuses every token causes one refresh in ten seconds.
 #[tokio::test]
-async fn an_api_that_refuses_everything_causes_few_refreshes() {
+async fn api_that_refuses_all_causes_few_refreshes() {
     let server = Rotating::open();
     let (source, seen) = world(&server, &server.tokens(1), "nothing is good");
     for _ in 0..10 {
@@ -155,7 +155,7 @@ async fn an_api_that_refuses_everything_causes_few_refreshes() {
 
 /// O9, O16, 97: a 401 for another reason than the token goes to the host.
 #[tokio::test]
-async fn a_refusal_for_another_reason_renews_nothing() {
+async fn refusal_for_other_reason_causes_no_refresh() {
     for (challenge, asked) in [
         (r#"Bearer realm="api""#, 1),
         (r#"Bearer realm="api", error="invalid_token""#, 1),
@@ -179,7 +179,7 @@ async fn a_refusal_for_another_reason_renews_nothing() {
 
 /// O9, 97: if no other token can be had, the host gets the first response.
 #[tokio::test]
-async fn a_renewal_that_fails_leaves_the_first_answer() {
+async fn failed_refresh_returns_first_response() {
     let server = Rotating::open();
     let (source, seen) = world(&server, &server.tokens(1), "Bearer at-2");
     server.meets([Fault::Lost, Fault::Status(503, "")]);

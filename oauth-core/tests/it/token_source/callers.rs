@@ -4,7 +4,7 @@ use super::*;
 
 /// O9, 97: 32 concurrent callers cause one refresh, and all get the same tokens.
 #[tokio::test]
-async fn of_32_callers_one_asks() {
+async fn refresh_of_32_callers_is_single_flight() {
     let server = Rotating::closed();
     let source = server.ended();
     let sources: Vec<_> = (0..32).map(|_| source.clone()).collect();
@@ -24,7 +24,7 @@ async fn of_32_callers_one_asks() {
 
 /// O9, 97: with many threads and several expiries, the server sees a chain without a fork.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn threads_that_race_refresh_once_a_lifetime() {
+async fn racing_threads_refresh_once_per_lifetime() {
     let server = Rotating::open();
     let source = server.source();
     for round in 2..12 {
@@ -120,7 +120,7 @@ async fn tokens_are_replaced_at_the_exact_instant() {
 
 /// O9, 97: a token without a lifetime is used until an API refuses it.
 #[tokio::test]
-async fn tokens_without_an_end_live_until_they_are_refused() {
+async fn tokens_without_lifetime_are_used_until_refused() {
     let server = Rotating::open();
     let body = r#"{"access_token":"at-1","token_type":"Bearer","refresh_token":"rt-1"}"#;
     let source = TokenSource::new(server.signed_in(body), server.ports());
@@ -132,7 +132,7 @@ async fn tokens_without_an_end_live_until_they_are_refused() {
 
 /// O9, 97: a stored refresh token gives the first tokens, and each refresh replaces it.
 #[tokio::test]
-async fn a_stored_refresh_token_is_enough() {
+async fn stored_refresh_token_starts_source() {
     let server = Rotating::open();
     let stored = client().refresh(&"rt-1".parse().unwrap(), &"read:charges".parse().unwrap());
     let source = TokenSource::asking(stored, server.ports());
@@ -154,7 +154,7 @@ async fn a_stored_refresh_token_is_enough() {
 /// O11, 97: tokens of client credentials are requested again at their expiry, with the same
 /// parameters; a refusal is not final.
 #[tokio::test]
-async fn the_tokens_of_a_client_itself_are_asked_for_again() {
+async fn client_credentials_tokens_are_requested_again() {
     let server = Rotating::open();
     let members = Fault::Tokens(r#","expires_in":600"#);
     let refused = Fault::Status(400, r#"{"error":"invalid_grant"}"#);
@@ -189,7 +189,7 @@ async fn refresh_token_of_client_credentials_is_ignored() {
 /// O6, 97: a code is redeemed once: at the expiry of its tokens without a refresh token it is not
 /// sent again.
 #[tokio::test]
-async fn a_code_is_not_sent_again_when_its_tokens_have_ended() {
+async fn code_is_not_resent_after_its_tokens_expire() {
     let server = Rotating::open();
     server.meets([Fault::Tokens(r#","expires_in":600"#)]);
     let params = AuthorizationParams::new("https://app.example/cb".parse().unwrap(), "a".parse().unwrap());

@@ -74,7 +74,7 @@ async fn refresh_in_own_task_is_not_lost() {
 /// O8, 97: the lifetime of an access token counts from its request, however late the response is
 /// read.
 #[tokio::test]
-async fn a_lifetime_is_counted_from_when_it_was_asked_for() {
+async fn lifetime_counts_from_request() {
     let server = Rotating::closed();
     let source = server.ended();
     let asked = server.clock.now();

@@ -36,7 +36,7 @@ async fn failure_is_reported_to_all_and_not_cached() {
 
 /// O9, 97: after `invalid_grant` the server is not asked again.
 #[tokio::test]
-async fn the_end_of_a_sign_in_is_final() {
+async fn invalid_grant_is_final() {
     let server = Rotating::open();
     let source = server.ended();
     server.meets([Fault::Status(400, r#"{"error":"invalid_grant"}"#)]);
@@ -61,7 +61,7 @@ async fn a_transport_that_panics_has_failed() {
 
 /// O9, 97: without a refresh token nothing is sent.
 #[tokio::test]
-async fn without_a_refresh_token_tokens_end() {
+async fn without_refresh_token_nothing_is_sent() {
     let server = Rotating::open();
     let body = r#"{"access_token":"at-1","token_type":"Bearer","expires_in":600}"#;
     let (_, pending) = client()
@@ -82,7 +82,7 @@ async fn without_a_refresh_token_tokens_end() {
 
 /// O18, 54, 97: tokens beside an ID token of another subject are discarded.
 #[tokio::test]
-async fn the_tokens_of_another_person_are_not_handed_out() {
+async fn tokens_of_other_subject_are_discarded() {
     let id_token = |subject: &str| {
         let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
         format!(

@@ -57,7 +57,7 @@ impl TokenSink for Table {
 
 /// O9, 97: a rotated refresh token is stored before its access token is handed out.
 #[tokio::test]
-async fn tokens_are_kept_before_they_are_handed_out() {
+async fn tokens_are_stored_before_they_are_handed_out() {
     let (server, table) = (Rotating::open(), Table::new(0));
     let source = server.source().with_sink(table.clone());
     assert_eq!(token(&source).await, same("at-1"));
@@ -83,7 +83,7 @@ async fn tokens_are_kept_before_they_are_handed_out() {
 /// O9, 97: tokens that could not be stored are kept and not handed out; the next call stores them
 /// without a request.
 #[tokio::test]
-async fn tokens_that_could_not_be_kept_are_not_lost() {
+async fn unstored_tokens_are_stored_at_next_call() {
     for panics in [false, true] {
         let (server, table) = (Rotating::open(), Table::new(100));
         let source = server.ended().with_sink(table.clone());

@@ -267,7 +267,7 @@ async fn one_of_32_uses_of_an_assertion_is_accepted() {
 
 /// O6, 11: a `jti` belongs to its client, so that two clients can use the same one.
 #[tokio::test]
-async fn two_clients_may_use_one_name() {
+async fn two_clients_may_use_one_jti() {
     let (fixture, _) = server().await;
     assert_accepted(&present(&fixture.server, &assertion(&json!({}))).await);
     let claims = with(claims(), &json!({ "iss": "android", "sub": "android" }));
@@ -278,7 +278,7 @@ async fn two_clients_may_use_one_name() {
 /// O6, 11: an assertion is remembered until every server refuses it as expired, with the clock
 /// tolerance, and no longer.
 #[tokio::test]
-async fn a_spent_assertion_is_remembered_until_it_expires() {
+async fn used_assertion_is_remembered_until_it_expires() {
     let (fixture, replays) = server().await;
     let token = assertion(&json!({}));
     assert_accepted(&present(&fixture.server, &token).await);
@@ -325,7 +325,7 @@ async fn fast_clock_of_one_server_allows_no_replay() {
 
 /// O6, O26, 11: if the replay store is down, the answer is 503 and the assertion stays usable.
 #[tokio::test]
-async fn a_replay_store_that_is_down_is_a_503_and_spends_nothing() {
+async fn replay_store_down_is_503_and_keeps_assertion() {
     let (fixture, replays) = server().await;
     let token = assertion(&json!({}));
     replays.down.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use super::*;
 /// O12, O20, DP12, 33: a request with a proof gets an access token bound to its key, as the JWT and
 /// the introspection response state.
 #[tokio::test]
-async fn a_proof_buys_tokens_that_are_bound_to_its_key() {
+async fn proof_binds_tokens_to_its_key() {
     let (fixture, key) = (fixture(), key(1));
     let tokens = sign_in(&fixture, &key).await;
     let cnf = json!({ "jkt": jkt(&key) });

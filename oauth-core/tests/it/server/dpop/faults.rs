@@ -101,7 +101,7 @@ async fn fault_of_proof_is_reported_to_host_only() {
 
 /// O20, DP9: the URL of a proof is that of the metadata, whatever `Host` says.
 #[tokio::test]
-async fn the_host_of_the_request_is_not_believed() {
+async fn host_header_does_not_change_proof_url() {
     let (fixture, key) = (fixture(), key(1));
     let evil = Proof {
         uri: "https://evil.com/token".parse().unwrap(),
@@ -126,7 +126,7 @@ async fn the_host_of_the_request_is_not_believed() {
 
 /// O20, DP13: a proof is accepted once, by any sender, for as long as it is fresh.
 #[tokio::test]
-async fn a_proof_is_taken_once() {
+async fn proof_is_accepted_once() {
     let (fixture, key) = (fixture(), key(1));
     let proof = signed(&fixture, &key);
     let ask = async || fixture.server.token(on_its_own(Some(&proof))).await;
@@ -145,7 +145,7 @@ async fn a_proof_is_taken_once() {
 
 /// O20, DP13: of 32 concurrent uses of one proof one succeeds.
 #[tokio::test]
-async fn one_of_32_uses_of_a_proof_buys_a_token() {
+async fn one_of_32_uses_of_a_proof_succeeds() {
     let (fixture, key) = (fixture(), key(1));
     let proof = signed(&fixture, &key);
     let answers = join_all((0..32).map(|_| fixture.server.token(on_its_own(Some(&proof))))).await;
@@ -155,7 +155,7 @@ async fn one_of_32_uses_of_a_proof_buys_a_token() {
 
 /// O20, 43, DP13: a request that is refused for another reason uses up neither code nor proof.
 #[tokio::test]
-async fn a_refused_request_spends_no_proof() {
+async fn refused_request_does_not_use_up_proof() {
     let (fixture, key) = (fixture(), key(1));
     let (code, proof) = (fixture.code().await, signed(&fixture, &key));
     let wrong = change(redemption(&code), "code_verifier", Some(PAR_VERIFIER));

@@ -21,7 +21,7 @@ fn nonce(answer: &EndpointResponse) -> Option<&str> {
 /// O20, DP10, DP16: a client without a nonce gets one and retries with it, and gets the next one
 /// before the old one expires. A server with nonces refuses proofs without one.
 #[tokio::test]
-async fn a_client_is_handed_the_nonce_that_it_needs() {
+async fn client_without_nonce_gets_one() {
     let (fixture, key) = (asking(), key(1));
     let ask = async |nonce: Option<&str>| {
         let proof = made(&fixture);
@@ -66,7 +66,7 @@ async fn a_client_is_handed_the_nonce_that_it_needs() {
 
 /// O20, O23, DP10: a pushed request needs the nonce as well.
 #[tokio::test]
-async fn a_pushed_request_needs_the_nonce_too() {
+async fn pushed_request_needs_nonce() {
     let (fixture, key) = (asking(), key(1));
     let push = async |nonce: &str| {
         let proof = Proof {

@@ -31,7 +31,7 @@ fn refused(answer: &EndpointResponse, scheme: &str, error: &str, expected: &str)
 /// O18, O20, DP12, DP13, DP15: a bound token passes with the scheme `DPoP` and a fresh proof of its
 /// key. Without either, or with a proof of another key, it is refused.
 #[tokio::test]
-async fn a_bound_token_opens_userinfo_to_its_key_alone() {
+async fn userinfo_needs_key_of_bound_token() {
     let (fixture, own, thief) = (fixture(), key(1), key(2));
     let token = sign_in(&fixture, &own).await.access;
     let ask = async |proof: Option<&SignedProof>| fixture.server.userinfo(presenting(&token, proof)).await;
@@ -73,7 +73,7 @@ async fn a_bound_token_opens_userinfo_to_its_key_alone() {
 
 /// O18, O20, DP8: HEAD is answered as GET is, but a proof for the one is refused for the other.
 #[tokio::test]
-async fn a_proof_for_head_opens_userinfo_by_head_alone() {
+async fn proof_for_head_is_for_head_only() {
     let (fixture, own) = (fixture(), key(1));
     let token = sign_in(&fixture, &own).await.access;
     let uri: Htu = USERINFO.parse().unwrap();
@@ -109,7 +109,7 @@ async fn a_proof_for_head_opens_userinfo_by_head_alone() {
 
 /// O20: a server without DPoP does not know the scheme.
 #[tokio::test]
-async fn the_scheme_is_unknown_where_no_proof_is_on_offer() {
+async fn dpop_scheme_is_unknown_without_dpop() {
     let fixture = Fixture::new();
     let token = fixture.sign_in().await.access;
     let answer = fixture.server.userinfo(presenting(&token, None)).await;
@@ -122,7 +122,7 @@ async fn the_scheme_is_unknown_where_no_proof_is_on_offer() {
 
 /// O20, DP10: a server with nonces requires them here, too.
 #[tokio::test]
-async fn userinfo_asks_for_the_nonces_of_the_server() {
+async fn userinfo_requires_nonce() {
     let fixture = fixture_with(|builder| builder.with_dpop_nonces(NonceKey::from_bytes([7; 32])));
     let key = key(1);
     let ask = async |proof: Proof| {

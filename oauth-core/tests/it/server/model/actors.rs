@@ -231,7 +231,7 @@ impl Search {
 /// family, a family has one active refresh token, nothing outlives the end of its session, an ended
 /// session stays ended, and a reuse ends in a revocation.
 #[test]
-fn three_callers_reach_no_state_that_breaks_a_promise() {
+fn three_callers_reach_no_forbidden_state() {
     let search = Search::with(Flaw::None);
     assert_eq!(search.broken(), None);
     let states = search.before.len();

@@ -58,7 +58,7 @@ impl Model {
 /// O6, O9, O10, O13: after any history of a redemption and four more steps, the expected token is
 /// active, and no other.
 #[test]
-fn every_history_leaves_the_right_leaf_alive() {
+fn every_history_leaves_expected_token_active() {
     let fixture = Fixture::new();
     for history in 0..STEPS.len().pow(4) {
         let steps = [0, 1, 2, 3].map(|place| STEPS[history / STEPS.len().pow(place) % STEPS.len()]);

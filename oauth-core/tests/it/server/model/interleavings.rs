@@ -67,7 +67,7 @@ const REQUESTS: [Request; 10] = [
 /// family has at most one active token, and none after a reuse, a revocation or a sign-out. All
 /// else stays active.
 #[test]
-fn every_interleaving_leaves_the_right_leaf_alive() {
+fn every_interleaving_leaves_expected_token_active() {
     let store = Arc::new(VerbStore(Gated::new()));
     let world = World::over(&store);
     let mut runs = 0;

@@ -91,7 +91,7 @@ impl Model {
 /// got the tokens of the rotation. The family has one active token, and none after a reuse outside
 /// of the window.
 #[test]
-fn every_history_of_retries_leaves_one_leaf_or_none() {
+fn every_history_of_retries_leaves_at_most_one_token() {
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), opaque);
     let mut repeated = 0;
     for history in 0..STEPS.len().pow(5) {
@@ -164,7 +164,7 @@ const REQUESTS: [Request; 3] = [Request::Refresh, Request::Retry, Request::Revok
 /// O10, 51, 52, 53: in any interleaving of three requests, all that present one token within the
 /// window get one successor. One token is active if no request was refused, and none otherwise.
 #[test]
-fn every_interleaving_of_retries_leaves_one_leaf_or_none() {
+fn every_interleaving_of_retries_leaves_at_most_one_token() {
     let store = Arc::new(VerbStore(Gated::new()));
     let fixture = Fixture::with(store.clone(), opaque);
     let mut runs = 0;

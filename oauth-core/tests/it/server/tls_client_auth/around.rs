@@ -83,7 +83,7 @@ async fn method_that_is_not_offered_is_refused() {
 /// O27, 12, 14: failed certificates and secrets do not count for a client of `tls_client_auth`,
 /// because a certificate cannot be guessed.
 #[tokio::test]
-async fn wrong_certificates_and_secrets_do_not_make_its_client_wait() {
+async fn certificate_client_never_waits_for_failed_attempts() {
     let one = AttemptPolicy::new(NonZeroU32::MIN, Duration::from_secs(600));
     let fixture = fixture_with(|builder| {
         builder
@@ -118,7 +118,7 @@ fn document(fixture: &Fixture) -> Value {
 
 /// O19, O22, 12: the metadata name the offered methods and the mTLS aliases.
 #[tokio::test]
-async fn the_metadata_name_the_methods_of_certificates() {
+async fn metadata_name_certificate_methods_and_aliases() {
     let told = document(
         &fixture_with(|builder| {
             builder
@@ -163,7 +163,7 @@ async fn the_metadata_name_the_methods_of_certificates() {
 /// O19, O20, 12, DP9: a DPoP proof may name the alias of its endpoint, and no URL of another
 /// server.
 #[tokio::test]
-async fn a_proof_is_taken_for_the_alias_of_an_endpoint() {
+async fn proof_may_name_alias_of_endpoint() {
     let fixture = fixture_with(|builder| {
         builder
             .with_tls_client_auth()

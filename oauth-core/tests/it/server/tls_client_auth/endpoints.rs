@@ -6,7 +6,7 @@ use crate::server::fixture::{change, web_request};
 /// O12, O13, O19, O23, 12, 59, 61: a client authenticates by its certificate at every endpoint, and
 /// is refused without it.
 #[tokio::test]
-async fn a_certificate_is_asked_for_at_every_endpoint() {
+async fn certificate_authenticates_at_every_endpoint() {
     let fixture = fixture().await;
     let own = certified([dns("robot.example")]);
     let token = Tokens::of(&ask(&fixture, "robot", Some(&own)).await).access;

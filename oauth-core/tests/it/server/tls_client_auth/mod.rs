@@ -188,8 +188,8 @@ async fn similar_certificate_name_does_not_match() {
     }
 }
 
-/// O19, 12: names count only in a certificate of an authority, because anyone can sign one for
-/// themselves.
+/// O19, 12: names count only in a certificate of an authority, because an attacker can sign one for
+/// any name.
 #[tokio::test]
 async fn self_signed_certificate_with_right_name_is_refused() {
     let fixture = fixture().await;
@@ -252,7 +252,7 @@ async fn two_certificates_are_known_during_rotation() {
 
 /// O19, 12: a client is refused without its certificate, and with that of another client.
 #[tokio::test]
-async fn a_client_brings_its_own_certificate() {
+async fn client_without_its_certificate_is_refused() {
     let fixture = fixture().await;
     let (of_robot, of_probe) = (certified([dns("robot.example")]), self_signed("of the probe"));
     for client in ["robot", "probe"] {
