@@ -92,7 +92,7 @@ mod cases {
     }
 
     /// O27: a tally expires 10 minutes after the last attempt.
-    pub async fn attempts_are_forgotten_at_the_exact_instant(store: &Arc<dyn AttemptStore>) {
+    pub async fn tally_expires_at_exact_instant(store: &Arc<dyn AttemptStore>) {
         for (key, end, left) in [
             (ada(), start() + WINDOW - NANOSECOND, 1),
             (AttemptKey::subject("eve"), start() + WINDOW, 5),

@@ -75,7 +75,9 @@ impl<R: Respond, F: Fn(usize, &Verb) -> Option<Fault> + Send + Sync> Respond for
     async fn respond(&self, mut verb: Verb) -> Result<Reply, StoreError> {
         let fault = (self.plan)(self.verbs.fetch_add(1, Ordering::Relaxed), &verb);
         match fault {
-            Some(Fault::LostCall) => return Err(StoreError::unavailable("it crashed before it committed")),
+            Some(Fault::LostCall) => {
+                return Err(StoreError::unavailable("injected fault: crash before the commit"));
+            }
             Some(Fault::Clock(now)) => {
                 if let Some(instant) = verb.now_mut() {
                     *instant = now;
@@ -87,7 +89,7 @@ impl<R: Respond, F: Fn(usize, &Verb) -> Option<Fault> + Send + Sync> Respond for
         let reply = self.store.respond(verb).await?;
         let first = lookup.map(|lookup| self.first_answer(lookup, &reply));
         match fault {
-            Some(Fault::LostAnswer) => Err(StoreError::unavailable("it crashed after it had committed")),
+            Some(Fault::LostAnswer) => Err(StoreError::unavailable("injected fault: crash after the commit")),
             Some(Fault::StaleRead) => Ok(first.unwrap_or(reply)),
             Some(Fault::LostCall | Fault::Clock(_)) | None => Ok(reply),
         }

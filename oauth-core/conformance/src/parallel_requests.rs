@@ -221,7 +221,7 @@ impl TestServer {
             assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{body}");
             assert!(body.contains(r#""invalid_grant""#), "{body}");
         }
-        assert_eq!(won.len(), 1, "so many had success");
+        assert_eq!(won.len(), 1, "number of successes");
         for response in won {
             assert!(!self.is_live(&refresh_token(response)).await);
         }

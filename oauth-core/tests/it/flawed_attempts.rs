@@ -147,7 +147,7 @@ fn failed(flaw: Flaw) -> Vec<&'static str> {
         wait_ends_at_exact_instant
         refused_attempt_does_not_extend_wait
         waits_double
-        attempts_are_forgotten_at_the_exact_instant
+        tally_expires_at_exact_instant
         forgive_clears_attempts
         standing_is_read_only
         names_are_counted_separately

@@ -8,7 +8,7 @@ use oauth_core::jose::{Jwk, KeySet, SigningKey};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ResourceServer};
 
 #[test]
-fn handles_are_shared_and_cloned() {
+fn handles_are_clone_send_and_sync() {
     fn check<T: Clone + Send + Sync + 'static>() {}
     check::<AuthorizationParams>();
     check::<Client>();
@@ -25,7 +25,7 @@ fn handles_are_shared_and_cloned() {
 }
 
 #[test]
-fn steps_wait_in_a_session_of_any_thread() {
+fn pending_steps_are_send_and_sync() {
     fn check<T: Send + Sync + 'static>() {}
     check::<Call<TokenResponse>>();
     check::<CallError<TokenError>>();

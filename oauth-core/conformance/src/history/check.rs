@@ -13,11 +13,12 @@ pub enum Violation {
     /// One refresh token was rotated twice.
     TwoSuccessors(TokenHash),
     /// Two refresh tokens of one family were active at the same time.
-    TwoLeaves(FamilyId),
+    TwoActiveTokens(FamilyId),
     /// A family was used or shown as active after a confirmed revocation.
-    RevokedFamilyYields(FamilyId),
-    /// A code or a tombstone was presented again, and its family was active at the last lookup.
-    ReplayForgiven(FamilyId),
+    RevokedFamilyUsed(FamilyId),
+    /// A redeemed code or a rotated token (a tombstone) was presented again, and its family was
+    /// still active at the last lookup.
+    ReplayNotRevoked(FamilyId),
     /// No sequential order explains the responses to the verbs with these numbers.
     NoOrder(Vec<usize>),
 }
@@ -31,9 +32,9 @@ impl History {
     pub fn check(&self) -> Result<(), Violation> {
         let broken = rules::two_families(self)
             .or_else(|| rules::two_successors(self))
-            .or_else(|| rules::two_leaves(self))
-            .or_else(|| rules::revoked_family_yields(self))
-            .or_else(|| rules::replay_forgiven(self))
+            .or_else(|| rules::two_active_tokens(self))
+            .or_else(|| rules::revoked_family_used(self))
+            .or_else(|| rules::replay_not_revoked(self))
             .or_else(|| order::unexplained(self).map(Violation::NoOrder));
         broken.map_or(Ok(()), Err)
     }
@@ -44,11 +45,11 @@ impl fmt::Display for Violation {
         match self {
             Self::TwoFamilies(code) => write!(f, "code {code} was redeemed for two families"),
             Self::TwoSuccessors(token) => write!(f, "refresh token {token} was rotated twice"),
-            Self::TwoLeaves(family) => write!(f, "family {family} had two active refresh tokens"),
-            Self::RevokedFamilyYields(family) => {
+            Self::TwoActiveTokens(family) => write!(f, "family {family} had two active refresh tokens"),
+            Self::RevokedFamilyUsed(family) => {
                 write!(f, "family {family} was revoked, and was active later")
             }
-            Self::ReplayForgiven(family) => {
+            Self::ReplayNotRevoked(family) => {
                 write!(
                     f,
                     "a used code or token of family {family} was presented again, and the family is active"

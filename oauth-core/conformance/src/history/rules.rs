@@ -38,7 +38,7 @@ pub(super) fn two_successors(history: &History) -> Option<Violation> {
 ///
 /// A token that is active at one lookup was active since its issue or its first lookup, because no
 /// token becomes active again.
-pub(super) fn two_leaves(history: &History) -> Option<Violation> {
+pub(super) fn two_active_tokens(history: &History) -> Option<Violation> {
     let mut known: HashMap<TokenHash, usize> = HashMap::new();
     let mut spans: HashMap<TokenHash, (FamilyId, usize, usize)> = HashMap::new();
     let mut answers: Vec<_> = history.answers().collect();
@@ -52,7 +52,7 @@ pub(super) fn two_leaves(history: &History) -> Option<Violation> {
                 known.insert(rotation.successor.hash, answered);
             }
             (Verb::Token(TokenVerb::RefreshToken(hash)), Reply::Refresh(Some(state)))
-                if RefreshState::from_lookup(Some(state)) == RefreshState::Leaf =>
+                if RefreshState::from_lookup(Some(state)) == RefreshState::Active =>
             {
                 let since = *known.entry(*hash).or_insert(answered);
                 spans.insert(*hash, (state.family.id, since, entry.began));
@@ -66,11 +66,11 @@ pub(super) fn two_leaves(history: &History) -> Option<Violation> {
         };
         spans.iter().any(other).then_some(*family)
     };
-    spans.iter().find_map(overlap).map(Violation::TwoLeaves)
+    spans.iter().find_map(overlap).map(Violation::TwoActiveTokens)
 }
 
 /// A revoked family stays revoked for every later verb.
-pub(super) fn revoked_family_yields(history: &History) -> Option<Violation> {
+pub(super) fn revoked_family_used(history: &History) -> Option<Violation> {
     let families = history.families();
     let ended = history.answers().flat_map(|(entry, answered, reply)| {
         let ends = |(family, (grant, bought)): &(&FamilyId, &(Grant, usize))| {
@@ -89,13 +89,13 @@ pub(super) fn revoked_family_yields(history: &History) -> Option<Violation> {
     history.answers().find_map(|(entry, _, reply)| {
         let family = stands(&entry.verb, reply)?;
         let revoked = first.get(&family)?;
-        (entry.began > *revoked).then_some(Violation::RevokedFamilyYields(family))
+        (entry.began > *revoked).then_some(Violation::RevokedFamilyUsed(family))
     })
 }
 
 /// A caller that learns of a replay outside a retry window revokes the family: it is not active at
 /// the last lookup.
-pub(super) fn replay_forgiven(history: &History) -> Option<Violation> {
+pub(super) fn replay_not_revoked(history: &History) -> Option<Violation> {
     let mut replayed: HashSet<FamilyId> = HashSet::new();
     let mut standing: HashMap<FamilyId, bool> = HashMap::new();
     for (entry, _, reply) in history.answers() {
@@ -115,7 +115,10 @@ pub(super) fn replay_forgiven(history: &History) -> Option<Violation> {
         }
     }
     let forgiven = |family: &FamilyId| standing.get(family) == Some(&true);
-    replayed.into_iter().find(forgiven).map(Violation::ReplayForgiven)
+    replayed
+        .into_iter()
+        .find(forgiven)
+        .map(Violation::ReplayNotRevoked)
 }
 
 impl History {

@@ -109,13 +109,13 @@ pub enum RefreshState {
     /// Never issued, or purged.
     Absent,
     /// The active token of its family.
-    Leaf,
+    Active,
     /// Rotated, in an active family: kept to detect reuse.
     Tombstone,
     /// The last token of a revoked family.
-    DeadLeaf,
+    Revoked,
     /// A tombstone of a revoked family.
-    DeadTombstone,
+    RevokedTombstone,
 }
 
 /// An event in the life of a refresh token.
@@ -134,10 +134,10 @@ impl RefreshState {
     /// All states.
     pub const ALL: [Self; 5] = [
         Self::Absent,
-        Self::Leaf,
+        Self::Active,
         Self::Tombstone,
-        Self::DeadLeaf,
-        Self::DeadTombstone,
+        Self::Revoked,
+        Self::RevokedTombstone,
     ];
 
     /// Converts the result of a lookup.
@@ -147,10 +147,10 @@ impl RefreshState {
             return Self::Absent;
         };
         match (state.token.rotated.is_some(), state.family.revoked.is_some()) {
-            (false, false) => Self::Leaf,
+            (false, false) => Self::Active,
             (true, false) => Self::Tombstone,
-            (false, true) => Self::DeadLeaf,
-            (true, true) => Self::DeadTombstone,
+            (false, true) => Self::Revoked,
+            (true, true) => Self::RevokedTombstone,
         }
     }
 
@@ -161,14 +161,14 @@ impl RefreshState {
         match (self, trigger) {
             (Self::Absent, Rotated | RotatedLate) => (Self::Absent, Some(RotateOutcome::NotFound)),
             (Self::Absent, FamilyRevoked) => (Self::Absent, None),
-            (Self::Leaf, Rotated) => (Self::Tombstone, Some(RotateOutcome::Rotated)),
-            (Self::Leaf, RotatedLate) => (Self::Leaf, Some(RotateOutcome::Expired)),
-            (Self::Leaf | Self::DeadLeaf, FamilyRevoked) => (Self::DeadLeaf, None),
+            (Self::Active, Rotated) => (Self::Tombstone, Some(RotateOutcome::Rotated)),
+            (Self::Active, RotatedLate) => (Self::Active, Some(RotateOutcome::Expired)),
+            (Self::Active | Self::Revoked, FamilyRevoked) => (Self::Revoked, None),
             (Self::Tombstone, Rotated | RotatedLate) => (Self::Tombstone, Some(RotateOutcome::Superseded)),
-            (Self::Tombstone | Self::DeadTombstone, FamilyRevoked) => (Self::DeadTombstone, None),
-            (Self::DeadLeaf, Rotated | RotatedLate) => (Self::DeadLeaf, Some(RotateOutcome::FamilyRevoked)),
-            (Self::DeadTombstone, Rotated | RotatedLate) => {
-                (Self::DeadTombstone, Some(RotateOutcome::FamilyRevoked))
+            (Self::Tombstone | Self::RevokedTombstone, FamilyRevoked) => (Self::RevokedTombstone, None),
+            (Self::Revoked, Rotated | RotatedLate) => (Self::Revoked, Some(RotateOutcome::FamilyRevoked)),
+            (Self::RevokedTombstone, Rotated | RotatedLate) => {
+                (Self::RevokedTombstone, Some(RotateOutcome::FamilyRevoked))
             }
         }
     }

@@ -103,11 +103,11 @@ mod cases {
         assert_eq!(answer(store.insert_code(code(label)).await), Insertion::Inserted);
         let redeemed = answer(store.redeem_code(redemption(label, label), start()).await);
         assert_eq!(redeemed, RedeemOutcome::Redeemed);
-        if matches!(state, RefreshState::Tombstone | RefreshState::DeadTombstone) {
+        if matches!(state, RefreshState::Tombstone | RefreshState::RevokedTombstone) {
             let first = rotation(&format!("{label} rt 0"), &format!("{label} rt 1"), label);
             assert_eq!(answer(store.rotate(first, start()).await), RotateOutcome::Rotated);
         }
-        if matches!(state, RefreshState::DeadLeaf | RefreshState::DeadTombstone) {
+        if matches!(state, RefreshState::Revoked | RefreshState::RevokedTombstone) {
             let _outcome = answer(store.revoke_family(&family_id(label), REASON, start()).await);
         }
     }

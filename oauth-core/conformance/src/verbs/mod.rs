@@ -181,7 +181,7 @@ macro_rules! replies {
                 fn try_from(reply: Reply) -> Result<Self, StoreError> {
                     match reply {
                         Reply::$kind(answer) => Ok(answer),
-                        other => Err(StoreError::corrupt(format!("{other:?} answers another verb"))),
+                        other => Err(StoreError::corrupt(format!("{other:?} is the response to another verb"))),
                     }
                 }
             }

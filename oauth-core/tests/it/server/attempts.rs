@@ -184,9 +184,9 @@ async fn guesses_delay_only_the_guessed_client() {
     assert_error(&answer, 400, "invalid_grant");
 }
 
-/// O27, 14: a request with a client id alone, or without any credentials, is not counted.
+/// O27, 14: a client id alone, no credentials, a malformed secret and two methods are not counted.
 #[tokio::test]
-async fn request_without_secret_is_not_counted() {
+async fn request_without_usable_secret_is_not_counted() {
     let fixture = guarded();
     fixture
         .change_client("poster", |client| client.with_grant_types(GrantType::ALL))

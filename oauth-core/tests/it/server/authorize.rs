@@ -265,9 +265,9 @@ async fn other_faults_are_redirected_to_client() {
     }
 }
 
-/// O2, O5, 24: without a usable `state` the request is refused on a page.
+/// O2, O5, 24: without a usable `state` the error is redirected without one.
 #[tokio::test]
-async fn state_is_mandatory() {
+async fn request_without_usable_state_is_refused() {
     let fixture = Fixture::new();
     for state in [None, Some(""), Some("caf\u{e9}"), Some("nul\0")] {
         let answer = fixture.refused(&change(web_request(), "state", state)).await;

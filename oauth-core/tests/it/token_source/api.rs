@@ -42,13 +42,13 @@ async fn refusal_of_older_token_causes_no_refresh() {
 
 const API: &str = "https://api.example/charges";
 
-/// An API that accepts one token, or none, and a server.
+/// A token source over `server`, and the tokens that the API saw; it accepts `good` only.
 fn world(server: &Rotating, body: &str, good: &'static str) -> (TokenSource, Arc<Mutex<Vec<String>>>) {
     let (ports, seen) = api(server, good, "Bearer");
     (TokenSource::new(server.signed_in(body), ports), seen)
 }
 
-/// The ports of the API and the tokens that it saw; it refuses with this challenge.
+/// The ports of an API that accepts `good` and refuses with `challenge`, and the tokens it saw.
 fn api(server: &Rotating, good: &'static str, challenge: &'static str) -> (Ports, Arc<Mutex<Vec<String>>>) {
     let (ports, seen) = (server.ports(), Arc::<Mutex<Vec<String>>>::default());
     let (token_endpoint, log) = (Arc::clone(ports.transport()), Arc::clone(&seen));

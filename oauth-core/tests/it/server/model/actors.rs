@@ -143,7 +143,7 @@ impl Search {
         match answer {
             CodeOutcome::Redeemed => {
                 state.families += 1;
-                state.links[0] = RefreshState::Leaf;
+                state.links[0] = RefreshState::Active;
                 Caller::Idle
             }
             CodeOutcome::AlreadyRedeemed => state.is_told_of_a_replay(self.flaw),
@@ -171,8 +171,8 @@ impl Search {
             Some(RotateOutcome::Rotated) => {
                 let free = state.links.iter_mut().find(|link| **link == RefreshState::Absent);
                 match free {
-                    Some(successor) => *successor = RefreshState::Leaf,
-                    None => state.links[LONGEST - 1] = RefreshState::Leaf,
+                    Some(successor) => *successor = RefreshState::Active,
+                    None => state.links[LONGEST - 1] = RefreshState::Active,
                 }
                 Caller::Idle
             }

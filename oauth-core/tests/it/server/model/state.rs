@@ -87,7 +87,7 @@ impl State {
         let leaves = self
             .links
             .iter()
-            .filter(|link| **link == RefreshState::Leaf)
+            .filter(|link| **link == RefreshState::Active)
             .count();
         let revoking = self.callers.contains(&Caller::RevokingTheft);
         if self.families > 1 {
@@ -123,12 +123,12 @@ impl State {
     pub(super) fn look_at_link(&mut self, link: usize, flaw: Flaw) -> Caller {
         match self.links[link] {
             // the longest chain has no room for a successor
-            RefreshState::Leaf if link + 1 < LONGEST => Caller::Rotating(link),
+            RefreshState::Active if link + 1 < LONGEST => Caller::Rotating(link),
             RefreshState::Tombstone => self.is_told_of_a_replay(flaw),
-            RefreshState::Leaf
+            RefreshState::Active
             | RefreshState::Absent
-            | RefreshState::DeadLeaf
-            | RefreshState::DeadTombstone => Caller::Idle,
+            | RefreshState::Revoked
+            | RefreshState::RevokedTombstone => Caller::Idle,
         }
     }
 
