@@ -1,4 +1,10 @@
 //! Conformance kit for [`AttemptStore`].
+//!
+//! `attempt_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
+//! empty store.
+//!
+//! A *tally* counts the attempts under a *name* (a hash). A name is *closed* while further attempts
+//! must wait; its *standing* tells whether it is closed.
 
 /// The cases of `attempt_store!`.
 #[host_ports_conformance::kit(attempt_store)]

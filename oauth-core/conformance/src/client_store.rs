@@ -1,4 +1,7 @@
 //! Conformance kit for [`ClientStore`].
+//!
+//! `client_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
+//! empty store.
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 /// The cases of `client_store!`.

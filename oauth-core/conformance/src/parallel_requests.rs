@@ -1,4 +1,7 @@
 //! Conformance kit for an authorization server over any [`TokenStore`]: four concurrent requests.
+//!
+//! `parallel_requests!(#[tokio::test] expression)` expands to one test per case; `expression` makes
+//! an empty store. Tests that send the requests over HTTP can use [`TestServer`] directly.
 #![expect(
     clippy::expect_used,
     clippy::panic,

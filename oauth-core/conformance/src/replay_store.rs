@@ -1,4 +1,9 @@
 //! Conformance kit for [`ReplayStore`].
+//!
+//! `replay_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
+//! empty store.
+//!
+//! A *name* is the hash of a value that may be used once, for example a `jti`.
 
 /// The cases of `replay_store!`.
 #[host_ports_conformance::kit(replay_store)]

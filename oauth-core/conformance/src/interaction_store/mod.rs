@@ -1,4 +1,7 @@
-//! Conformance kit for [`InteractionStore`].
+//! Conformance kit for [`InteractionStore`], in parts.
+//!
+//! `interaction_store!(#[tokio::test] expression)` expands to one test per case of all parts;
+//! `expression` makes an empty store.
 #![expect(clippy::expect_used, reason = "a case fails by panicking")]
 
 pub mod interactions;

@@ -1,4 +1,7 @@
-//! Conformance kit for [`SessionStore`].
+//! Conformance kit for [`SessionStore`], in parts.
+//!
+//! `session_store!(#[tokio::test] expression)` expands to one test per case of all parts;
+//! `expression` makes an empty store.
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 pub mod endings;

@@ -1,4 +1,10 @@
-//! Conformance kit for [`TokenStore`].
+//! Conformance kit for [`TokenStore`], in parts.
+//!
+//! `token_store!(#[tokio::test] expression)` expands to one test per case of all parts;
+//! `expression` makes an empty store.
+//!
+//! A *family* is all tokens of one authorization. A *tombstone* is a redeemed code or a rotated
+//! refresh token, kept to detect its reuse.
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 pub mod codes;
