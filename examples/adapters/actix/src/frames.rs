@@ -14,10 +14,10 @@ use http_body::Body;
 
 use crate::{BoxError, answer};
 
-/// How much may come beyond a message before the message is read: what a connection holds anyway.
+/// Bytes that a connection may buffer beyond one message: its socket buffers hold as much anyway.
 const UNREAD: usize = 256 << 10;
 
-/// Whether what follows the head of a request is frames.
+/// Returns `true` if frames, not a body, follow the head of a request.
 pub(crate) fn is_asked_for(head: &Request<()>) -> bool {
     head.method() == Method::GET && Upgrade::is_asked_for(head.headers())
 }
@@ -63,7 +63,7 @@ async fn switch<B>(
         async move {
             let _closed = match &frame {
                 Ok(AggregatedMessage::Ping(payload)) => answers.pong(payload).await,
-                // the answer to a close is a close
+                // a close frame is answered by a close frame
                 Ok(AggregatedMessage::Close(reason)) => answers.close(reason.clone()).await,
                 _ => Ok(()),
             };
@@ -85,8 +85,8 @@ async fn switch<B>(
     Ok(answer)
 }
 
-/// The frames of a connection, as far as messages come of them: actix-http waits for the whole of a frame before it looks at how long it is,
-/// and keeps what has come of it.
+/// Passes the frames of a connection on within a limit of unread bytes. actix-http buffers a whole
+/// frame before it checks its length.
 fn bounded(frames: Payload, limit: usize, unread: Rc<Cell<usize>>) -> dev::Payload {
     let counted = frames.map(move |chunk| {
         let chunk = chunk?;
@@ -101,7 +101,7 @@ fn bounded(frames: Payload, limit: usize, unread: Rc<Cell<usize>>) -> dev::Paylo
     }
 }
 
-/// `None` for what the protocol itself is about, and for a peer that left.
+/// Returns `None` for control frames and for a peer that left.
 fn received(frame: Result<AggregatedMessage, ProtocolError>) -> Option<Received> {
     match frame {
         Ok(AggregatedMessage::Text(text)) => Some(Received::Message(Message::Text(text.into()))),
@@ -110,9 +110,9 @@ fn received(frame: Result<AggregatedMessage, ProtocolError>) -> Option<Received>
         Ok(AggregatedMessage::Ping(_) | AggregatedMessage::Pong(_)) => None,
         Err(ProtocolError::Overflow) => Some(Received::TooLong),
         Err(ProtocolError::Io(error)) => match error.kind() {
-            // what the fragments of a message add up to
+            // the fragments of a message are too long together
             ErrorKind::Other => Some(Received::TooLong),
-            // a text that is none
+            // a text message that is not UTF-8
             ErrorKind::InvalidData => Some(Received::Malformed),
             _ => None,
         },

@@ -1,5 +1,6 @@
-//! Serves a framework-free handler with actix-web 4, which still speaks `http` 0.2: one conversion each way. Over HTTP/1.1, with
-//! feature `tls` over TLS as well, and with feature `websocket` WebSockets.
+//! Serves a framework-free handler with actix-web 4 over HTTP/1.1; features `tls` and `websocket`
+//! add TLS and WebSockets. actix-web 4 uses `http` 0.2: each request and response is converted
+//! once.
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {
@@ -35,15 +36,15 @@ pub use host_websocket as websocket;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The bounds of one server.
+/// Limits of one server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The largest request body in bytes; 1 MiB by default.
+    /// Size limit of a request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// How long a peer may take for the handshake of TLS, then to send a request's head, and again its body; 10 s by default. At
-    /// least a second: the clock that actix-web looks at for the head may be half a second late.
+    /// Time for the TLS handshake, then for the head of a request, and again for its body; 10 s by
+    /// default. At least 1 s: the clock of actix-web for heads may lag by half a second.
     pub read_timeout: Duration,
-    /// How long open requests may go on after the shutdown, in whole seconds, at least one; 30 s by default.
+    /// Time for open requests after the shutdown, in whole seconds, at least 1 s; 30 s by default.
     pub drain_timeout: Duration,
 }
 
@@ -57,17 +58,20 @@ impl Default for Limits {
     }
 }
 
-/// Serves in the current actix system until `shutdown` completes and open requests are answered or cut off.
+/// Serves in the current actix system until `shutdown` completes and the open requests are answered
+/// or cut off.
 ///
-/// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
-/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic. It sees
-/// the head of the request, so that its answer can be what every other one is to whoever asks.
-/// With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the request is
-/// not a handshake; a WebSocket counts as an open request.
-/// What is not HTTP is answered by actix itself. The handler or streaming body of a peer that left is dropped.
+/// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
+/// - `refuse` answers instead of the handler, from the head of the request: 413 for a body over the
+///   limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic.
+/// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
+///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
+/// - actix itself answers a request that is not HTTP.
+/// - The handler or streaming body of a client that left is dropped.
 ///
 /// # Errors
-/// When the listener cannot be used.
+///
+/// The listener cannot be used.
 pub async fn serve<H, F, B>(
     listener: TcpListener,
     handler: H,
@@ -83,14 +87,17 @@ where
     serve_over(Carrier::Plain, listener, (handler, refuse), limits, shutdown).await
 }
 
-/// The same over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate) of the connection, where
-/// it has one; of headers none is ever made.
+/// Serves over TLS, like [`serve`].
 ///
-/// A handshake that is slow or fails ends its own connection and holds up no other. The shutdown waits for those under way, no longer
-/// than [`Limits::read_timeout`].
+/// The extensions of a request also hold the [`PeerCertificate`](host_tls::PeerCertificate) of a
+/// connection that has one. It is never taken from a header.
+///
+/// A handshake that is slow or fails ends its own connection and delays no other. The shutdown
+/// waits for pending handshakes, for at most [`Limits::read_timeout`].
 ///
 /// # Errors
-/// When the listener cannot be used.
+///
+/// The listener cannot be used.
 #[cfg(feature = "tls")]
 pub async fn serve_tls<H, F, B>(
     (listener, tls): (TcpListener, host_tls::Tls),
@@ -107,7 +114,7 @@ where
     serve_over(Carrier::Tls(tls), listener, (handler, refuse), limits, shutdown).await
 }
 
-/// What HTTP is spoken over.
+/// The transport below HTTP.
 enum Carrier {
     Plain,
     #[cfg(feature = "tls")]
@@ -138,7 +145,7 @@ where
             let parts = head.clone().into_parts().0;
             let handled = async {
                 let (body, frames) = match upgrade::is_asked_for(&head) {
-                    // what comes after the head is not its body
+                    // the bytes after the head are frames, not a body
                     true => (Bytes::new(), Some(body)),
                     false => (collect(body, limits).await?, None),
                 };
@@ -173,11 +180,11 @@ where
     server.run().await
 }
 
-/// As many as actix-web keeps connections: those that are slow leave room for others.
+/// Limit of pending handshakes, equal to actix-web's limit of connections.
 #[cfg(feature = "tls")]
 const HANDSHAKES: usize = 25_600;
 
-/// Puts the certificate of a connection where its requests have it.
+/// Puts the certificate of a connection into the extensions of its requests.
 #[cfg(feature = "tls")]
 fn note_certificate(tls: &host_tls::Tls, stream: &dyn Any, known: &mut Extensions) {
     let stream = stream.downcast_ref::<TlsStream<TcpStream>>();
@@ -192,7 +199,7 @@ async fn collect(body: Payload, limits: Limits) -> Result<Bytes, StatusCode> {
     whole.map_err(|_| StatusCode::BAD_REQUEST)
 }
 
-/// The head in the words of `http` 1; `None` for one that it cannot say.
+/// Converts the head to `http` 1; `None` for a head that `http` 1 cannot represent.
 fn head(from: &HttpRequest) -> Option<Request<()>> {
     let (method, uri) = (from.method().as_str(), from.uri().to_string());
     let mut request = Request::builder().method(method).uri(uri);

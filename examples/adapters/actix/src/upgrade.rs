@@ -3,13 +3,13 @@
 #[cfg(feature = "websocket")]
 pub(crate) use crate::frames::{complete, is_asked_for};
 
-/// Returns `false`: what follows the head of a request is its body.
+/// Returns `false`: a body follows the head of each request.
 #[cfg(not(feature = "websocket"))]
 pub(crate) fn is_asked_for(_head: &http::Request<()>) -> bool {
     false
 }
 
-/// Refuses a 101 that nothing would serve. Any other response is passed on.
+/// Replaces a 101, which this build cannot serve, by an error. Any other response is passed on.
 #[cfg(not(feature = "websocket"))]
 pub(crate) async fn complete<B>(
     _request: &actix_web::HttpRequest,

@@ -12,10 +12,13 @@ use crate::nonce::NextNonce;
 use crate::refusal::{Reason, Refusal};
 use crate::target::asked_for;
 
-/// The authenticated caller: its access token, and the key that the token is bound to, pass the [`ResourceServer`] of the state
-/// at the time of the conventions' clock. `Option<Caller>` admits requests without a token.
+/// The authenticated caller of a request, checked by the [`ResourceServer`] of the state.
 ///
-/// If the caller needs a newer [nonce](AuthenticatedToken::dpop_nonce) for its next proof, the layer adds it to the response.
+/// The access token and the key it is bound to must be valid at the time of the conventions' clock.
+/// `Option<Caller>` admits requests without a token.
+///
+/// If the caller needs a newer [nonce](AuthenticatedToken::dpop_nonce) for its next proof, the
+/// layer adds it to the response.
 #[derive(Clone, Debug)]
 pub struct Caller(pub AuthenticatedToken);
 
@@ -27,7 +30,7 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let now = exchange(parts)?.conventions().now();
-        // proofs are for that one
+        // a DPoP proof names the URI that the client requested
         let asked_for = asked_for(&parts.uri, &parts.extensions);
         let routed = mem::replace(&mut parts.uri, asked_for);
         let authenticated = ResourceServer::from_ref(state).authenticate(parts, now).await;
@@ -74,7 +77,7 @@ impl From<Challenge> for Refusal {
             Some(code) => problem.with_extension("error", code),
             None => problem,
         };
-        // the nonce, and leave for a script to read it
+        // `DPoP-Nonce`, and the CORS field that lets a script read it
         let headers = refused.headers();
         let problem = headers.iter().fold(problem, |problem, (name, value)| {
             problem.with_header(name.clone(), value.clone())

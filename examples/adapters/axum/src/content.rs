@@ -1,4 +1,4 @@
-//! Content, read whole.
+//! Collects request bodies within limits.
 
 use std::{error::Error, iter::successors, time::Duration};
 
@@ -8,15 +8,16 @@ use http::StatusCode;
 use http_body_util::{BodyExt, LengthLimitError};
 use tokio::time::timeout;
 
-/// How long a refused upload is still read, so that its sender sees the answer and not a reset.
+/// Time for which a refused upload is still read, so that its sender sees the response and not a
+/// reset.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// The content of a limited body, or 413, 408 or 400.
+/// Collects a limited body; otherwise 413, 408 or 400.
 pub(crate) async fn collect(mut body: Body, read_timeout: Duration) -> Result<Bytes, StatusCode> {
     match timeout(read_timeout, (&mut body).collect()).await {
         Ok(Ok(content)) => Ok(content.to_bytes()),
         Ok(Err(error)) if is_over_limit(&error) => {
-            // a limited body goes on to be read, and to say that it is over its limit
+            // reading on makes a limited body report that it is over its limit
             let rest = async {
                 while body
                     .frame()
@@ -33,7 +34,7 @@ pub(crate) async fn collect(mut body: Body, read_timeout: Duration) -> Result<By
     }
 }
 
-/// Whether a limit is among the causes: each layer puts its own error around that of the body within.
+/// Returns `true` if a length limit is among the causes: each layer wraps the error of the body.
 fn is_over_limit(error: &(dyn Error + 'static)) -> bool {
     successors(Some(error), |&error| error.source()).any(|cause| cause.is::<LengthLimitError>())
 }

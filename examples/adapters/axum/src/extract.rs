@@ -1,4 +1,4 @@
-//! What handlers ask for in their arguments.
+//! Extractors of the exchange, the page and the request with its content.
 
 use std::time::Duration;
 
@@ -15,11 +15,13 @@ use crate::content::collect;
 use crate::refusal::{Reason, Refusal, no_conventions};
 use crate::target::asked_for;
 
-/// How long a peer may take to send a body, as by default in [`Limits`](crate::Limits).
+/// Time for a body, the default of [`Limits`](crate::Limits).
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The exchange of this request, which [`ConventionsLayer`](crate::ConventionsLayer) has admitted: what a handler is limited
-/// by, replayed by and evaluates preconditions with. An answer that it finished passes the layer as it is.
+/// The exchange of this request, admitted by [`ConventionsLayer`](crate::ConventionsLayer).
+///
+/// A handler applies rate limits, idempotency keys and preconditions through it. The layer passes a
+/// response that the exchange finished unchanged.
 #[derive(Clone, Debug)]
 pub struct Admission(pub Exchange<Admitted>);
 
@@ -31,7 +33,8 @@ impl<S: Sync> FromRequestParts<S> for Admission {
     }
 }
 
-/// The page that the query asks for, within the [rules](http_conventions::pipeline::Conventions::page_rules) of the conventions.
+/// The requested page, within the [rules](http_conventions::pipeline::Conventions::page_rules) of
+/// the conventions.
 #[derive(Clone, Debug)]
 pub struct Paged(pub PageRequest);
 
@@ -48,11 +51,12 @@ impl<S: Sync> FromRequestParts<S> for Paged {
     }
 }
 
-/// The request with its content read, as every endpoint of the four crates takes it: with the URI that the client asked for, also
-/// in a router that is nested.
+/// The request with its content, in the form that the endpoints of the four crates take.
 ///
-/// The size is limited by the conventions, and by axum's `DefaultBodyLimit`; content that is not there within ten seconds is
-/// refused by 408. An endpoint needs no conventions around it.
+/// - The URI is the one that the client requested, also in a nested router.
+/// - The size is limited by the conventions and by axum's `DefaultBodyLimit`: 413 above either.
+/// - Content that is not complete within ten seconds is refused with 408.
+/// - No [`ConventionsLayer`](crate::ConventionsLayer) is needed.
 #[derive(Clone, Debug)]
 pub struct Whole(pub http::Request<Bytes>);
 

@@ -1,4 +1,4 @@
-//! The pipeline around any tower service.
+//! Middleware that applies the conventions to any tower service.
 
 use std::{any::Any, error::Error, mem, panic::AssertUnwindSafe, pin::pin};
 use std::{task::Context, task::Poll};
@@ -18,20 +18,26 @@ use crate::content::LINGER;
 use crate::nonce::NextNonce;
 use crate::target::asked_for;
 
-/// The largest problem that is completed; one of the host's own is far smaller.
+/// Size limit of a problem that the layer completes, in bytes; a larger one passes unchanged.
 const LARGEST_PROBLEM: u64 = 64 << 10;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Takes the requests of a tower service through [`Conventions`]: of a whole router, by `Router::layer`. What it says of a request is
-/// of the URI that the client asked for, also within a router that is nested.
+/// Tower middleware that applies [`Conventions`] to all requests of a service.
 ///
-/// A request is begun and admitted before the service sees it, and every answer is finished: the service's own, a 404, 405
-/// or rejection of axum, and the 500 of a panic. An `OPTIONS` for which there is no handler is a 204 that says what there is.
-/// Content is cut off at the [size limit](http_conventions::content::SizeLimits), which extractors of axum answer by 413.
+/// Add it to a whole router with `Router::layer`, as the last layer.
 ///
-/// Authentication, limits, replays and preconditions are what a handler asks of the exchange, which [`Admission`] gives it.
-/// What many routes share, as a limit by address, is a function for axum's `middleware::from_fn`:
+/// - Each request is begun and admitted before the service gets it.
+/// - Each response is finished: those of the service, a 404, 405 or rejection of axum, and the 500
+///   of a panic.
+/// - An `OPTIONS` request without a handler gets 204 with `Allow`.
+/// - Content is cut off at the [size limit](http_conventions::content::SizeLimits); the extractors
+///   of axum then answer 413.
+/// - Problems name the URI that the client requested, also if the layer is inside a nested router.
+///
+/// Authentication, rate limits, idempotency keys and preconditions are applied by the handler,
+/// through the exchange that [`Admission`] extracts. A rule for many routes, such as a rate limit
+/// by address, is a function for axum's `middleware::from_fn`:
 ///
 /// ```
 /// use std::net::SocketAddr;
@@ -55,9 +61,12 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// }
 /// ```
 ///
-/// A server drops the handler of a client that left. What is not safe ([RFC 9110 §9.2.1]) runs to its end all the same, in a
-/// task of its own: otherwise a change could be made and its idempotency key never know. So what a handler knows of its task,
-/// as the span of a log, has to be set by a layer within this one.
+/// # Cancellation
+///
+/// A server drops the handler of a client that left. A request with an unsafe method ([RFC 9110
+/// §9.2.1]) runs to its end in a task of its own, so that the outcome of its idempotency key is
+/// recorded. Task-local values, such as the span of a log, are therefore set by a layer inside this
+/// one.
 ///
 /// [`Admission`]: crate::Admission
 /// [RFC 9110 §9.2.1]: https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1
@@ -65,7 +74,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub struct ConventionsLayer(Conventions);
 
 impl ConventionsLayer {
-    /// Under these conventions.
+    /// Creates the middleware.
     #[must_use]
     pub const fn new(conventions: Conventions) -> Self {
         Self(conventions)
@@ -83,7 +92,7 @@ impl<S> Layer<S> for ConventionsLayer {
     }
 }
 
-/// A service under [`Conventions`], by a [`ConventionsLayer`].
+/// Service with [`Conventions`] applied, made by [`ConventionsLayer`].
 #[derive(Clone, Debug)]
 pub struct WithConventions<S> {
     conventions: Conventions,
@@ -108,7 +117,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // the service that is ready is the one to call
+        // the service that was polled ready is the one to call
         let next = self.inner.clone();
         let inner = mem::replace(&mut self.inner, next);
         Box::pin(answer(self.conventions.clone(), inner, request))
@@ -161,7 +170,7 @@ where
 async fn detached<T: Send + 'static>(
     handled: impl Future<Output = Result<T, Box<dyn Any + Send>>> + Send + 'static,
 ) -> Result<T, Box<dyn Any + Send>> {
-    // without a task there is a runtime that ends, and nobody who reads the answer
+    // the task is only lost with its runtime, and then the connection is lost too
     tokio::spawn(handled)
         .await
         .unwrap_or_else(|ended| Err(Box::new(ended)))
@@ -178,7 +187,7 @@ where
     if *method == Method::OPTIONS && answer.status() == StatusCode::METHOD_NOT_ALLOWED {
         let mut options = Response::new(Bytes::new());
         *options.status_mut() = StatusCode::NO_CONTENT;
-        // in a router it comes after this layer
+        // in a router, axum adds `Allow` after this layer
         if let Some(allow) = answer.headers_mut().remove(header::ALLOW) {
             options.headers_mut().insert(header::ALLOW, allow);
         }
@@ -195,7 +204,7 @@ where
     exchange.finish(outcome).map(whole)
 }
 
-/// Whether a problem can be completed: it is no stream.
+/// Returns `true` for content of known, small size; a stream is not completed.
 fn is_at_hand(content: &impl Body) -> bool {
     let length = content.size_hint().upper();
     length.is_some_and(|length| length <= LARGEST_PROBLEM)
@@ -205,7 +214,8 @@ fn whole<C>(content: Bytes) -> Either<C, Full<Bytes>> {
     Either::Right(Full::new(content))
 }
 
-/// Reads what is still being sent, though not for long. Nobody sends anything who waits to be told to.
+/// Reads the rest of the content for a moment, so that the client sees the response. A client that
+/// waits for `100 Continue` sends nothing.
 async fn read_on<B: Body>(request: Request<B>) {
     if request.headers().contains_key(header::EXPECT) {
         return;

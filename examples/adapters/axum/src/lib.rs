@@ -1,7 +1,12 @@
-//! The suite in an axum 0.8 service: a [layer](ConventionsLayer) that applies the conventions to every response, and extractors
-//! whose rejections are problems; [`Caller`] needs the feature `oauth`. Beside them is [`serve`], the function of the other adapters.
+//! http-conventions in an axum 0.8 service: middleware and extractors.
 //!
-//! A router that received webhooks, guarded a route by access tokens and ran a POST once for each `Idempotency-Key`:
+//! - [`ConventionsLayer`] is a tower layer that applies the conventions to every response.
+//! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
+//!   rejections are problems (RFC 9457).
+//! - [`serve`] and [`serve_router`] serve with limits on heads, bodies and the shutdown.
+//!
+//! A router that receives webhooks, guards a route with access tokens, and runs a POST once for
+//! each `Idempotency-Key`:
 //!
 //! ```
 //! use host_adapter_axum::{Admission, Caller, ConventionsLayer, Paged, Refusal, Whole};
@@ -94,10 +99,10 @@
 //! # let conventions = Conventions::builder(base, Arc::new(clock()), Arc::new(OsEntropy)).with_idempotency(idempotency).build()?;
 //! let mut service = router(desk, conventions);
 //!
-//! let nobody = service.call(Request::get("/v1/charges").body(Body::empty())?).await?;
-//! assert_eq!(nobody.status(), 401);
-//! assert_eq!(nobody.headers()["content-type"], "application/problem+json");
-//! assert_eq!(nobody.headers()["www-authenticate"], r#"Bearer realm="https://api.example""#);
+//! let unauthenticated = service.call(Request::get("/v1/charges").body(Body::empty())?).await?;
+//! assert_eq!(unauthenticated.status(), 401);
+//! assert_eq!(unauthenticated.headers()["content-type"], "application/problem+json");
+//! assert_eq!(unauthenticated.headers()["www-authenticate"], r#"Bearer realm="https://api.example""#);
 //!
 //! let post = || Request::post("/v1/charges").header("authorization", &bearer).header("idempotency-key", "\"7\"").body(Body::empty());
 //! assert_eq!(service.call(post()?).await?.status(), 201);
@@ -120,9 +125,10 @@
 //! # }
 //! ```
 //!
-//! `axum::serve` serves such a router; [`serve_router`] does within bounds on slow heads and on the drain. The layer is of
-//! tower alone, and goes around any other service too. Both ways to serve are there over TLS as well, with feature `tls`,
-//! and both serve WebSockets with feature `websocket`.
+//! [`serve_router`] or `axum::serve` serves the router; `axum::serve` has no limit on slow heads
+//! and on the drain. The layer depends on tower alone and wraps any other service too. Feature
+//! `tls` adds `serve_tls` and `serve_router_tls`; feature `websocket` adds WebSockets to all of
+//! them.
 #[cfg(feature = "oauth")]
 mod caller;
 mod content;

@@ -1,4 +1,4 @@
-//! What ends a handler early.
+//! The rejection type of the extractors.
 
 use axum::{body::Body, response::IntoResponse, response::Response};
 use bytes::Bytes;
@@ -7,26 +7,28 @@ use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::paging::InvalidPageRequest;
 use http_conventions::pipeline::EarlyAnswer;
 
-/// What ends a handler early: the rejection of every extractor of this crate, and what `?` makes of the refusals of the four
-/// crates. Its answer is a problem; its [`reason`](Self::reason) is for the log.
+/// An early response of a handler.
+///
+/// It is the rejection of every extractor of this crate, and `?` converts the refusals of the four
+/// crates into it. The response is a problem; [`reason`](Self::reason) is for the log.
 #[derive(Debug)]
-// one pointer, so that a `Result` costs nothing where all goes well
+// one pointer, so that a `Result` stays small
 pub struct Refusal(Box<(http::Response<Bytes>, Reason)>);
 
-/// Why.
+/// Cause of a [`Refusal`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Reason {
-    /// There is no [`ConventionsLayer`](crate::ConventionsLayer) around the route: 500.
+    /// The route has no [`ConventionsLayer`](crate::ConventionsLayer): 500.
     NoConventions,
     /// The caller is not authenticated, or lacks a scope: 400, 401 or 403.
     #[cfg(feature = "oauth")]
     Caller(oauth_core::resource::Challenge),
-    /// `limit` or `after` is malformed: 400.
+    /// The parameter `limit` or `after` is malformed: 400.
     Page(InvalidPageRequest),
     /// The content is too large, too slow or broken: 413, 408, 400.
     Content(StatusCode),
-    /// A stage of the exchange ended it, or the handler.
+    /// A stage of the exchange, or the handler, ended the request.
     Host,
 }
 
@@ -35,13 +37,13 @@ impl Refusal {
         Self(Box::new((problem.into_response(), reason)))
     }
 
-    /// The status of the answer.
+    /// Status of the response.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0.0.status()
     }
 
-    /// Why.
+    /// Cause, for the log.
     #[must_use]
     pub fn reason(&self) -> &Reason {
         &self.0.1

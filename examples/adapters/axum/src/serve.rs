@@ -1,4 +1,5 @@
-//! A router on the server of host-adapter-hyper, within bounds that `axum::serve` does not have.
+//! Serves a router on the server of host-adapter-hyper, with limits that `axum::serve` does not
+//! have.
 
 use std::{error::Error, io, net::SocketAddr, sync::Arc};
 
@@ -12,14 +13,17 @@ use tower_service::Service;
 
 pub use host_adapter_hyper::Limits;
 
-/// Serves one framework-free handler until `shutdown` completes and the open requests are answered or cut off.
+/// Serves one framework-free handler until `shutdown` completes and the open requests are answered
+/// or cut off.
 ///
-/// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
-/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
-/// `Host`, 500 for a panic. It gets the head of the request, so that its response can be like every other one.
-/// With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
-/// request is not a handshake; a WebSocket counts as an open request.
-/// hyper itself answers a request that is not HTTP. The handler or streaming body of a peer that left is dropped.
+/// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
+/// - `refuse` answers instead of the handler, from the head of the request: 413 for a body over the
+///   limit, 408 for a slow one, 400 for a malformed or broken one and for a head without exactly
+///   one `Host`, 500 for a panic.
+/// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
+///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
+/// - hyper itself answers a request that is not HTTP.
+/// - The handler or streaming body of a client that left is dropped.
 ///
 /// # Errors
 ///
@@ -39,8 +43,10 @@ where
     serve_router(listener, routed(handler, refuse, limits), limits, shutdown).await
 }
 
-/// [`serve`] over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate)
-/// of a connection that has one. It is never taken from a header.
+/// Serves one framework-free handler over TLS, like [`serve`].
+///
+/// The extensions of a request also hold the [`PeerCertificate`](host_tls::PeerCertificate) of a
+/// connection that has one. It is never taken from a header.
 ///
 /// A handshake that is slow or fails ends its own connection and delays no other.
 ///
@@ -63,7 +69,7 @@ where
     serve_router_tls((listener, tls), routed(handler, refuse, limits), limits, shutdown).await
 }
 
-/// The router whose only route is the handler.
+/// Creates a router whose only route is the handler.
 fn routed<H, F, B>(
     handler: H,
     refuse: impl Fn(&http::Request<()>, StatusCode) -> http::Response<Bytes> + Send + Sync + 'static,
@@ -84,13 +90,16 @@ where
 
 /// Serves a router until `shutdown` completes and the open requests are answered or cut off.
 ///
-/// Like `axum::serve`, with a bound on the time for a head and for open requests after the shutdown. [`Limits::body`] is not applied, and
-/// [`Limits::read_timeout`] bounds the head alone, since the router reads the bodies: a handler that takes [`Whole`](crate::Whole)
-/// waits ten seconds for one, and an extractor of axum waits without limit unless a layer of the host bounds it.
-/// The peer's [`SocketAddr`](std::net::SocketAddr) is in [`ConnectInfo`] and in the request's extensions.
+/// Unlike `axum::serve`, it limits the time for a head and for open requests after the shutdown.
 ///
-/// With feature `websocket`, the response of any route made by `websocket::Upgrade::into_response` becomes a WebSocket, or an empty
-/// 400 if the request is not a handshake. axum's own `WebSocketUpgrade` needs no feature of this crate.
+/// - [`Limits::body`] is not applied and [`Limits::read_timeout`] limits the head alone, since the
+///   router reads the bodies. [`Whole`](crate::Whole) waits ten seconds for one; an extractor of
+///   axum waits without limit unless a layer of the host limits it.
+/// - The client's [`SocketAddr`](std::net::SocketAddr) is in [`ConnectInfo`] and in the extensions
+///   of the request.
+/// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
+///   WebSocket, or an empty 400 if the request is not a handshake. axum's own `WebSocketUpgrade`
+///   needs no feature of this crate.
 ///
 /// # Errors
 ///
@@ -104,9 +113,11 @@ pub async fn serve_router(
     host_adapter_hyper::serve_streaming(listener, answer(router), limits, shutdown).await
 }
 
-/// [`serve_router`] over TLS. The request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate) of a connection
-/// that has one. For tokens bound to a certificate, a layer of the host makes an `oauth_core::mtls::ClientCertificate` of it, in the
-/// extensions too.
+/// Serves a router over TLS, like [`serve_router`].
+///
+/// The extensions of a request also hold the [`PeerCertificate`](host_tls::PeerCertificate) of a
+/// connection that has one. For tokens bound to a certificate, a layer of the host converts it to
+/// an `oauth_core::mtls::ClientCertificate` in the extensions.
 ///
 /// # Errors
 ///
@@ -121,7 +132,7 @@ pub async fn serve_router_tls(
     host_adapter_hyper::serve_streaming_tls((listener, tls), answer(router), limits, shutdown).await
 }
 
-/// Answers requests by the router.
+/// Answers requests with the router.
 fn answer(
     router: Router,
 ) -> impl Fn(http::Request<Incoming>) -> BoxFuture<'static, http::Response<Body>> + Send + Sync + 'static {
@@ -135,7 +146,7 @@ fn answer(
         async move {
             let Ok(mut response) = answered.await;
             if response.status() == StatusCode::NOT_MODIFIED {
-                // axum sets the length of the empty body, which is not that of the unmodified content
+                // axum sets the length of the empty body, not that of the unmodified content
                 response.headers_mut().remove(header::CONTENT_LENGTH);
             }
             #[cfg(feature = "websocket")]

@@ -1,9 +1,10 @@
-//! What the client asked for: whoever is in a nested router sees what the prefix left of the path.
+//! The URI that the client requested: a nested router strips its prefix from the URI of the
+//! request.
 
 use axum::extract::OriginalUri;
 use http::{Extensions, Uri};
 
-/// The URI of the request line, where a router has noted it.
+/// Returns the URI of the request line, recorded by the outermost router.
 pub(crate) fn asked_for(uri: &Uri, extensions: &Extensions) -> Uri {
     match extensions.get() {
         Some(OriginalUri(asked_for)) => asked_for.clone(),

@@ -13,7 +13,7 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// `None` for a request that asks for no WebSocket.
+    /// Returns `None` for a request that is no WebSocket handshake.
     pub(crate) fn of<B>(request: &Request<B>) -> Option<Self> {
         if !Upgrade::is_asked_for(request.headers()) {
             return None;

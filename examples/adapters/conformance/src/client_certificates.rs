@@ -14,11 +14,11 @@ mod cases {
     use crate::secure::{GET, Running, hex};
 
     fn of_authority(authority: &Authority) -> Option<ClientCertificates> {
-        Some(ClientCertificates::of(authority.roots()))
+        Some(ClientCertificates::new(authority.roots()))
     }
 
     fn of_anybody(authority: &Authority) -> Option<ClientCertificates> {
-        Some(ClientCertificates::of(authority.roots()).or_of_nobody())
+        Some(ClientCertificates::new(authority.roots()).with_unverified())
     }
 
     /// X3, O19: the certificate of the connection reaches the handler to the byte with each request, under TLS 1.2 and 1.3.
@@ -73,7 +73,7 @@ mod cases {
             assert!(strict.told(Some(identity)).is_err(), "{index}");
         }
         let nobody_to_ask =
-            |_: &Authority| Some(ClientCertificates::of(RootCertStore::empty()).or_of_nobody());
+            |_: &Authority| Some(ClientCertificates::new(RootCertStore::empty()).with_unverified());
         for running in [
             Running::start(adapter, of_anybody),
             Running::start(adapter, nobody_to_ask),

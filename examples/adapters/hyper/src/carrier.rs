@@ -9,11 +9,11 @@ use tokio::net::TcpStream;
 pub(crate) trait Carrier: Clone + Send + 'static {
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// Opens a stream on an accepted connection. The extensions go into each of its requests.
+    /// Opens a stream on an accepted connection, with the extensions for each of its requests.
     fn open(self, stream: TcpStream) -> impl Future<Output = io::Result<(Self::Stream, Extensions)>> + Send;
 }
 
-/// The connection as it is.
+/// The TCP connection itself.
 #[derive(Clone)]
 pub(crate) struct Plain;
 

@@ -25,12 +25,13 @@ pub use host_websocket as websocket;
 /// Time for which a refused upload is still read, so that its sender sees the response and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Bounds of one server.
+/// Limits of one server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The largest request body in bytes; 1 MiB by default.
+    /// Size limit of a request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// Time for the TLS handshake, then for a request's head, and again for its body; 10 s by default.
+    /// Time for the TLS handshake, then for the head of a request, and again for its body; 10 s by
+    /// default.
     pub read_timeout: Duration,
     /// Time for open requests after the shutdown; 30 s by default.
     pub drain_timeout: Duration,
@@ -48,12 +49,14 @@ impl Default for Limits {
 
 /// Serves until `shutdown` completes and the open requests are answered or cut off.
 ///
-/// The request's extensions hold the peer's [`SocketAddr`](std::net::SocketAddr). `refuse` answers instead of the
-/// handler: 413 for a body over the limit, 408 for a slow one, 400 for a malformed or broken one and for a head without one
-/// `Host`, 500 for a panic. It gets the head of the request, so that its response can be like every other one.
-/// With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a WebSocket, or 400 if the
-/// request is not a handshake; a WebSocket counts as an open request.
-/// hyper itself answers a request that is not HTTP. The handler or streaming body of a peer that left is dropped.
+/// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
+/// - `refuse` answers instead of the handler, from the head of the request: 413 for a body over the
+///   limit, 408 for a slow one, 400 for a malformed or broken one and for a head without exactly
+///   one `Host`, 500 for a panic.
+/// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
+///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
+/// - hyper itself answers a request that is not HTTP.
+/// - The handler or streaming body of a client that left is dropped.
 ///
 /// # Errors
 ///
@@ -73,8 +76,10 @@ where
     serve_over(Plain, listener, whole(handler, refuse, limits), limits, shutdown).await
 }
 
-/// [`serve`] over TLS. Beside the peer's address, the request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate)
-/// of a connection that has one. It is never taken from a header.
+/// Serves over TLS, like [`serve`].
+///
+/// The extensions of a request also hold the [`PeerCertificate`](host_tls::PeerCertificate) of a
+/// connection that has one. It is never taken from a header.
 ///
 /// A handshake that is slow or fails ends its own connection and delays no other.
 ///
@@ -97,12 +102,13 @@ where
     serve_over(tls, listener, whole(handler, refuse, limits), limits, shutdown).await
 }
 
-/// Serves a handler that reads the request's body itself, within the same bounds on connections. For adapters of frameworks on
-/// hyper.
+/// Serves a handler that reads the request's body itself, within the same limits on connections.
+/// For adapters of frameworks on hyper.
 ///
-/// Of the limits, [`Limits::body`] is not applied, and [`Limits::read_timeout`] bounds the head alone: the handler bounds
-/// the body, for example by [`respond`]. A panic of the handler ends its connection. The request's extensions hold the peer's
-/// [`SocketAddr`](std::net::SocketAddr).
+/// - [`Limits::body`] is not applied, and [`Limits::read_timeout`] limits the head alone: the
+///   handler limits the body, for example with [`respond`].
+/// - A panic of the handler ends its connection.
+/// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
 ///
 /// # Errors
 ///
@@ -121,8 +127,10 @@ where
     serve_over(Plain, listener, answer, limits, shutdown).await
 }
 
-/// [`serve_streaming`] over TLS. The request's extensions hold the [`PeerCertificate`](host_tls::PeerCertificate) of a connection
-/// that has one.
+/// Serves over TLS, like [`serve_streaming`].
+///
+/// The extensions of a request also hold the [`PeerCertificate`](host_tls::PeerCertificate) of a
+/// connection that has one.
 ///
 /// # Errors
 ///
@@ -142,7 +150,7 @@ where
     serve_over(tls, listener, answer, limits, shutdown).await
 }
 
-/// Answers requests by the handler, which gets them with their bodies read.
+/// Answers requests with the handler, which gets them with their bodies.
 fn whole<H, R, F, B>(
     handler: H,
     refuse: R,
@@ -183,11 +191,11 @@ where
             Some(_) = connections.join_next() => continue,
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
-                // out of descriptors, or the peer already left
+                // no file descriptor is free, or the client already left
                 Err(_) => { tokio::time::sleep(Duration::from_millis(20)).await; continue }
             },
         };
-        // small chunks of a stream must not wait for each other
+        // without Nagle's algorithm, so that small chunks of a stream are sent at once
         stream.set_nodelay(true).ok();
         let (carrier, answer, mut closed) = (carrier.clone(), Arc::clone(&answer), closing.subscribe());
         connections.spawn(async move {
@@ -208,7 +216,7 @@ where
     Ok(())
 }
 
-/// Speaks HTTP over one connection until it ends.
+/// Serves HTTP on one connection until it ends.
 async fn converse<S, A, F, B>(
     stream: S,
     known: Extensions,
@@ -244,8 +252,9 @@ async fn converse<S, A, F, B>(
     switch.run().await;
 }
 
-/// Reads the body of a request within the limits and answers with the handler's response, or with the host's refusal as
-/// [`serve`] describes. For adapters of frameworks on hyper, within [`serve_streaming`].
+/// Reads the body of a request within the limits and returns the handler's response, or the host's
+/// refusal as described at [`serve`]. For adapters of frameworks on hyper, within
+/// [`serve_streaming`].
 pub async fn respond<I, H, R, F, B>(
     mut request: Request<I>,
     handler: &H,
@@ -294,8 +303,9 @@ where
     }
 }
 
-/// One `Host`, as [RFC 9112 §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2) asks of HTTP/1.1: a proxy in front may
-/// have looked at the other one.
+/// Checks that there is exactly one `Host` ([RFC 9112
+/// §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)): a proxy in front may have used
+/// another.
 fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
     let hosts = head.headers().get_all(header::HOST).iter().count();
     match hosts == 1 || (hosts == 0 && head.version() < Version::HTTP_11) {
@@ -304,7 +314,8 @@ fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
     }
 }
 
-/// A response to HEAD has the length of the content it leaves out. hyper sets it, unless the length is zero.
+/// Sets the length of a HEAD response to that of the omitted content. hyper does so unless it is
+/// zero.
 fn with_length<B: Body>(is_head: bool, mut response: Response<B>) -> Response<B> {
     let has_content = !matches!(
         response.status(),

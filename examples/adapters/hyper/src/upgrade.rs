@@ -3,7 +3,7 @@
 #[cfg(feature = "websocket")]
 pub(crate) use host_websocket::hyper::Switch;
 
-/// Refuses what only the feature can do: a 101 that nothing serves must not leave.
+/// Replaces a 101, which this build cannot serve, by an error.
 #[cfg(not(feature = "websocket"))]
 #[derive(Clone, Default)]
 pub(crate) struct Switch;

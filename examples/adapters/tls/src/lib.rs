@@ -1,6 +1,8 @@
-//! TLS for the adapters, by rustls, with everything chosen here and nothing process-wide: HTTP/1.1 over TLS 1.2 and 1.3, by AWS-LC.
+//! TLS for the server adapters: rustls with AWS-LC, HTTP/1.1 over TLS 1.2 and 1.3, without a
+//! process-wide provider.
 //!
-//! A client's certificate reaches the handler as a [`PeerCertificate`] in the extensions of its requests. What it is good for is the host's to say.
+//! A client's certificate reaches the handler as a [`PeerCertificate`] in the extensions of its
+//! requests. The host decides what it authorizes.
 //!
 //! ```no_run
 //! use rustls::RootCertStore;
@@ -13,7 +15,7 @@
 //! let tls = Tls::new(
 //!     chain,
 //!     PrivateKeyDer::from_pem_file("server.key")?,
-//!     Some(ClientCertificates::of(authorities).or_of_nobody()),
+//!     Some(ClientCertificates::new(authorities).with_unverified()),
 //! )?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -30,60 +32,65 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConfig, SignatureScheme};
 
-/// What a server shows, and what it asks its clients for.
+/// TLS configuration of a server: its certificate, and the client certificates that it requests.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
-    judge: Judge,
+    verification: Verification,
 }
 
 impl Tls {
-    /// Shows the certificates of `chain`, the server's own first, for which it has `key`; and asks clients for theirs, if told to.
+    /// Creates a configuration with the certificates of `chain`, the server's own first, and its
+    /// private `key`. With `clients`, the server requests client certificates.
     ///
     /// # Errors
-    /// The key is not of the certificate, or neither is of a kind that rustls knows; or clients are asked for certificates of no authority.
+    ///
+    /// - The key does not belong to the certificate, or rustls does not support its type.
+    /// - `clients` needs an authority and has none.
     pub fn new(
         chain: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
         clients: Option<ClientCertificates>,
     ) -> Result<Self, Error> {
-        // another crate's choice of a default provider must not reach in here, nor its absence make this panic
+        // independent of the process-wide provider, which may be absent
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_safe_default_protocol_versions()?;
         let asks = clients.is_some();
-        let (builder, judge) = match clients {
-            None => (builder.with_no_client_auth(), Judge::Handshake),
+        let (builder, verification) = match clients {
+            None => (builder.with_no_client_auth(), Verification::Handshake),
             Some(clients) => {
-                let (verifier, judge) = clients.verifier(&provider)?;
-                (builder.with_client_cert_verifier(verifier), judge)
+                let (verifier, verification) = clients.verifier(&provider)?;
+                (builder.with_client_cert_verifier(verifier), verification)
             }
         };
         let mut config = builder.with_single_cert(chain, key)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         if asks {
-            // who comes back proves anew what was proven, and is judged anew
+            // each connection proves and verifies its certificate in a full handshake
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
         }
         Ok(Self {
             config: Arc::new(config),
-            judge,
+            verification,
         })
     }
 
-    /// What rustls makes of it.
+    /// Configuration for rustls.
     #[must_use]
     pub fn config(&self) -> &Arc<ServerConfig> {
         &self.config
     }
 
-    /// Shakes hands over a connection that was just accepted: the stream, and the certificate of the client, if it has shown one.
+    /// Performs the handshake on an accepted connection; returns the stream and the client's
+    /// certificate, if it sent one.
     ///
-    /// It waits for the client: bound it, and let it hold up no other.
+    /// It waits for the client without limit: apply a timeout, and run it beside other connections.
     ///
     /// # Errors
-    /// The client left, speaks no TLS, or showed what is not taken.
+    ///
+    /// The client left, does not speak TLS, or sent a certificate that is not accepted.
     #[cfg(feature = "tokio")]
     pub async fn accept(
         &self,
@@ -98,79 +105,86 @@ impl Tls {
         Ok((stream, certificate))
     }
 
-    /// The certificate of the client, of the `chain` that it showed in a handshake of [`config`](Self::config) that is complete.
+    /// Certificate of the client, from the `chain` of a completed handshake of
+    /// [`config`](Self::config).
     #[must_use]
     pub fn certificate(&self, chain: Option<&[CertificateDer<'static>]>) -> Option<PeerCertificate> {
         let (own, others) = chain?.split_first()?;
         let der = Bytes::copy_from_slice(own);
-        Some(match self.judge.vouches_for(own, others) {
+        Some(match self.verification.vouches_for(own, others) {
             true => PeerCertificate::Verified(der),
             false => PeerCertificate::Unverified(der),
         })
     }
 }
 
-/// The certificate that the client of a connection has the key of, in DER.
+/// A client certificate in DER, whose private key the client has proven to hold.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum PeerCertificate {
-    /// An authority of the server's vouches for what it says.
+    /// Issued by an authority of the server: its names can be trusted.
     Verified(Bytes),
-    /// Nobody does: it is worth its thumbprint.
+    /// Verified by no authority: only its thumbprint identifies the client.
     Unverified(Bytes),
 }
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls")
-            .field("judge", &self.judge)
+            .field("verification", &self.verification)
             .finish_non_exhaustive()
     }
 }
 
-/// Whose certificates clients may connect with: each connection's is in its requests' extensions, as a [`PeerCertificate`].
+/// Client certificates that a server requests and accepts. The certificate of a connection is in
+/// the extensions of its requests, as a [`PeerCertificate`].
 ///
-/// A certificate whose key its sender does not have ends the handshake. So does one of nobody's, unless such are
-/// [taken](Self::or_of_nobody). Revocation lists are not looked at.
+/// A client that does not hold the private key fails the handshake. So does an unverified
+/// certificate, unless [`with_unverified`](Self::with_unverified) accepts it. Revocation lists are
+/// not checked.
 #[derive(Clone, Debug)]
 pub struct ClientCertificates {
     authorities: RootCertStore,
-    of_nobody: bool,
+    accepts_unverified: bool,
     required: bool,
 }
 
 impl ClientCertificates {
-    /// Those of these authorities. A client without one is served, without one.
+    /// Accepts certificates that these authorities issued, and clients without a certificate.
     #[must_use]
     pub fn of(authorities: RootCertStore) -> Self {
         Self {
             authorities,
-            of_nobody: false,
+            accepts_unverified: false,
             required: false,
         }
     }
 
-    /// Takes any other as well, self-signed, expired, or of an authority that nobody knows, as a [`PeerCertificate::Unverified`].
+    /// Accepts any other certificate too, self-signed, expired or of an unknown authority, as
+    /// [`PeerCertificate::Unverified`].
     #[must_use]
-    pub fn or_of_nobody(mut self) -> Self {
-        self.of_nobody = true;
+    pub fn with_unverified(mut self) -> Self {
+        self.accepts_unverified = true;
         self
     }
 
-    /// Ends the handshake of a client without one.
+    /// Fails the handshake of a client without a certificate.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    fn verifier(self, provider: &Arc<CryptoProvider>) -> Result<(Arc<dyn ClientCertVerifier>, Judge), Error> {
+    fn verifier(
+        self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<(Arc<dyn ClientCertVerifier>, Verification), Error> {
         let schemes = provider.signature_verification_algorithms;
-        let anybody = Anybody {
+        let any_certificate = AnyCertificate {
             schemes,
             required: self.required,
         };
-        if self.of_nobody && self.authorities.is_empty() {
-            return Ok((Arc::new(anybody), Judge::Nobody));
+        if self.accepts_unverified && self.authorities.is_empty() {
+            return Ok((Arc::new(any_certificate), Verification::None));
         }
         let roots = Arc::new(self.authorities);
         let authorities = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
@@ -181,44 +195,44 @@ impl ClientCertificates {
         let authorities = authorities
             .build()
             .map_err(|error| Error::General(error.to_string()))?;
-        Ok(match self.of_nobody {
-            true => (Arc::new(anybody), Judge::Authorities(authorities)),
-            false => (authorities, Judge::Handshake),
+        Ok(match self.accepts_unverified {
+            true => (Arc::new(any_certificate), Verification::Authorities(authorities)),
+            false => (authorities, Verification::Handshake),
         })
     }
 }
 
-/// Who says whether an authority vouches for a certificate.
+/// Verifies that an authority issued a certificate.
 #[derive(Clone, Debug)]
-enum Judge {
-    /// The handshake has: it lets no other pass.
+enum Verification {
+    /// The handshake has verified it: it accepts no other.
     Handshake,
-    /// These authorities do, once the handshake has let it pass.
+    /// Checked against these authorities after a handshake that accepts all.
     Authorities(Arc<dyn ClientCertVerifier>),
     /// There is no authority.
-    Nobody,
+    None,
 }
 
-impl Judge {
+impl Verification {
     fn vouches_for(&self, own: &CertificateDer<'_>, others: &[CertificateDer<'_>]) -> bool {
         match self {
             Self::Handshake => true,
             Self::Authorities(authorities) => authorities
                 .verify_client_cert(own, others, UnixTime::now())
                 .is_ok(),
-            Self::Nobody => false,
+            Self::None => false,
         }
     }
 }
 
-/// Takes the certificate of anybody who has its key.
+/// Accepts any certificate whose private key the client holds.
 #[derive(Debug)]
-struct Anybody {
+struct AnyCertificate {
     schemes: WebPkiSupportedAlgorithms,
     required: bool,
 }
 
-impl ClientCertVerifier for Anybody {
+impl ClientCertVerifier for AnyCertificate {
     fn client_auth_mandatory(&self) -> bool {
         self.required
     }

@@ -8,7 +8,7 @@ use rustls::{Error, RootCertStore};
 #[test]
 fn rejects_verified_clients_without_roots() {
     let own = Authority::new().issue("server.example");
-    let clients = ClientCertificates::of(RootCertStore::empty());
+    let clients = ClientCertificates::new(RootCertStore::empty());
     assert!(Tls::new(own.chain, own.key, Some(clients)).is_err());
 }
 

@@ -1,4 +1,4 @@
-//! `graphql-transport-ws` over a [`Socket`]: the messages, the timers and the streams around a [`Connection`].
+//! `graphql-transport-ws` over a [`Socket`]: messages, timers and streams of a [`Connection`].
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,10 +16,10 @@ use tokio_stream::StreamMap;
 
 use super::{Message, Socket};
 
-/// How long a close may wait for what was sent before it.
+/// Time for the messages before a close.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What a connection needs of its host.
+/// Functions of the host that a connection uses.
 pub trait Host: Send + Sync {
     /// The current time.
     fn now(&self) -> SystemTime;
@@ -27,26 +27,26 @@ pub trait Host: Send + Sync {
     /// Completes at `time`.
     fn sleep_until(&self, time: SystemTime) -> impl Future<Output = ()> + Send;
 
-    /// Finds out what the credentials of a client are worth.
+    /// Checks the credentials of a client.
     fn authenticate(&self, init: ConnectionInit) -> impl Future<Output = Admission> + Send;
 }
 
-/// Starts operations on behalf of who was let in.
+/// Starts operations for an authenticated client.
 pub type Operations = Box<dyn Fn(GraphRequest) -> BoxStream<'static, GraphResponse> + Send + Sync>;
 
-/// What the credentials of a client are worth.
+/// Result of the check of a client's credentials.
 #[non_exhaustive]
 pub enum Admission {
-    /// They are good.
+    /// The credentials are valid.
     Accepted {
-        /// When they no longer are.
+        /// Expiry of the credentials; the connection is closed then.
         expires_at: Option<SystemTime>,
-        /// What starts the operations.
+        /// Starts the operations of the client.
         operations: Operations,
     },
-    /// They are worth nothing.
+    /// The credentials are invalid.
     Refused,
-    /// Nobody can say.
+    /// The credentials could not be checked.
     Failed,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Debug for Admission {
     }
 }
 
-/// Serves one connection until it is closed, by the peer, by the protocol or by `shutdown`.
+/// Serves one connection until the client, the protocol or `shutdown` closes it.
 pub async fn serve(
     mut socket: Socket,
     mut connection: Connection,
@@ -85,7 +85,7 @@ pub async fn serve(
                 Action::Start { operation, request } => state.start(operation, *request),
                 Action::Stop(operation) => drop(state.running.remove(&operation)),
                 Action::Close(close) => return closed(socket, state, &close).await,
-                // a version of the protocol's machine that this host does not know
+                // an action of a newer graph-core
                 _ => return,
             }
         }
@@ -106,7 +106,7 @@ impl State<'_> {
             Some(operations) => operations(request),
             None => stream::empty().boxed(),
         };
-        // `None`: it has ended, which the map would not tell
+        // `None` marks the end of a stream, which `StreamMap` does not report
         let until_end = responses.map(Some).chain(stream::once(ready(None)));
         self.running.insert(operation, until_end.boxed());
     }
@@ -132,7 +132,7 @@ enum Happened {
     Other(Input<'static>),
 }
 
-/// The next thing that happens; `None`: the peer is gone.
+/// Waits for the next event; `None` if the client left.
 async fn happens(
     socket: &mut Socket,
     connection: &Connection,
@@ -175,7 +175,7 @@ async fn happens(
     Some(Happened::Other(input))
 }
 
-/// Ends every operation, and says why to a peer that still listens.
+/// Ends every operation and sends the close frame.
 async fn closed(socket: Socket, state: State<'_>, close: &Close) {
     let outbox = state.outbox;
     drop(state.running);

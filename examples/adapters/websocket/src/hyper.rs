@@ -1,4 +1,4 @@
-//! WebSockets by tungstenite over what hyper leaves of a connection, for adapters of hyper and what is built on it.
+//! WebSockets by tungstenite on upgraded hyper connections, for adapters on hyper.
 
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,16 +14,19 @@ use tokio_tungstenite::tungstenite::{Error, Message as Frame};
 
 use super::{Message, Received, Upgrade};
 
-/// What becomes of one connection when it is HTTP no more. An adapter has one for each connection, and [`runs`](Self::run) it after it.
+/// The pending upgrade of one connection.
+///
+/// An adapter creates one for each connection, passes the responses through [`over`](Self::over),
+/// and calls [`run`](Self::run) when the connection has left HTTP.
 #[derive(Clone, Debug, Default)]
 pub struct Switch(Arc<Mutex<Option<(OnUpgrade, Upgrade)>>>);
 
 impl Switch {
-    /// Completes a response that is an upgrade; leaves any other as it is.
+    /// Completes a response that is an upgrade. Any other response passes unchanged.
     ///
     /// # Errors
     ///
-    /// 400 when the request, of this `head`, is no handshake.
+    /// 400 if the request of this `head` is not a handshake.
     pub fn over<B>(
         &self,
         mut response: Response<B>,
@@ -58,7 +61,7 @@ impl Switch {
     }
 }
 
-/// `None` for what tungstenite answers itself, and for a peer that left.
+/// Returns `None` for frames that tungstenite answers, and for a peer that left.
 fn received(frame: Result<Frame, Error>) -> Option<Received> {
     Some(match frame {
         Ok(Frame::Text(text)) => Received::Message(Message::Text(text.as_str().to_owned())),

@@ -1,8 +1,9 @@
-//! WebSockets between a server's adapter and a framework-free handler.
+//! WebSockets between a server adapter and a framework-free handler.
 //!
-//! A handler answers a request for a WebSocket with [`Upgrade::into_response`], whose head it decides as always. The adapter finds the
-//! [`Upgrade`] in the response, lets its framework do the handshake, and [`runs`](Upgrade::run) it over the messages of that framework. With the
-//! feature `graph`, [`graph::serve`] is what to do then for `graphql-transport-ws`.
+//! - A handler answers a WebSocket request with [`Upgrade::into_response`].
+//! - The adapter takes the [`Upgrade`] from the response, does the handshake with its framework,
+//!   and [`runs`](Upgrade::run) it over the messages of that framework.
+//! - With feature `graph`, [`graph::serve`] runs `graphql-transport-ws` on the socket.
 //!
 //! ```
 //! use http::Response;
@@ -36,31 +37,31 @@ use tokio::sync::mpsc;
 
 pub use self::run::Received;
 
-/// What is sent over a WebSocket. Pings and pongs are between the framework and the peer.
+/// A message of a WebSocket. The framework handles pings and pongs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "RFC 6455 has no other message")]
 pub enum Message {
-    /// A text.
+    /// A text message.
     Text(String),
-    /// Bytes.
+    /// A binary message.
     Binary(Bytes),
-    /// The code and the reason of the close, the last message of each side.
+    /// A close frame with its code and reason, the last message of each side.
     Close(u16, String),
 }
 
-/// The handler's end of a WebSocket. Each direction holds one message: who does not read is not read from.
+/// The handler's end of a WebSocket. Each direction buffers one message, which makes backpressure.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Socket {
-    /// What the peer sends; it ends when the peer closed or left.
+    /// Messages of the peer. The channel ends when the peer closed or left.
     pub incoming: mpsc::Receiver<Message>,
-    /// What the peer is sent. The WebSocket is closed when this is dropped.
+    /// Messages to the peer. Dropping it closes the WebSocket.
     pub outgoing: mpsc::Sender<Message>,
 }
 
 type Session = Box<dyn FnOnce(Socket) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
-/// What becomes of a connection once the handshake is done.
+/// A session to run on a connection after the handshake.
 #[derive(Clone)]
 pub struct Upgrade {
     message: usize,
@@ -75,14 +76,14 @@ impl fmt::Debug for Upgrade {
 }
 
 impl Upgrade {
-    /// Whether a request asks for a WebSocket.
+    /// Returns `true` if a request asks for a WebSocket.
     #[must_use]
     pub fn is_asked_for(headers: &HeaderMap) -> bool {
         let mut upgrades = headers.get_all(UPGRADE).iter();
         upgrades.any(|upgrade| upgrade.as_bytes().eq_ignore_ascii_case(b"websocket"))
     }
 
-    /// Runs `session` over messages of at most `limit` bytes.
+    /// Creates an upgrade that runs `session` over messages of at most `limit` bytes.
     pub fn new<F>(limit: usize, session: impl FnOnce(Socket) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -95,7 +96,8 @@ impl Upgrade {
         }
     }
 
-    /// The answer to the request: 101, to be completed by the adapter, which refuses a handshake that is none.
+    /// Response 101 for the adapter to complete. The adapter answers 400 if the request is no
+    /// handshake.
     #[must_use]
     pub fn into_response<B: Default>(self, subprotocol: Option<&'static str>) -> Response<B> {
         let mut response = Response::new(B::default());
@@ -108,12 +110,12 @@ impl Upgrade {
         response
     }
 
-    /// What the handler answered, if that was an upgrade.
+    /// Takes the upgrade from a handler's response.
     pub fn take_from<B>(response: &mut Response<B>) -> Option<Self> {
         response.extensions_mut().remove()
     }
 
-    /// The largest message that may come in, in bytes.
+    /// Size limit of an incoming message, in bytes.
     #[must_use]
     pub fn message_limit(&self) -> usize {
         self.message

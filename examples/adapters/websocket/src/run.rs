@@ -1,4 +1,4 @@
-//! The session of a handler over the messages of a framework.
+//! Runs the session of a handler over the messages of a framework.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -9,25 +9,26 @@ use tokio::time::{Instant, sleep};
 
 use super::{Message, Socket, Upgrade};
 
-/// How long the rest may take when the peer, the handler or the connection is done: the close of one side is answered by the other's.
+/// Time for the close frames and the remaining messages after one side has ended.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// What a framework read.
+/// Input that an adapter reads from its framework.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Received {
-    /// A whole message.
+    /// A complete message.
     Message(Message),
-    /// The beginning of one above the limit; nothing can be read after it.
+    /// The beginning of a message above the limit; nothing can be read after it.
     TooLong,
-    /// What breaks the rules of WebSocket; nothing can be read after it.
+    /// A violation of the WebSocket protocol; nothing can be read after it.
     Malformed,
 }
 
 impl Upgrade {
-    /// Serves a connection until it is closed. A session that was run already does nothing.
+    /// Serves a connection until it is closed. A session that ran before does nothing.
     ///
-    /// `incoming` ends when the peer left; `outgoing` completes when the peer, or a buffer of bounded size, took the message.
+    /// `incoming` ends when the peer has left. `outgoing` completes when the peer, or a buffer of
+    /// limited size, has taken the message.
     pub async fn run<O>(self, incoming: impl Stream<Item = Received>, outgoing: O)
     where
         O: Sink<Message>,
@@ -35,7 +36,7 @@ impl Upgrade {
         let Some(session) = self.take() else { return };
         let (heard, hears) = mpsc::channel(1);
         let (says, said) = mpsc::channel(1);
-        // the reader keeps no channel open that the handler has left
+        // weak, so that the channel closes when the handler drops its end
         let closes = says.downgrade();
         let session = session(Socket {
             incoming: hears,
@@ -47,7 +48,7 @@ impl Upgrade {
                 let close = match received {
                     Received::Message(Message::Close(..)) => return,
                     Received::Message(message) => {
-                        // a handler that is gone hears no more, until the peer answers its close
+                        // after the handler has ended, messages are dropped until the peer closes
                         let _gone = heard.send(message).await;
                         continue;
                     }
@@ -74,7 +75,7 @@ impl Upgrade {
     }
 }
 
-/// Runs all three; when one has ended, the others have a moment left.
+/// Runs all three; after one has ended, the others have [`LINGER`].
 async fn together(
     session: impl Future<Output = ()>,
     reading: impl Future<Output = ()>,

@@ -1,4 +1,4 @@
-//! A connection over messages alone: the clock is virtual, the engine is real.
+//! `graphql-transport-ws` over in-memory messages, with a virtual clock and a real engine.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::future::pending;
@@ -47,7 +47,7 @@ impl Subscription {
     }
 }
 
-/// `good` is good for an hour, `slow` is never judged, `broken` cannot be, everything else is worth nothing.
+/// Accepts `good` for an hour, never decides on `slow`, fails on `broken`, refuses the rest.
 struct Desk {
     engine: Engine<Query, EmptyMutation<Context>, Subscription>,
     feed: Feed,
@@ -85,7 +85,7 @@ impl Host for Desk {
     }
 }
 
-/// The client: what it sends, and what it takes.
+/// The client's ends of both channels.
 struct Client {
     says: mpsc::UnboundedSender<Received>,
     hears: mpsc::Receiver<Message>,
@@ -161,7 +161,7 @@ impl Client {
         }
     }
 
-    /// The code of the close, past everything before it.
+    /// Code of the close frame, after all messages before it.
     async fn closed(&mut self) -> u16 {
         loop {
             match self.hears.recv().await.unwrap() {
@@ -173,7 +173,8 @@ impl Client {
     }
 }
 
-/// G10: events come when they fire, under the id of their operation, and the end of the source is told.
+/// G10: events are sent when they fire, under the id of their operation, and the end of the source
+/// is reported.
 #[tokio::test(start_paused = true)]
 async fn events_are_sent_when_they_fire() {
     let mut client = Client::ready().await;
@@ -194,7 +195,7 @@ async fn events_are_sent_when_they_fire() {
     assert_eq!(client.hears.recv().await, Some(Message::Text(complete)));
 }
 
-/// G10: what the client completes, or leaves, is dropped at once.
+/// G10: an operation that the client completes, or whose connection is lost, is dropped at once.
 #[tokio::test(start_paused = true)]
 async fn a_completed_operation_and_a_lost_connection_drop_the_source() {
     for leaves in [false, true] {
@@ -219,7 +220,7 @@ async fn a_completed_operation_and_a_lost_connection_drop_the_source() {
     }
 }
 
-/// G10, G16: each verdict on the credentials has its code, no verdict as well.
+/// G10, G16: each result of the credential check has its close code, a timeout included.
 #[tokio::test(start_paused = true)]
 async fn each_verdict_on_the_credentials_has_its_code() {
     for (init, code) in [
@@ -239,7 +240,7 @@ async fn each_verdict_on_the_credentials_has_its_code() {
     assert_eq!(Client::offering(None).closed().await, 4406);
 }
 
-/// G10: the connection ends with the credentials, with the host, and with a message that is none; its operations end too.
+/// G10: expired credentials, the host and an invalid message end the connection and its operations.
 #[tokio::test(start_paused = true)]
 async fn a_connection_ends_with_its_operations() {
     for code in [4403, 1001, 4400, 1009] {
@@ -265,7 +266,7 @@ async fn a_connection_ends_with_its_operations() {
     }
 }
 
-/// G10: an endless source runs as far as the client takes it, and a client that takes nothing is given up.
+/// G10: an endless source waits for the client, and a client that reads nothing is disconnected.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_takes_nothing_is_given_up() {
     let mut client = Client::ready().await;
@@ -288,7 +289,7 @@ async fn a_client_that_takes_nothing_is_given_up() {
     assert!(left < 25, "{left} frames were kept for it");
 }
 
-/// G10: a client that is silent is asked, and given up when it does not answer.
+/// G10: a silent client is pinged, and disconnected without a pong.
 #[tokio::test(start_paused = true)]
 async fn a_silent_client_is_asked_and_given_up() {
     let mut client = Client::ready().await;

@@ -1,4 +1,4 @@
-//! Column values: times, lengths of time, numbers and terms.
+//! Conversion of column values: times, durations, numbers and terms.
 
 #[cfg(feature = "webhooks")]
 use std::any::type_name;
@@ -13,8 +13,8 @@ use webhook_core::sender::Period;
 
 use crate::database::DatabaseError;
 
-/// A time as nanoseconds since 1970: exact between the years 1677 and 2262, so that a record comes back equal to what was
-/// stored. Times beyond stand at the end of that range, which no clock reaches.
+/// Converts a time to nanoseconds since 1970: exact between the years 1677 and 2262. Times beyond
+/// become the end of that range.
 pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => span(since),
@@ -22,7 +22,7 @@ pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// The first and the last instant of a period as times stand in columns, both of them in it.
+/// First and last instant of a period, both included, as columns.
 #[cfg(feature = "webhooks")]
 pub(crate) fn instants(period: &Period) -> (i64, i64) {
     (
@@ -33,7 +33,7 @@ pub(crate) fn instants(period: &Period) -> (i64, i64) {
     )
 }
 
-/// The time that [`nanoseconds`] made a number of.
+/// Reverses [`nanoseconds`].
 pub(crate) fn time(nanoseconds: i64) -> Result<SystemTime, DatabaseError> {
     let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
     let time = if nanoseconds < 0 {
@@ -44,18 +44,18 @@ pub(crate) fn time(nanoseconds: i64) -> Result<SystemTime, DatabaseError> {
     time.ok_or_else(|| DatabaseError::corrupt("a time out of range"))
 }
 
-/// A length of time in nanoseconds, at most 292 years.
+/// Converts a duration to nanoseconds, at most 292 years.
 pub(crate) fn span(length: Duration) -> i64 {
     i64::try_from(length.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// The length that [`span`] made a number of.
+/// Reverses [`span`].
 #[cfg(feature = "webhooks")]
 pub(crate) fn length(nanoseconds: i64) -> Result<Duration, DatabaseError> {
     Ok(Duration::from_nanos(number(nanoseconds)?))
 }
 
-/// A number that is never negative, read back.
+/// Converts a column to an unsigned number.
 #[cfg(any(feature = "conventions", feature = "oauth", feature = "webhooks"))]
 pub(crate) fn number<N>(stored: i64) -> Result<N, DatabaseError>
 where
@@ -64,21 +64,21 @@ where
     stored.try_into().map_err(DatabaseError::corrupt)
 }
 
-/// How many rows to return at most.
+/// Converts a maximum number of rows to a `LIMIT`.
 pub(crate) fn limit(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
-/// A term of the suite's vocabulary, read back.
+/// Parses a term of the suite's vocabulary.
 ///
-/// What stands there instead may be anybody's, so no parser's words about it are passed on.
+/// The parser's error may quote the stored value, so it is not passed on.
 #[cfg(feature = "webhooks")]
 pub(crate) fn term<T: FromStr>(stored: &str) -> Result<T, DatabaseError> {
     let no_term = |_| DatabaseError::corrupt(format!("no {}", type_name::<T>()));
     stored.parse().map_err(no_term)
 }
 
-/// A text that stands as bytes, read back. The error of `String` has all of them, so it is not passed on.
+/// Converts bytes to text. The error of `String` contains all bytes, so it is not passed on.
 #[cfg(feature = "webhooks")]
 pub(crate) fn text(stored: Vec<u8>) -> Result<String, DatabaseError> {
     String::from_utf8(stored).map_err(|error| DatabaseError::corrupt(error.utf8_error()))

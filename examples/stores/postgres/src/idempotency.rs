@@ -1,4 +1,4 @@
-//! What became of each Idempotency-Key (H6), in `idempotency_record`.
+//! Idempotency keys and their responses (H6), in `idempotency_record`.
 
 use std::mem;
 use std::time::SystemTime;
@@ -62,9 +62,9 @@ impl IdempotencyStore for Database {
     }
 }
 
-/// Claims a key that nobody has, or decides against the record that is in the way.
+/// Claims a free key, or decides from the record that holds it.
 ///
-/// That one can be released, or purged, between the two; then it is the first one's turn again.
+/// That record can be released or purged between the two statements; then the first is tried again.
 async fn claim_key(pool: &PgPool, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, DatabaseError> {
     loop {
         let unused = write(
@@ -93,7 +93,7 @@ async fn claim_key(pool: &PgPool, claim: &Claim, now: SystemTime) -> Result<Clai
     }
 }
 
-/// A statement that writes the record of a granted claim.
+/// The statement that writes the record of a granted claim.
 fn write<'q>(
     claim: &'q Claim,
     statement: &'static str,
@@ -109,7 +109,7 @@ fn write<'q>(
 
 type Row = (Vec<u8>, String, Option<Vec<u8>>, i64);
 
-/// The record of a key, held until the transaction is over.
+/// Loads and locks the record of a key.
 async fn load(connection: &mut PgConnection, key: &RecordKey) -> Result<Option<Record>, DatabaseError> {
     let row: Option<Row> = sqlx::query_as(
         "SELECT fingerprint, state, body, expires_at FROM idempotency_record WHERE key = $1 FOR UPDATE",
@@ -133,7 +133,7 @@ async fn load(connection: &mut PgConnection, key: &RecordKey) -> Result<Option<R
     }))
 }
 
-/// The body apart from the rest: as bytes in a column of its own it is neither encoded nor copied into text.
+/// Separates the body, which has a column of its own so that it is not encoded as text.
 fn without_body(mut state: State) -> (State, Bytes) {
     let body = match &mut state {
         State::Settled(RequestOutcome::Completed(response)) => mem::take(&mut response.body),

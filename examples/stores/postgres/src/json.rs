@@ -1,11 +1,11 @@
-//! Whole records as JSON text in one column, for the crates whose records are serde values.
+//! Records as JSON text in one column, for crates whose records implement serde.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
-/// A record beside its text.
+/// A record and its JSON text.
 pub(crate) struct Document<T> {
     #[cfg_attr(
         not(feature = "oauth"),
@@ -25,10 +25,10 @@ impl<T: Serialize> Document<T> {
     }
 }
 
-/// A record read back from its text.
+/// Parses a record.
 pub(crate) fn record<T: DeserializeOwned>(text: &str) -> Result<T, DatabaseError> {
     serde_json::from_str(text).map_err(|error| {
-        // its own words show what was found there
+        // serde's message quotes the stored value
         DatabaseError::corrupt(format!("no such record, by byte {} of its text", error.column()))
     })
 }

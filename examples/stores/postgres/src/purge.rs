@@ -7,10 +7,10 @@ use crate::database::{Database, DatabaseError};
 #[cfg(feature = "oauth")]
 use crate::oauth::MOST_ATTEMPTS;
 
-/// Rows that one step deletes at most.
+/// Limit of rows that one step deletes.
 const AT_ONCE: usize = 500;
 
-/// The rows of a table on which a condition holds, as far as nobody else works on them.
+/// Deletes rows of a table under a condition, without those that are locked.
 macro_rules! delete {
     ($table:literal, $condition:literal) => {
         concat!(
@@ -38,7 +38,7 @@ const REFRESH_TOKENS: &str = "DELETE FROM oauth_refresh_token WHERE ctid = ANY(A
      FROM oauth_family AS family JOIN oauth_refresh_token AS token ON token.family = family.id
      WHERE family.retain_until <= $1 LIMIT $2 FOR UPDATE OF token SKIP LOCKED))";
 
-/// Runs after [`REFRESH_TOKENS`]: a family goes after its last refresh token.
+/// Runs after [`REFRESH_TOKENS`]: a family is deleted after its last refresh token.
 #[cfg(feature = "oauth")]
 const FAMILIES: &str = delete!(
     "oauth_family",
@@ -66,7 +66,7 @@ const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
 #[cfg(feature = "conventions")]
 const IDEMPOTENCY_RECORDS: &str = delete!("idempotency_record", "expires_at <= $1");
 
-/// Five minutes after they are full, so that a machine whose clock is behind still finds them.
+/// Five minutes after the bucket is full, for machines whose clock is behind.
 #[cfg(feature = "conventions")]
 const BUCKETS: &str = delete!("rate_limit_bucket", "full_at <= $1 - 300000000000");
 
@@ -101,12 +101,16 @@ const OF_EVERYTHING: &[&[&str]] = &[
 ];
 
 impl Database {
-    /// Deletes what has expired at `now`; returns the number of rows. With the feature `oauth` it also trims the counted
-    /// attempts to a million names (`Database::trim_attempts`).
+    /// Deletes all rows that are expired at `now`; returns their number. With feature `oauth` it
+    /// also trims the counted attempts to a million names (`Database::trim_attempts`).
     ///
-    /// Call it now and then, such as once a minute, from as many machines as you like: each takes what the others leave.
-    /// Nothing depends on it but the size of the tables: what has expired is never seen. Registered clients, endpoints, events,
-    /// deliveries and their log stay until the host deletes them (events with theirs by `Retention::purge`).
+    /// # Contract
+    ///
+    /// - Call it periodically, for example once a minute, from any number of machines: locked rows
+    ///   are skipped.
+    /// - It bounds the size of the tables and changes no result: expired rows are never returned.
+    /// - Registered clients, endpoints, events, deliveries and their log stay until the host
+    ///   deletes them (`Retention::purge` deletes old events with their deliveries).
     ///
     /// # Errors
     ///
@@ -118,7 +122,8 @@ impl Database {
         Ok(purged)
     }
 
-    /// Runs each statement, a `DELETE` of at most `$2` rows that are dead at `$1`, until it finds none.
+    /// Runs each statement, a `DELETE` of at most `$2` rows that are expired at `$1`, until none is
+    /// left.
     pub(crate) async fn purge_by(
         &self,
         statements: &[&'static str],

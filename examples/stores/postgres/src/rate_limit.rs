@@ -1,4 +1,4 @@
-//! The buckets of rate limits (H15), in `rate_limit_bucket`: one statement, which calls one function of the schema.
+//! Rate-limit buckets (H15) in `rate_limit_bucket`: one statement that calls one function.
 
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use crate::database::{Database, DatabaseError};
 impl RateLimitStore for Database {
     async fn spend(&self, spends: &[Spend<'_>], now: SystemTime) -> Result<Vec<State>, StoreError> {
         let asked: Vec<Operation> = spends.iter().map(|spend| spend.operation(now)).collect();
-        // the order in which everybody takes the locks
+        // every transaction takes the locks in this order
         let mut operations = asked.clone();
         operations.sort_unstable_by_key(|operation| operation.bucket);
         let order: Vec<BucketKey> = operations.iter().map(|operation| operation.bucket).collect();

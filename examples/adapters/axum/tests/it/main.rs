@@ -1,4 +1,4 @@
-//! The conformance kit for adapters, run on axum. Beside it the layer, the extractors and routers.
+//! The conformance kit for adapters on axum, and tests of the layer, the extractors and routers.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod router;

@@ -50,7 +50,7 @@ impl Served {
         let base = format!("https://{NAME}:{port}");
         let authority = Authority::new();
         let own = authority.issue(NAME);
-        let clients = ClientCertificates::of(authority.roots()).or_of_nobody();
+        let clients = ClientCertificates::new(authority.roots()).with_unverified();
         let tls = Tls::new(own.chain, own.key, Some(clients)).unwrap();
         let database = Database::open_in_memory().unwrap();
         let mut config = Config::new(&base, database.clone());

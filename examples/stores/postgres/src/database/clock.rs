@@ -1,4 +1,4 @@
-//! The time of the database, which all machines share.
+//! The clock of the database server, shared by all machines.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,10 +7,11 @@ use host_ports::{Clock, SystemClock};
 use super::{Database, DatabaseError};
 use crate::column::time;
 
-/// A clock that runs with that of the database, as it was when the clock was made.
+/// Clock that follows the database server, from one reading of its time.
 ///
-/// Machines whose own clocks disagree lease and retry at the same moments when each of them gives its dispatcher one of these.
-/// It is as exact as half the way to the database and back; make a new one now and then, such as once an hour.
+/// If every dispatcher uses one, machines whose own clocks differ lease and retry at the same
+/// moments. The error is at most half a round trip to the server. Take a new clock from time to
+/// time, for example once an hour.
 #[derive(Clone, Copy, Debug)]
 pub struct DatabaseClock {
     ahead: Duration,
@@ -18,7 +19,7 @@ pub struct DatabaseClock {
 }
 
 impl DatabaseClock {
-    /// Compares one reading of the database with the local time around it.
+    /// Computes the difference between a reading of the server and the local time.
     fn compare(local: SystemTime, database: SystemTime) -> Self {
         Self {
             ahead: database.duration_since(local).unwrap_or_default(),
@@ -45,7 +46,7 @@ impl Clock for DatabaseClock {
 }
 
 impl Database {
-    /// The time by the database's clock.
+    /// Returns the time of the server, with one query.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Database {
         .await
     }
 
-    /// A clock that goes on with the database's time without asking it again.
+    /// Creates a clock that follows the server's time without further queries.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Errors of the database, by what a caller can do about them.
+//! Errors of the database, by what the caller can do about them.
 
 use std::error::Error;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use host_ports::{StoreError, StoreErrorKind};
 
-/// A verb, a query or a connection that did not succeed.
+/// Failure of a verb, a query or a connection.
 ///
-/// `Display` says what happened in a few words; [`source`](Error::source) has the driver's own error.
+/// `Display` names the kind of failure; [`source`](Error::source) has the driver's error.
 #[derive(Clone, Debug)]
 pub struct DatabaseError {
     kind: DatabaseErrorKind,
@@ -31,7 +31,7 @@ impl DatabaseError {
         Self::new(DatabaseErrorKind::Corrupt, source)
     }
 
-    /// What kind of failure it is.
+    /// Kind of the failure.
     #[must_use]
     pub fn kind(&self) -> DatabaseErrorKind {
         self.kind
@@ -60,7 +60,7 @@ impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> Self {
         let kind = DatabaseErrorKind::of(&error);
         match error.as_database_error() {
-            // its detail shows the row that was refused, with the secrets that are in it
+            // its detail shows the refused row, secrets included
             Some(refused) if refused.code().is_some_and(|code| code.starts_with("23")) => {
                 Self::new(kind, refused.message())
             }
@@ -79,7 +79,7 @@ impl From<DatabaseError> for StoreError {
     }
 }
 
-/// For stored values that a codec of the suite refuses within a transaction.
+/// For stored values that a codec of the suite refuses inside a transaction.
 impl From<StoreError> for DatabaseError {
     fn from(error: StoreError) -> Self {
         let kind = match error.kind() {
@@ -90,27 +90,27 @@ impl From<StoreError> for DatabaseError {
     }
 }
 
-/// What a caller can do about a [`DatabaseError`].
+/// Kind of a [`DatabaseError`], by what the caller can do.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
-    /// A deadlock, a serialization failure, or a lock that was held for too long. The transaction was undone; a retry of all of
-    /// it is safe.
+    /// A deadlock, a serialization failure, or a lock that was not released in time. The
+    /// transaction was rolled back; retrying the whole of it is safe.
     Busy,
-    /// The database cannot be reached, is starting or stopping, is a read-only replica, or has no room left. Whether a commit
-    /// that was under way has happened is not known; a retry of an idempotent verb is safe.
+    /// The database cannot be reached, is starting or stopping, is a read-only replica, or is full.
+    /// A pending commit may have happened; retrying an idempotent verb is safe.
     Unavailable,
-    /// A stored value cannot be understood. A retry does not help.
+    /// A stored value cannot be read. A retry does not help.
     Corrupt,
-    /// The tables are of another release. A retry does not help.
+    /// Another release made the tables. A retry does not help.
     Incompatible,
-    /// A statement was refused, a constraint violated, the settings are wrong, or the caller may not do this. A retry does
-    /// not help.
+    /// The statement was refused, a constraint violated, the configuration is wrong, or the role
+    /// lacks a permission. A retry does not help.
     Failed,
 }
 
 impl DatabaseErrorKind {
-    /// Whether the same verb may succeed at another time.
+    /// Returns `true` if the same verb may succeed later.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Busy | Self::Unavailable)
@@ -136,7 +136,8 @@ impl DatabaseErrorKind {
         }
     }
 
-    /// By [the classes of SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+    /// Maps [the classes of
+    /// SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html).
     fn of_code(code: &str) -> Self {
         match code {
             "55P03" => Self::Busy,

@@ -1,14 +1,14 @@
-//! The suite's tables, made once per schema, and the steps of a host's own tables.
+//! Migrations of the suite's tables and of a host's own tables.
 
 use sqlx::{PgConnection, PgPool};
 
 use super::begin;
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// The name of the lock under which tables are made.
+/// Name of the advisory lock that is held while tables are made.
 const LOCK: &str = "host-store-postgres";
 
-/// The suite's tables by feature: a component of `store_component`, at version 1, and its schema.
+/// Tables of the suite by feature: a component of `store_component` at version 1, and its schema.
 const PARTS: &[(&str, &str)] = &[
     #[cfg(feature = "conventions")]
     (
@@ -24,7 +24,7 @@ const PARTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Makes the tables of this build's features that the schema does not have yet.
+/// Makes the tables of this build's features that the schema does not have.
 pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
     for (name, schema) in PARTS {
         migrate(pool, name, &[schema]).await?;
@@ -32,16 +32,16 @@ pub(super) async fn migrate_suite(pool: &PgPool) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Brings the tables of a component to the version that `steps` describe, all in one transaction.
+/// Migrates the tables of a component to the last of `steps` in one transaction.
 ///
-/// Where there is nothing to do it only reads, so that a program whose role may not make tables can start. Processes that start
-/// together wait for each other at a lock of the schema, and all but the first find nothing to do.
+/// If no step is left it only reads, so that a role without the right to make tables can start.
+/// Processes that start together wait for an advisory lock; all but the first find no step left.
 pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -> Result<(), DatabaseError> {
     let mut transaction = begin(pool).await?;
     if has_tables(&mut transaction).await? && steps_left(&mut transaction, name, steps).await?.is_empty() {
         return Ok(transaction.commit().await?);
     }
-    // another process may be at it for longer than a verb would wait
+    // another process may hold the lock for longer than a verb would wait
     sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         .execute(&mut *transaction)
         .await?;
@@ -61,14 +61,14 @@ pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -
     Ok(transaction.commit().await?)
 }
 
-/// Whether this very schema, not another one of the `search_path`, has a table of components.
+/// Returns `true` if this schema, not another one of the `search_path`, has a table of components.
 async fn has_tables(connection: &mut PgConnection) -> Result<bool, DatabaseError> {
     let found =
         sqlx::query_scalar("SELECT to_regclass(format('%I.store_component', current_schema())) IS NOT NULL");
     Ok(found.fetch_one(connection).await?)
 }
 
-/// The steps that have not run.
+/// Returns the steps that have not run.
 async fn steps_left<'s>(
     connection: &mut PgConnection,
     name: &str,

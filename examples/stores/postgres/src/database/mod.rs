@@ -1,7 +1,8 @@
-//! A bounded pool of connections to one schema of one PostgreSQL database.
+//! A bounded pool of connections to one schema of a PostgreSQL database.
 //!
-//! Every verb is one transaction at `READ COMMITTED`, so that a statement after a lock sees what the lock's last holder wrote.
-//! Verbs run in the runtime that the pool was made in, whoever calls; one whose caller goes away runs to its end.
+//! Every verb is one transaction at `READ COMMITTED`: a statement after a lock sees the writes of
+//! the previous holder. Verbs run in the runtime of the pool, for callers of any runtime. A verb
+//! whose caller is dropped runs to its end.
 
 mod clock;
 mod error;
@@ -20,8 +21,8 @@ use webhook_core::sender::SignersAtRest;
 pub use self::clock::DatabaseClock;
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
-/// What each connection asks of the server: a machine that dies in the middle of a transaction holds its locks no longer than
-/// this, and nobody waits for a lock or a statement for ever. Verbs of one statement take the default isolation.
+/// Session settings of each connection. They bound the time that a crashed machine holds its locks,
+/// and the wait for a lock or a statement. Verbs of one statement use the default isolation.
 const SETTINGS: [(&str, &str); 4] = [
     ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "60s"),
@@ -29,15 +30,15 @@ const SETTINGS: [(&str, &str); 4] = [
     ("statement_timeout", "30s"),
 ];
 
-/// Connections that one process opens at most.
+/// Limit of connections of one process.
 const CONNECTIONS: u32 = 10;
 
-/// How long a verb waits for one of them.
+/// Timeout for a free connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A handle on the suite's tables. Clones share its connections.
+/// Handle on the suite's tables. Clones share its connections.
 ///
-/// The store ports of the features that are on are implemented for it.
+/// It implements the store ports of the enabled features.
 #[derive(Clone)]
 pub struct Database {
     pool: PgPool,
@@ -49,15 +50,16 @@ pub struct Database {
 impl Database {
     /// Connects, and makes the tables of this build's features.
     ///
-    /// The tables are in the first schema of the `search_path`; `…?options[search_path]=webhooks` in the URL chooses another.
-    /// Opens at most ten connections, whose transactions may not idle for longer than a minute; bring
-    /// [a pool of your own](Self::with_pool) for anything else.
+    /// The tables are in the first schema of the `search_path`; `…?options[search_path]=webhooks`
+    /// in the URL selects another. At most ten connections are opened, and a transaction may be
+    /// idle for one minute. Use [`with_pool`](Self::with_pool) for other settings.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the database cannot be reached,
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when another release made the tables,
-    /// [`Failed`](DatabaseErrorKind::Failed) when the URL is not one, the database refuses it, or no tokio runtime is running.
+    /// - [`Unavailable`](DatabaseErrorKind::Unavailable): the database cannot be reached.
+    /// - [`Incompatible`](DatabaseErrorKind::Incompatible): another release made the tables.
+    /// - [`Failed`](DatabaseErrorKind::Failed): the URL is invalid, the database refuses it, or no
+    ///   tokio runtime is running.
     pub async fn connect(url: &str) -> Result<Self, DatabaseError> {
         let options: PgConnectOptions = url.parse()?;
         let pool = PgPoolOptions::new()
@@ -68,7 +70,7 @@ impl Database {
         Self::with_pool(pool).await
     }
 
-    /// Takes a pool as it is, and makes the tables of this build's features.
+    /// Uses a pool of the host unchanged, and makes the tables of this build's features.
     ///
     /// # Errors
     ///
@@ -85,34 +87,41 @@ impl Database {
         })
     }
 
-    /// Keeps the signing secrets of webhook endpoints sealed, not in clear. Every process needs the same.
+    /// Encrypts the signing secrets of webhook endpoints at rest. Every process needs the same
+    /// sealer.
     #[cfg(feature = "webhooks")]
     #[must_use]
     pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
         Self { signers, ..self }
     }
 
-    /// The connections: begin your own transactions here.
+    /// Connection pool, for transactions of the host.
     #[must_use]
     pub fn pool(&self) -> &PgPool {
         &self.pool
     }
 
-    /// Brings a host's own tables to the version that `steps` describe, in one transaction.
+    /// Migrates the host's own tables to the last of `steps`, in one transaction.
     ///
-    /// Step N takes component `name` from version N to N + 1 and runs once per schema, however many processes start at once. A
-    /// release appends steps and never edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*` and `webhook_*`, and its components begin with
-    /// `host-store-postgres/`; any other name is the host's.
+    /// # Contract
+    ///
+    /// - Step N takes component `name` from version N to N + 1. It runs once per schema, also if
+    ///   many processes start together.
+    /// - A release appends steps and never edits one.
+    /// - The suite owns the tables `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*`
+    ///   and `webhook_*`, and the components that begin with `host-store-postgres/`. All other
+    ///   names are the host's.
     ///
     /// # Errors
     ///
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when the schema is ahead of `steps`,
-    /// [`Failed`](DatabaseErrorKind::Failed) when a step is refused; then none of them has run.
+    /// - [`Incompatible`](DatabaseErrorKind::Incompatible): the schema has run more steps than
+    ///   `steps` has.
+    /// - [`Failed`](DatabaseErrorKind::Failed): a step was refused; none of them has run.
     pub async fn migrate(&self, name: &str, steps: &[&'static str]) -> Result<(), DatabaseError> {
         migration::migrate(&self.pool, name, steps).await
     }
 
-    /// Runs a verb to its end, in the pool's own runtime.
+    /// Runs a verb to its end, in the runtime of the pool.
     pub(crate) async fn run<T, F>(&self, verb: impl FnOnce(PgPool) -> F) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
@@ -134,7 +143,7 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Begins a verb's transaction, whatever isolation the server has as its default.
+/// Begins the transaction of a verb at `READ COMMITTED`, for any default of the server.
 pub(crate) async fn begin(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
     Ok(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
 }

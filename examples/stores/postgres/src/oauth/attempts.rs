@@ -1,4 +1,4 @@
-//! Attempts at secrets and passwords (O27), in `oauth_attempt`.
+//! Counted attempts at secrets and passwords (O27), in `oauth_attempt`.
 
 use std::time::SystemTime;
 
@@ -12,10 +12,10 @@ use crate::column::{limit, nanoseconds, number, time};
 use crate::database::{Database, DatabaseError, begin};
 use crate::purge;
 
-/// Tallies that a purge leaves: some 200 megabytes.
+/// Tallies that a purge keeps: some 200 megabytes.
 pub(crate) const MOST_ATTEMPTS: u64 = 1_000_000;
 
-/// Tallies that one step of a purge lets go of at most.
+/// Limit of tallies that one step of a purge deletes.
 const AT_ONCE: usize = 20_000;
 
 type Row = (i64, i64, i64);
@@ -63,8 +63,9 @@ impl AttemptStore for Database {
 }
 
 impl Database {
-    /// Lets go of the open tallies with the fewest attempts until `most` are left, or closed ones alone, so that a flood of names has an
-    /// end; while another machine is at it, of none. [`purge`](Self::purge) does it for a million.
+    /// Deletes the open tallies with the fewest attempts until `most` tallies, or only closed ones,
+    /// are left. This bounds a flood of names. While another machine trims, it deletes none.
+    /// [`purge`](Self::purge) calls it with a million.
     ///
     /// # Errors
     ///
@@ -105,8 +106,8 @@ async fn admit(
     }
 }
 
-/// The tally with its row locked. Who only looks takes the same way as who counts, in the same order: behind a closed door neither is
-/// told from the other.
+/// Locks and returns a tally. Reading and counting take the same locks in the same order, so that
+/// their times do not tell a closed name from an open one.
 async fn locked(
     transaction: &mut Transaction<'_, Postgres>,
     key: &AttemptKey,
@@ -120,7 +121,7 @@ async fn locked(
     found.map(tally).transpose()
 }
 
-/// The tally with its row locked, of no attempts where another was not faster.
+/// Locks and returns a tally, inserted with no attempts unless another transaction was faster.
 async fn made(
     transaction: &mut Transaction<'_, Postgres>,
     key: &AttemptKey,
@@ -153,7 +154,7 @@ async fn write(
     Ok(())
 }
 
-/// One machine at a time: each would let go of the excess that it counted, and of other names.
+/// Trims on one machine at a time: two would both delete the excess, of different names.
 async fn trim(pool: &PgPool, most: u64, now: SystemTime) -> Result<u64, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let is_ours: bool =

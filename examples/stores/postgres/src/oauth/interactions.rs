@@ -1,4 +1,5 @@
-//! Sign-ins under way (O24), in `oauth_interaction`, and pushed requests (O23), in `oauth_pushed_request`.
+//! Pending sign-ins (O24), in `oauth_interaction`, and pushed requests (O23), in
+//! `oauth_pushed_request`.
 
 use std::time::SystemTime;
 
@@ -112,7 +113,7 @@ async fn load_pushed(pool: &PgPool, hash: &TokenHash) -> Result<Option<PushedReq
     pushed.transpose()
 }
 
-/// Spends the pushed request; false when it was spent before, or is gone.
+/// Marks the pushed request as used; false if it was used before or does not exist.
 async fn complete(connection: &mut PgConnection, hash: &TokenHash) -> Result<bool, DatabaseError> {
     let completed =
         sqlx::query("UPDATE oauth_pushed_request SET completed = TRUE WHERE hash = $1 AND NOT completed")

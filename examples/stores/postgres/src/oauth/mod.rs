@@ -1,7 +1,11 @@
-//! The stores of `oauth_core`: clients, interactions, spent names, counted attempts, sessions, and codes with the tokens they bought.
+//! The stores of `oauth_core`: clients, interactions, replays, attempts, sessions, codes and
+//! tokens.
 //!
-//! Whoever waits for a row holds only rows that come before it in this order: the lock of a subject, sessions, codes, families, tokens;
-//! of several of a kind, by their keys. So nobody waits in a circle.
+//! # Lock order
+//!
+//! A verb that waits for a row holds only rows that come earlier in this order: the lock of a
+//! subject, sessions, codes, families, tokens; several of a kind by their keys. So no deadlock is
+//! possible.
 
 mod attempts;
 mod clients;
@@ -15,7 +19,7 @@ pub(crate) use attempts::MOST_ATTEMPTS;
 use oauth_core::store::Insertion;
 use sqlx::postgres::PgQueryResult;
 
-/// What the row count of an `INSERT … ON CONFLICT DO NOTHING` means.
+/// Converts the row count of an `INSERT … ON CONFLICT DO NOTHING`.
 fn insertion(result: &PgQueryResult) -> Insertion {
     if result.rows_affected() == 0 {
         Insertion::Exists

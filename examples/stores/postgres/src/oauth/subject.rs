@@ -1,13 +1,14 @@
-//! The lock of a subject: who adds to what a subject has holds it together with others, who ends all of it holds it alone.
+//! The lock of a subject: shared by verbs that add grants, exclusive for a verb that ends all of
+//! them.
 //!
-//! Rows alone would not do: a family that a redemption is about to store is no row yet for whoever revokes everything.
+//! Row locks are not enough: a family that a pending redemption is about to insert has no row yet.
 
 use oauth_core::vocabulary::Subject;
 use sqlx::{PgPool, Postgres, Transaction};
 
 use crate::database::{DatabaseError, begin};
 
-/// Begins a verb that adds to what `subject` has.
+/// Begins a verb that adds a grant of `subject`.
 pub(super) async fn begin_sharing(
     pool: &PgPool,
     subject: Option<&Subject>,
@@ -16,7 +17,8 @@ pub(super) async fn begin_sharing(
     begin_with_lock(pool, lock, subject).await
 }
 
-/// Begins a verb that ends everything of `subject`: all that began before have been committed, and what comes later waits.
+/// Begins a verb that ends everything of `subject`: it waits for earlier verbs, and later ones wait
+/// for it.
 pub(super) async fn begin_alone(
     pool: &PgPool,
     subject: &Subject,
@@ -25,7 +27,7 @@ pub(super) async fn begin_alone(
     begin_with_lock(pool, lock, Some(subject)).await
 }
 
-/// Two subjects, or two schemas, that share a number wait for each other; nothing else comes of it.
+/// Two subjects or schemas with the same lock number wait for each other, without further effect.
 async fn begin_with_lock(
     pool: &PgPool,
     lock: &'static str,

@@ -1,4 +1,5 @@
-//! Registered endpoints (W16), in `webhook_endpoint`; `webhook_subscription` finds those of one event type.
+//! Registered endpoints (W16) in `webhook_endpoint`; `webhook_subscription` indexes them by event
+//! type.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use webhook_core::sender::{
 use crate::column::term;
 use crate::database::{Database, DatabaseError, begin};
 
-/// The subscription of an endpoint that gets everything; no event type is written like this.
+/// Subscription of an endpoint to all events; not a valid event type.
 const EVERY_TYPE: &str = "*";
 
 #[async_trait]
@@ -80,7 +81,7 @@ async fn insert(pool: &PgPool, endpoint: &Endpoint, signers: &str) -> Result<Ins
     })
 }
 
-/// The columns in the order of the queries.
+/// Columns in the order of the queries.
 type Columns = (String, String, Option<Vec<String>>, String, String);
 
 async fn load(
@@ -110,7 +111,7 @@ async fn load_locked(
     found.map(|columns| endpoint(columns, signers)).transpose()
 }
 
-/// By their ids alone: what else stands in a row, a secret above all, need not be readable to send it something.
+/// Selects ids alone, so that an unreadable row does not stop its deliveries.
 pub(super) async fn subscribers(
     connection: impl PgExecutor<'_>,
     event_type: &EventType,

@@ -1,7 +1,7 @@
-//! Claims of received events (W7) and the queue behind them (W8), in `webhook_claim` and `webhook_received`.
+//! Claims of received events (W7) and their queue (W8), in `webhook_claim` and `webhook_received`.
 //!
-//! Both are written by one statement, so an event is either claimed and queued or neither; a duplicate is never answered while
-//! its first copy could still be lost.
+//! One statement writes both, so an event is claimed and queued, or neither. A duplicate is
+//! therefore acknowledged only after its first copy is stored.
 
 use std::time::{Duration, SystemTime};
 
@@ -37,10 +37,10 @@ impl Inbox for Database {
     }
 }
 
-/// Claims, or finds the claim that was in the way.
+/// Claims the event, or returns the claim that exists.
 ///
-/// That one can end, and be purged, between the two statements; then it is the first one's turn again. Each statement alone is
-/// the whole verb when it answers.
+/// That claim can expire and be purged between the two statements; then the first is tried again.
+/// Each statement alone is the whole verb if it has a result.
 async fn claim_and_enqueue(pool: &PgPool, event: &Incoming, now: SystemTime) -> Result<Claim, DatabaseError> {
     loop {
         if try_claim(pool, event, now).await? {
@@ -92,7 +92,7 @@ async fn live_claim(
     digest.transpose().map_err(DatabaseError::corrupt)
 }
 
-/// Leases the oldest events that nobody holds at `now`.
+/// Leases the oldest events that no lease holds at `now`.
 async fn take(
     pool: &PgPool,
     count: usize,
@@ -119,7 +119,8 @@ async fn take(
     readable(taken.into_iter().map(queued))
 }
 
-/// Those that can be read: one that cannot is an error only where it stops nobody, and comes again after its lease.
+/// The readable ones. An unreadable event is an error only if it is alone; it returns after its
+/// lease.
 fn readable<T>(taken: impl Iterator<Item = Result<T, DatabaseError>>) -> Result<Vec<T>, DatabaseError> {
     let (mut read, mut error) = (Vec::new(), None);
     for event in taken {
@@ -131,7 +132,7 @@ fn readable<T>(taken: impl Iterator<Item = Result<T, DatabaseError>>) -> Result<
     error.filter(|_| read.is_empty()).map_or(Ok(read), Err)
 }
 
-/// The columns in the order of the query.
+/// Columns in the order of the query.
 type Columns = (Vec<u8>, String, i64, Vec<u8>, i64);
 
 fn queued((source, event, lease, body, takes): Columns) -> Result<Queued, DatabaseError> {

@@ -1,4 +1,4 @@
-//! How far each resource has come (W9), in `webhook_latest`.
+//! Latest position of each resource (W9), in `webhook_latest`.
 
 use async_trait::async_trait;
 use sqlx::{PgConnection, Postgres, Transaction};
@@ -19,7 +19,7 @@ impl LatestSeen for Database {
     }
 }
 
-/// Moves a resource in the caller's own transaction: of two workers, the second waits for the first to commit its work.
+/// Advances a resource in the caller's transaction: a second worker waits for the first to commit.
 ///
 /// # Errors
 ///
@@ -32,7 +32,8 @@ pub async fn advance_in(
     advance_on(transaction, resource, position).await
 }
 
-/// Moves, or finds what was in the way. A position only grows, so that what is found then was in the way before.
+/// Advances the position, or returns the one that is later or equal. Positions only grow, so the
+/// second statement finds the position that decided the first.
 async fn advance_on(
     connection: &mut PgConnection,
     resource: &ResourceKey,
@@ -65,7 +66,7 @@ async fn advance_on(
     })
 }
 
-/// An unsigned number as a signed one, in the same order.
+/// Maps an unsigned number to a signed one in the same order.
 fn shifted(position: Position) -> i64 {
     (position.as_u64() ^ (1 << 63)).cast_signed()
 }

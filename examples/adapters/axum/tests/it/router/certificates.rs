@@ -1,4 +1,4 @@
-//! A router over TLS, whose callers have tokens that are bound to certificates.
+//! A router over TLS whose callers have certificate-bound tokens.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn self_signed(name: &str) -> Identity {
     generate_simple_self_signed([name.to_owned()]).unwrap()
 }
 
-/// The host's layer: which certificate the connection was made with. Of names nothing is believed here.
+/// The host's layer: reads the certificate of the connection, and ignores the names in it.
 async fn with_certificate(mut request: Request) -> Request {
     let peer = request.extensions().get::<PeerCertificate>();
     let certificate = peer.map(|peer| match peer {
@@ -39,7 +39,8 @@ async fn with_certificate(mut request: Request) -> Request {
     request
 }
 
-/// The status of an answer over a connection with this certificate, to a request with these lines in its head.
+/// Sends a request with these header lines over a connection with this certificate; returns the
+/// status.
 async fn ask(address: SocketAddr, server: &Identity, own: Option<&Identity>, lines: &str) -> u16 {
     let mut roots = RootCertStore::empty();
     roots.add(server.cert.der().clone()).unwrap();
@@ -65,8 +66,8 @@ async fn ask(address: SocketAddr, server: &Identity, own: Option<&Identity>, lin
     answer.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// X3, O19, MT3: a token that is bound to a certificate is taken over connections of that one, by a router whose host says which one it was;
-/// a header says nothing.
+/// X3, O19, MT3: a certificate-bound token is accepted only over a connection with its certificate.
+/// A header cannot replace the certificate.
 #[tokio::test]
 async fn a_caller_over_tls_connects_with_the_certificate_of_its_token() {
     let (server, own, other) = (self_signed(NAME), self_signed("own"), self_signed("other"));
@@ -79,8 +80,8 @@ async fn a_caller_over_tls_connects_with_the_certificate_of_its_token() {
         .layer(ConventionsLayer::new(conventions(&running.clock)))
         .with_state(resources);
     let key = PrivatePkcs8KeyDer::from(server.signing_key.serialize_der());
-    let of_anybody = ClientCertificates::of(RootCertStore::empty()).or_of_nobody();
-    let tls = Tls::new(vec![server.cert.der().clone()], key.into(), Some(of_anybody)).unwrap();
+    let any_certificate = ClientCertificates::new(RootCertStore::empty()).with_unverified();
+    let tls = Tls::new(vec![server.cert.der().clone()], key.into(), Some(any_certificate)).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let forever = std::future::pending();

@@ -1,4 +1,4 @@
-//! What handlers ask for, and how it is refused.
+//! The extractors, and their rejections.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +20,7 @@ use tower_service::Service;
 
 use super::fixture::{BASE, Running, request, whole};
 
-/// H14: a caller is known by a token that is valid now, and may do what its scopes say.
+/// H14: a caller needs a valid token, and its scopes decide what it may do.
 #[tokio::test]
 async fn a_caller_is_known_by_a_valid_token() {
     let running = Running::new();
@@ -58,7 +58,7 @@ async fn a_caller_is_known_by_a_valid_token() {
     );
 }
 
-/// A request with a bound token, and a proof of its key.
+/// A request with a bound token and a proof of its key.
 fn presented(
     key: &SigningKey,
     token: &str,
@@ -77,7 +77,8 @@ fn presented(
     request(method.as_str(), "/charges", &fields, "")
 }
 
-/// O20, H18: a page of another origin reads the nonce that its next proof needs; a refusal says so without rules for pages too.
+/// O20, H18: a script of another origin can read the nonce for its next proof; without CORS rules
+/// the refusal has the nonce alone.
 #[tokio::test]
 async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
     let running = Running::new();
@@ -118,7 +119,8 @@ async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
     assert_eq!(bare.headers().get_all("www-authenticate").iter().count(), 1);
 }
 
-/// O20, DP10, DP16: whatever a handler answers, its caller has the next nonce before its own is refused, and no cache keeps it.
+/// O20, DP10, DP16: every response of a handler has the next nonce before the old one expires, and
+/// is not cached.
 #[tokio::test]
 async fn a_caller_is_handed_its_next_nonce_with_any_answer() {
     let running = Running::new();
@@ -171,9 +173,9 @@ async fn a_caller_is_handed_its_next_nonce_with_any_answer() {
     }
 }
 
-/// H14: whoever presents a token must present a good one, where none is needed too.
+/// H14: an optional caller may send no token, but an invalid token is refused.
 #[tokio::test]
-async fn a_caller_may_be_nobody_but_not_a_liar() {
+async fn optional_caller_rejects_invalid_token() {
     let running = Running::new();
     let good = running.bearer("read:charges");
     for (path, authorization, status, body) in [
@@ -195,7 +197,7 @@ async fn a_caller_may_be_nobody_but_not_a_liar() {
     }
 }
 
-/// H10: the sizes of a page are those of the conventions.
+/// H10: page sizes follow the rules of the conventions.
 #[tokio::test]
 async fn a_page_is_within_its_rules() {
     let running = Running::new();
@@ -214,7 +216,7 @@ async fn a_page_is_within_its_rules() {
     }
 }
 
-/// A route that was left out of the layer says so in the log, and to nobody else.
+/// A route outside the layer reports the mistake in the log, and not to the client.
 #[tokio::test]
 async fn an_extractor_without_conventions_is_a_mistake_of_the_host() {
     let (mut parts, ()) = Request::new(()).into_parts();
@@ -228,7 +230,7 @@ async fn an_extractor_without_conventions_is_a_mistake_of_the_host() {
     assert!(!answer.body().escape_ascii().to_string().contains("onventions"));
 }
 
-/// Why a token was refused is known to the handler that asks, and not to the caller.
+/// The reason of a refused token is available to the handler, and not sent to the caller.
 #[tokio::test]
 async fn a_refusal_keeps_its_reason_for_the_log() {
     let running = Running::new();
@@ -255,7 +257,7 @@ async fn a_refusal_keeps_its_reason_for_the_log() {
     );
 }
 
-/// H13, H19: content is whole or it is not there: what breaks off is 400, what stalls 408; no conventions are needed for that.
+/// H13, H19: incomplete content is 400 and stalled content is 408, also without conventions.
 #[tokio::test(start_paused = true)]
 async fn whole_content_is_never_half() {
     let mut router = Router::new().route("/", post(async |Whole(request): Whole| request.into_body()));

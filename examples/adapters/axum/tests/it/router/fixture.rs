@@ -1,4 +1,4 @@
-//! A router of an ordinary service within conventions.
+//! A router of an ordinary service, with conventions applied.
 
 use oauth_core::vocabulary::AccessTokenTerms;
 use std::sync::Arc;
@@ -37,10 +37,10 @@ use tower_service::Service;
 
 pub(super) const BASE: &str = "https://api.example/problems/";
 pub(super) const APP: &str = "https://app.example";
-/// How much content a request may have.
+/// Size limit of content in bytes.
 pub(super) const CAP: usize = 1000;
 
-/// What the handlers share.
+/// State of the handlers.
 #[derive(Clone)]
 pub(super) struct Desk {
     resources: ResourceServer,
@@ -56,7 +56,7 @@ impl FromRef<Desk> for ResourceServer {
     }
 }
 
-/// A service, and what a test needs to know of it.
+/// A service and its test values.
 pub(super) struct Running {
     pub(super) router: Router,
     pub(super) desk: Desk,
@@ -118,13 +118,13 @@ impl Running {
         }
     }
 
-    /// Its resource server, which takes proofs of keys.
+    /// A resource server that accepts DPoP proofs.
     pub(super) fn resources_with_proofs(&self) -> ResourceServer {
         let resources = self.desk.resources.clone();
         resources.with_dpop("https://api.example".parse().unwrap(), MemoryReplays::new())
     }
 
-    /// The same, which wants a nonce of its own in each proof.
+    /// A resource server that requires its own nonce in each proof.
     pub(super) fn resources_with_nonces(&self) -> ResourceServer {
         self.resources_with_proofs()
             .with_dpop_nonces(&NonceKey::from_bytes([7; 32]))
@@ -134,7 +134,7 @@ impl Running {
         format!("Bearer {}", self.token(scope, None))
     }
 
-    /// A token of `ada` with this scope, from now for ten minutes.
+    /// A token for `ada` with this scope, valid for ten minutes.
     pub(super) fn token(&self, scope: &str, confirmation: Option<Confirmation>) -> String {
         let now = self.clock.now();
         let token = AccessTokenClaims {
@@ -164,7 +164,7 @@ pub(super) async fn whole(answer: Response) -> http::Response<Bytes> {
     http::Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
 
-/// A request with an `Origin` and these fields.
+/// A request with an `Origin` and these header fields.
 pub(super) fn request(
     method: &str,
     path: &str,
@@ -209,7 +209,7 @@ async fn broken() -> &'static str {
     panic!("the handler has a bug")
 }
 
-/// A problem of the host's own, with parameters, and with the length that it had.
+/// A problem of the host, with parameters and a `Content-Length`.
 async fn rendered() -> Response {
     let problem = Response::builder()
         .status(409)
@@ -243,7 +243,7 @@ async fn create(
     Ok(answer.map(Body::from))
 }
 
-/// Waits for its gate, and counts when it is through.
+/// Waits for its gate, then counts.
 async fn slow(State(desk): State<Desk>) -> String {
     desk.entered.send(()).await.unwrap();
     desk.gate.notified().await;

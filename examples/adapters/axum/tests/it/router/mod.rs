@@ -19,7 +19,7 @@ use bytes::Bytes;
 use fixture::{APP, BASE, CAP, Running, conventions, request, whole};
 use host_adapter_axum::ConventionsLayer;
 
-/// Has what every answer has, and a problem that names its request where it is an error.
+/// Asserts the fields of every response, and on errors a problem with the path of its request.
 #[track_caller]
 fn assert_complete(answer: &Response<Bytes>, path: &str) {
     let headers = answer.headers();
@@ -46,7 +46,7 @@ fn assert_complete(answer: &Response<Bytes>, path: &str) {
     }
 }
 
-/// H5, H13, H18, H22: whoever ends a request, the answer is complete: the handler, a rejection of axum, its 404 and 405, a panic.
+/// H5, H13, H18, H22: every response is complete: of the handler, a rejection, 404, 405, a panic.
 #[tokio::test]
 async fn every_exit_of_a_router_is_complete() {
     let running = Running::new();
@@ -72,7 +72,8 @@ async fn every_exit_of_a_router_is_complete() {
     }
 }
 
-/// H13: a problem that a handler wrote is completed, however it spells its type, and its length with it.
+/// H13: a problem that a handler wrote is completed for any spelling of its type, with its new
+/// length.
 #[tokio::test]
 async fn a_problem_that_a_handler_wrote_is_completed() {
     let running = Running::new();
@@ -84,7 +85,7 @@ async fn a_problem_that_a_handler_wrote_is_completed() {
     assert!(length.is_none_or(|length| length == answer.body().len().to_string()));
 }
 
-/// H18: the framework says by its 405 what a route takes; so does its answer to OPTIONS.
+/// H18: OPTIONS has the `Allow` of the route's 405.
 #[tokio::test]
 async fn options_says_what_a_route_takes() {
     let running = Running::new();
@@ -105,7 +106,7 @@ async fn options_says_what_a_route_takes() {
     );
 }
 
-/// H18: a preflight asks no handler and no credentials.
+/// H18: a preflight reaches no handler and needs no credentials.
 #[tokio::test]
 async fn a_preflight_is_answered_before_the_router() {
     let running = Running::new();
@@ -122,7 +123,7 @@ async fn a_preflight_is_answered_before_the_router() {
     assert!(answer.headers().contains_key("x-request-id"));
 }
 
-/// H2: HEAD is GET without the content, where the answer is a problem too.
+/// H2: HEAD has the fields of GET, also for a problem.
 #[tokio::test]
 async fn head_has_the_fields_of_get() {
     let running = Running::new();
@@ -132,13 +133,14 @@ async fn head_has_the_fields_of_get() {
         let head = running.ask(request("HEAD", path, &id, "")).await;
         assert_eq!(head.status(), get.status(), "{path}");
         assert_eq!(head.headers(), get.headers(), "{path}");
-        // what a fallback answers is cut off by the server
+        // the server cuts off the content of a fallback
         assert!(head.body().is_empty() || path == "/nowhere", "{path}");
         assert!(!get.body().is_empty(), "{path}");
     }
 }
 
-/// H19: content that says its length is refused before the handler, other content where it is read; extractors of axum included.
+/// H19: content over the limit is 413: before the handler if its length is declared, otherwise
+/// where it is read, also by extractors of axum.
 #[tokio::test]
 async fn content_over_the_cap_is_413_however_it_is_sent() {
     let running = Running::new();
@@ -171,7 +173,7 @@ async fn content_over_the_cap_is_413_however_it_is_sent() {
     assert_eq!(content["limit"], CAP);
 }
 
-/// X3: a stream passes as a stream, whatever it is made of.
+/// X3: a streamed response is not collected.
 #[tokio::test]
 async fn a_stream_is_not_collected() {
     let mut running = Running::new();
@@ -184,7 +186,7 @@ async fn a_stream_is_not_collected() {
     assert_eq!(whole(answer).await.body(), "onetwo");
 }
 
-/// H22: the layer goes around a service that is not axum's, and lets its error pass.
+/// H22: the layer wraps a service that is not axum's, and passes its error on.
 #[tokio::test]
 async fn any_tower_service_can_be_within_conventions() {
     #[derive(Clone)]

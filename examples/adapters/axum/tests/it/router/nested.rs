@@ -1,4 +1,4 @@
-//! A router within a router, whose handlers see what the prefix left of the path.
+//! Nested routers, whose handlers see a URI without the prefix.
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -15,7 +15,7 @@ use tower_service::Service;
 
 use super::fixture::{Running, conventions, request, whole};
 
-/// The layer within the router that is nested, or around the one that it is nested in.
+/// The layer inside the nested router, or around the outer one.
 fn nested(running: &Running, resources: ResourceServer, within: bool) -> Router {
     let layer = ConventionsLayer::new(conventions(&running.clock));
     let charges = Router::new()
@@ -36,7 +36,8 @@ fn nested(running: &Running, resources: ResourceServer, within: bool) -> Router 
     .with_state(resources)
 }
 
-/// O20, DP9: a proof is for the URI that the client asked for, wherever a router is nested; one for what is left of it opens nothing.
+/// O20, DP9: a proof must name the URI that the client requested, also in a nested router; a proof
+/// for the stripped URI is refused.
 #[tokio::test]
 async fn a_proof_is_for_what_the_client_asked_for() {
     let running = Running::new();
@@ -64,7 +65,8 @@ async fn a_proof_is_for_what_the_client_asked_for() {
     }
 }
 
-/// H13: a problem names the request that the client made, and an endpoint is given it.
+/// H13: a problem in a nested router names the URI that the client requested, and an endpoint gets
+/// it.
 #[tokio::test]
 async fn a_nested_problem_names_the_request_of_the_client() {
     let running = Running::new();

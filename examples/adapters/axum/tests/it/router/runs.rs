@@ -1,4 +1,4 @@
-//! What runs, and how often: limits, replays, clients that leave; over sockets too.
+//! Idempotency keys, rate limits and cancelled requests, partly over sockets.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use tower_service::Service;
 use super::fixture::{Running, conventions, request, routes};
 use super::{assert_complete, whole};
 
-/// H6, H22: an answer that the exchange finished passes the layer as it is, with each field once.
+/// H6, H22: the layer passes a response that the exchange finished unchanged, each field once.
 #[tokio::test]
 async fn a_post_runs_once_for_each_key() {
     let running = Running::new();
@@ -43,7 +43,7 @@ async fn a_post_runs_once_for_each_key() {
     assert_eq!(running.desk.runs.load(SeqCst), 2);
 }
 
-/// H15: limits are told on what passes and on the 429, which the handler gives back by `?`.
+/// H15: rate-limit fields are on each response and on the 429, which the handler returns with `?`.
 #[tokio::test]
 async fn a_limit_is_told_and_kept() {
     let running = Running::new();
@@ -65,7 +65,7 @@ async fn a_limit_is_told_and_kept() {
     assert_eq!(running.desk.runs.load(SeqCst), 5);
 }
 
-/// H15, H22: a middleware that limits tells of its limit beside that of the handler.
+/// H15, H22: rate-limit fields of a middleware stand beside those of the handler.
 #[tokio::test]
 async fn a_middleware_limits_many_routes() {
     let running = Running::new();
@@ -107,7 +107,7 @@ async fn a_middleware_limits_many_routes() {
     assert_complete(&refused, "/charges");
 }
 
-/// H6: a server drops what a client waited for that left; what changes something comes to its end all the same.
+/// H6: a request whose client left is dropped if its method is safe, and otherwise runs to its end.
 #[tokio::test]
 async fn a_change_outlives_its_client_and_a_read_does_not() {
     let mut running = Running::new();
@@ -118,17 +118,17 @@ async fn a_change_outlives_its_client_and_a_read_does_not() {
         asked.abort();
         assert!(asked.await.unwrap_err().is_cancelled());
         running.desk.gate.notify_one();
-        // everything that can go on has gone on, once the runtime is idle
+        // yields until the runtime is idle
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
         assert_eq!(running.desk.runs.load(SeqCst), runs, "{method}");
-        // what was not waited for any more
+        // takes the permit that the dropped request left
         let _permit = tokio::time::timeout(Duration::from_millis(1), running.desk.gate.notified()).await;
     }
 }
 
-/// X3: the router on `axum::serve` and on `serve_router` gives the same bytes.
+/// X3: `axum::serve` and `serve_router` send the same bytes.
 #[test]
 fn both_servers_of_a_router_give_the_same_bytes() {
     let requests = [
@@ -179,7 +179,7 @@ fn both_servers_of_a_router_give_the_same_bytes() {
     assert!(own[1].contains("\r\ncontent-length: "), "{}", own[1]);
 }
 
-/// X3: a peer's address is where axum users look for it.
+/// X3: the client's address is in `ConnectInfo`.
 #[test]
 fn the_address_of_a_peer_is_where_axum_has_it() {
     use axum::extract::ConnectInfo;
@@ -210,7 +210,7 @@ fn the_address_of_a_peer_is_where_axum_has_it() {
     served.abort();
 }
 
-/// X3: a router can be asked without a server, as tests of hosts do.
+/// X3: a router can be called without a server, as tests of hosts do.
 #[tokio::test]
 async fn a_router_can_be_asked_without_a_server() {
     let mut running = Running::new();

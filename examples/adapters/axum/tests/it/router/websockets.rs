@@ -27,7 +27,7 @@ async fn echo(Whole(_): Whole) -> Response {
     upgrade.into_response::<Body>(None)
 }
 
-/// A connection on which `request` was sent, and the head of its response.
+/// Opens a connection, sends `request` and reads the head of its response.
 async fn ask(address: SocketAddr, request: &str) -> (TcpStream, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -38,7 +38,7 @@ async fn ask(address: SocketAddr, request: &str) -> (TcpStream, String) {
     (stream, String::from_utf8(head).unwrap())
 }
 
-/// X3, G10: a route within the layer answers with a WebSocket, and with 400 to a request that is no handshake.
+/// X3, G10: a route inside the layer answers with a WebSocket, or 400 without a handshake.
 #[tokio::test]
 async fn route_answers_with_a_websocket() {
     let running = Running::new();
@@ -53,7 +53,7 @@ async fn route_answers_with_a_websocket() {
     let (mut stream, head) = ask(address, HANDSHAKE).await;
     assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
     assert!(head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{head}");
-    // a text of two bytes, masked by zeros, and its echo
+    // a masked text frame of two bytes, and its echo
     stream
         .write_all(&[0x81, 0x82, 0, 0, 0, 0, b'h', b'i'])
         .await

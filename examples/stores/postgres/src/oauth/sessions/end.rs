@@ -1,6 +1,7 @@
-//! The end of what a session or a subject has.
+//! Ends sessions and revokes the grants of a session or a subject.
 //!
-//! Codes go before families: a redemption that holds a code stores its family, and is waited for at the code.
+//! Codes are locked before families: a redemption that holds a code inserts its family before the
+//! lock of the code is free.
 
 use std::time::SystemTime;
 
@@ -16,7 +17,7 @@ use crate::database::{DatabaseError, begin};
 use crate::json::Document;
 use crate::oauth::subject;
 
-/// The end that sessions and families are given.
+/// The revocation that sessions and families get.
 pub(super) struct End {
     reason: RevocationReason,
     now: SystemTime,
@@ -33,7 +34,7 @@ impl End {
         })
     }
 
-    /// Ends those of these sessions that are not over, and answers how many that were.
+    /// Ends those of these sessions that are active; returns their number.
     async fn sessions(
         &self,
         connection: &mut PgConnection,
@@ -49,7 +50,7 @@ impl End {
     }
 }
 
-/// Ends the session, with what was granted in it. Its row is held from before, so that no redemption is under way.
+/// Ends the session and its grants. Its row is locked first, so that no redemption is pending.
 pub(super) async fn session(pool: &PgPool, id: &SessionId, end: &End) -> Result<Revoked, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let session = row::lock(&mut transaction, id).await?;
@@ -58,7 +59,7 @@ pub(super) async fn session(pool: &PgPool, id: &SessionId, end: &End) -> Result<
     Ok(revoked)
 }
 
-/// Ends the session that a secret means, unless it is over, with what was granted in it.
+/// Ends the active session of a secret, and its grants.
 pub(super) async fn session_by_secret(
     pool: &PgPool,
     hash: &TokenHash,
@@ -99,7 +100,7 @@ async fn session_on(
     Ok(revoked)
 }
 
-/// Ends everything of the subject but the session `keep` and what was granted in it.
+/// Ends all sessions and grants of the subject, except the session `keep` and its grants.
 pub(super) async fn everything(
     pool: &PgPool,
     subject: &Subject,
@@ -112,7 +113,7 @@ pub(super) async fn everything(
     Ok(revoked)
 }
 
-/// Spends a reset token, and ends everything of its subject.
+/// Uses up a reset token, and ends all sessions and grants of its subject.
 pub(super) async fn by_reset_token(
     pool: &PgPool,
     hash: &TokenHash,
@@ -124,11 +125,11 @@ pub(super) async fn by_reset_token(
         Err(refused) => return Ok(refused),
     };
     let mut transaction = subject::begin_alone(pool, &subject).await?;
-    // another may have spent it before the lock
+    // another transaction may have used it before the lock
     if reset_token::load(&mut *transaction, hash).await?.is_none() {
         return Ok(ResetOutcome::NotFound);
     }
-    // the token is one of those that go
+    // this deletes the token too
     let revoked = everything_on(&mut transaction, &subject, None, end).await?;
     transaction.commit().await?;
     Ok(ResetOutcome::Redeemed { subject, revoked })

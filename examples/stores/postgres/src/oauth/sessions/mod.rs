@@ -1,4 +1,4 @@
-//! Sessions (S1–S4), password-reset tokens (S5), and the end of everything that a subject or a session has.
+//! Sessions (S1–S4), password-reset tokens (S5), and revocation by session or subject.
 
 mod end;
 mod reset_token;

@@ -1,4 +1,4 @@
-//! Password-reset tokens, one a subject and one of nobody, in `oauth_reset_token`.
+//! Password-reset tokens in `oauth_reset_token`: one per subject, and one without a subject.
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::ResetTokenRecord;
@@ -10,7 +10,7 @@ use crate::database::DatabaseError;
 use crate::json::{self, Document};
 use crate::oauth::subject;
 
-/// In place of the one that its subject had.
+/// Stores the token and replaces the previous one of its subject.
 pub(super) async fn put(pool: &PgPool, token: &Document<ResetTokenRecord>) -> Result<(), DatabaseError> {
     let record = &token.record;
     let mut transaction = subject::begin_sharing(pool, record.subject.as_ref()).await?;
@@ -20,7 +20,7 @@ pub(super) async fn put(pool: &PgPool, token: &Document<ResetTokenRecord>) -> Re
              SET hash = excluded.hash, expires_at = excluded.expires_at, record = excluded.record",
     )
     .bind(record.hash.as_bytes())
-    // no subject is empty
+    // the empty string marks a token without a subject: no subject is empty
     .bind(record.subject.as_ref().map_or("", Subject::as_str))
     .bind(nanoseconds(record.expires_at))
     .bind(&token.text)

@@ -1,4 +1,5 @@
-//! Sessions, those that are over included, in `oauth_session`, whose `active_until` is the instant until which the row is kept.
+//! Active and ended sessions in `oauth_session`. `active_until` is the instant until which the row
+//! is kept.
 
 use std::time::SystemTime;
 
@@ -43,7 +44,7 @@ pub(super) async fn load(pool: &PgPool, hash: &TokenHash) -> Result<Option<Sessi
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// The session of this name, which does not change before the transaction is over.
+/// Returns the session of this id with a shared lock.
 pub(in crate::oauth) async fn lock_shared(
     connection: &mut PgConnection,
     id: &SessionId,
@@ -56,7 +57,7 @@ pub(in crate::oauth) async fn lock_shared(
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// The session of this name, for this transaction alone.
+/// Returns the session of this id with an exclusive lock.
 pub(super) async fn lock(
     connection: &mut PgConnection,
     id: &SessionId,
@@ -69,8 +70,8 @@ pub(super) async fn lock(
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// The session that whoever signs out by this secret means, for this transaction alone. While a renewal holds the row, its
-/// end is waited for, and what it has written looked at.
+/// Returns the session of this secret with an exclusive lock. It waits for a pending renewal, and
+/// then finds the renewed secret.
 pub(super) async fn lock_meant_by(
     connection: &mut PgConnection,
     hash: &TokenHash,
@@ -84,7 +85,7 @@ pub(super) async fn lock_meant_by(
     found.map(|text| json::record(&text)).transpose()
 }
 
-/// The sessions of `subject` that may be active at `now`, for this transaction alone.
+/// Returns the sessions of `subject` that may be active at `now`, with exclusive locks.
 pub(super) async fn lock_active_of(
     connection: &mut PgConnection,
     subject: &Subject,
@@ -100,7 +101,7 @@ pub(super) async fn lock_active_of(
     found.iter().map(|text| json::record(text)).collect()
 }
 
-/// Those that are active at `now`, the last begun first.
+/// Returns the sessions that are active at `now`, newest first.
 pub(super) async fn active_of(
     pool: &PgPool,
     subject: &Subject,
@@ -119,7 +120,7 @@ pub(super) async fn active_of(
     Ok(sessions)
 }
 
-/// Changes the session under `hash`, unless it is over.
+/// Updates the session of `hash`, unless it has ended.
 pub(super) async fn change(
     pool: &PgPool,
     hash: &TokenHash,

@@ -31,7 +31,7 @@ pub(super) async fn insert(
     Ok(insertion(&inserted))
 }
 
-/// Stores a token in a step that must fail as a whole when its hash is taken.
+/// Inserts a token, in a step that fails as a whole if its hash exists.
 pub(super) async fn insert_new(
     executor: impl PgExecutor<'_>,
     token: &Document<AccessTokenRecord>,
@@ -65,7 +65,7 @@ fn state((token, revoked_at, family, revocation): Columns) -> Result<AccessToken
     Ok(AccessTokenState::new(token, family.transpose()?))
 }
 
-/// The token of these columns, `record` and `revoked_at`.
+/// Reads a token from the columns `record` and `revoked_at`.
 pub(super) fn from_columns(
     record: &str,
     revoked_at: Option<i64>,
@@ -75,7 +75,7 @@ pub(super) fn from_columns(
     Ok(token)
 }
 
-/// Ends this one token, or finds why not; the first time stays.
+/// Revokes one token, or finds why not; the first revocation time stays.
 pub(super) async fn revoke(
     pool: &PgPool,
     hash: &TokenHash,
@@ -98,7 +98,7 @@ pub(super) async fn revoke(
                 .fetch_optional(pool)
                 .await?;
         match RevokeOutcome::decide(found) {
-            // it came between the two statements
+            // inserted between the two statements
             RevokeOutcome::Revoked => {}
             refused => return Ok(refused),
         }

@@ -1,4 +1,4 @@
-//! Authorization codes, fresh and spent, in `oauth_code`.
+//! Authorization codes, unused and redeemed, in `oauth_code`.
 
 use std::time::SystemTime;
 
@@ -55,7 +55,7 @@ pub(super) async fn load(
     code.transpose()
 }
 
-/// Redeems the code and stores the tokens that it buys; the row count of the update decides.
+/// Redeems the code and inserts its tokens; the row count of the update decides.
 pub(super) async fn redeem(
     pool: &PgPool,
     hash: &TokenHash,
@@ -84,7 +84,7 @@ pub(super) async fn redeem(
     if spent.rows_affected() == 0 {
         let code = snapshot(&mut transaction, hash, is_session_active).await?;
         return Ok(match RedeemOutcome::decide(code, now) {
-            // it came between the two statements
+            // inserted between the two statements
             RedeemOutcome::Redeemed => RedeemOutcome::NotFound,
             refused => refused,
         });

@@ -29,16 +29,16 @@ pub(super) async fn insert(
     Ok(())
 }
 
-/// The family of these columns, `record` and `revocation`.
+/// Reads a family from the columns `record` and `revocation`.
 pub(super) fn from_columns(record: &str, revocation: Option<&str>) -> Result<TokenFamily, DatabaseError> {
     let mut family: TokenFamily = json::record(record)?;
     family.revoked = revocation.map(json::record).transpose()?;
     Ok(family)
 }
 
-/// Ends the family, or finds why not; the first revocation stays.
+/// Revokes the family, or finds why not; the first revocation stays.
 ///
-/// A rotation that is under way holds the row: what it issued is dead once this answers.
+/// A pending rotation holds the row, so the tokens that it issued are revoked too.
 pub(super) async fn revoke(
     pool: &PgPool,
     id: &FamilyId,
@@ -60,7 +60,7 @@ pub(super) async fn revoke(
                 .fetch_optional(pool)
                 .await?;
         match RevokeOutcome::decide(found) {
-            // it came between the two statements
+            // inserted between the two statements
             RevokeOutcome::Revoked => {}
             refused => return Ok(refused),
         }

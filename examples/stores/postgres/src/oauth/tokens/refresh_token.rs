@@ -1,4 +1,5 @@
-//! Refresh tokens, the live leaf of each family and the tombstones behind it, in `oauth_refresh_token`.
+//! Refresh tokens in `oauth_refresh_token`: the live leaf of each token family, and its tombstones,
+//! which are rotated tokens kept to detect reuse.
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
@@ -66,7 +67,7 @@ fn state(row: &PgRow) -> Result<Option<RefreshTokenState>, DatabaseError> {
     ))
 }
 
-/// What a rotation issued, as long as both tokens are kept.
+/// Tokens that a rotation issued, while both are kept.
 fn successor(row: &PgRow) -> Result<Option<Successor>, DatabaseError> {
     let (Some(refresh), Some(access)) = (from_row(row, 7)?, row.try_get(12)?) else {
         return Ok(None);
@@ -75,8 +76,8 @@ fn successor(row: &PgRow) -> Result<Option<Successor>, DatabaseError> {
     Ok(Some(Successor::new(refresh, access)))
 }
 
-/// The token whose `record`, `rotated_at`, `successor`, `access_token` and `salt` are the columns from `first`; none when they
-/// are null.
+/// Reads the token in the columns `record`, `rotated_at`, `successor`, `access_token` and `salt`
+/// from index `first` on; `None` if they are null.
 fn from_row(row: &PgRow, first: usize) -> Result<Option<RefreshTokenRecord>, DatabaseError> {
     let Some(record) = row.try_get(first)? else {
         return Ok(None);
@@ -94,7 +95,7 @@ fn from_row(row: &PgRow, first: usize) -> Result<Option<RefreshTokenRecord>, Dat
     Ok(Some(token))
 }
 
-/// A rotation as it is to be written.
+/// The rows of a rotation.
 pub(super) struct Step {
     pub(super) presented: TokenHash,
     pub(super) rotated: Rotated,
@@ -102,10 +103,10 @@ pub(super) struct Step {
     pub(super) access: Document<AccessTokenRecord>,
 }
 
-/// Exchanges the presented token for its successor, which becomes the leaf, in one statement.
+/// Replaces the presented token by its successor, the new leaf, in one statement.
 ///
-/// Rotations and revocations of one family happen one after the other, because each holds its row; what the one before made of the
-/// token shows in the update, which takes only what was not rotated.
+/// Rotations and revocations of one family are serialized by the lock of its row. The update takes
+/// only a token that was not rotated, so it sees the outcome of the verb before.
 pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, DatabaseError> {
     let (refresh_token, access_token) = (&step.successor.record, &step.access.record);
     let standing: Option<(bool, bool, bool, i64, bool)> = sqlx::query_as(
@@ -154,7 +155,7 @@ pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, 
         expires_at: time(ends_at)?,
     };
     match RotateOutcome::decide(Some(snapshot), step.rotated.at) {
-        // by the one that held the family's row until now
+        // rotated by the verb that held the family's row until now
         RotateOutcome::Rotated if same_family => Ok(RotateOutcome::Superseded),
         RotateOutcome::Rotated => {
             let reason = "the successor belongs to another family";

@@ -1,4 +1,4 @@
-//! The log of what was attempted (W18).
+//! Log of the attempts (W18).
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -8,7 +8,7 @@ use webhook_core::sender::{Attempt, AttemptResult, DeliveryId};
 use crate::column::{length, nanoseconds, number, span, term, text, time};
 use crate::database::DatabaseError;
 
-/// Logs each, unless its delivery and fence are in the log already.
+/// Logs each attempt, unless its delivery and fencing token are logged already.
 pub(super) async fn log(connection: &mut PgConnection, attempts: &[&Attempt]) -> Result<(), DatabaseError> {
     if attempts.is_empty() {
         return Ok(());
@@ -51,7 +51,7 @@ fn failure(attempt: &Attempt) -> Option<(&'static str, &str)> {
     }
 }
 
-/// The columns in the order of the query.
+/// Columns in the order of the query.
 type Columns = (
     i64,
     i64,

@@ -1,4 +1,5 @@
-//! Rows of deliveries: the live ones in `webhook_ready`, the others in `webhook_finished`. Written in batches, one statement each.
+//! Rows of deliveries: live ones in `webhook_ready`, finished ones in `webhook_finished`. One
+//! statement writes a batch.
 
 use std::collections::HashMap;
 
@@ -10,14 +11,14 @@ use webhook_core::sender::{Delivery, DeliveryId, DeliveryState, FailureReason};
 use crate::column::{nanoseconds, number, term, time};
 use crate::database::DatabaseError;
 
-/// The columns in the order of [`Columns`].
+/// Columns in the order of [`Columns`].
 macro_rules! columns {
     () => {
         "event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes"
     };
 }
 
-/// A row as it is stored.
+/// A stored row.
 pub(super) type Columns = (String, String, String, i64, i64, i64, i64, Option<String>, i64);
 
 pub(super) fn from_columns(row: &Columns) -> Result<Delivery, DatabaseError> {
@@ -34,7 +35,7 @@ pub(super) fn from_columns(row: &Columns) -> Result<Delivery, DatabaseError> {
     })
 }
 
-/// What can be told of a row that [`from_columns`] could not read, if it can be told whose it is.
+/// A delivery for a row that [`from_columns`] could not read, if its ids are readable.
 pub(super) fn unreadable(row: &Columns) -> Result<Delivery, DatabaseError> {
     let (_, _, _, due_at, attempts, fence, started_at, _, _) = row;
     let delivery = Delivery::new(id_of(row)?, time(*due_at)?);
@@ -86,7 +87,7 @@ pub(super) fn bind<'q>(
         .bind(column(deliveries, |delivery| i64::from(delivery.crashes)))
 }
 
-/// Writes rows that were live; those that are no longer move.
+/// Updates live rows; finished ones move to the other table.
 pub(super) async fn update(
     connection: &mut PgConnection,
     deliveries: &[&Delivery],
@@ -117,7 +118,7 @@ pub(super) async fn update(
     execute(connection, finish, &finished).await
 }
 
-/// Writes rows that were finished and are live again.
+/// Moves finished rows back to the live ones.
 pub(super) async fn revive(
     connection: &mut PgConnection,
     deliveries: &[&Delivery],
@@ -138,7 +139,7 @@ pub(super) async fn revive(
     execute(connection, revive, deliveries).await
 }
 
-/// Takes rows out of what is live of which not even the id can be read: a list tells of them, by its error.
+/// Removes live rows whose ids are unreadable; a list reports them as an error.
 pub(super) async fn remove(connection: &mut PgConnection, rows: &[Columns]) -> Result<(), DatabaseError> {
     let (events, endpoints): (Vec<&str>, Vec<&str>) = rows
         .iter()
@@ -162,7 +163,7 @@ pub(super) async fn remove(connection: &mut PgConnection, rows: &[Columns]) -> R
     Ok(())
 }
 
-/// The live ones and the others.
+/// Splits deliveries into live and finished ones.
 fn partition<'a>(deliveries: &[&'a Delivery]) -> (Vec<&'a Delivery>, Vec<&'a Delivery>) {
     deliveries
         .iter()
@@ -183,7 +184,7 @@ async fn execute(
     Ok(())
 }
 
-/// Those of the ids that there are, live or finished, and that can be read: any other is left to the lease that meets it.
+/// Loads the readable rows of these ids, live or finished; a lease handles the unreadable ones.
 pub(super) async fn load(
     connection: &mut PgConnection,
     ids: impl Iterator<Item = &DeliveryId>,

@@ -1,4 +1,4 @@
-//! Storing an event with its deliveries, also in the caller's own transaction.
+//! Inserts an event with its deliveries, also in the caller's transaction.
 
 use std::time::SystemTime;
 
@@ -10,22 +10,26 @@ use crate::column::nanoseconds;
 use crate::database::{DatabaseError, DatabaseErrorKind};
 use crate::webhook::endpoints;
 
-/// One statement is a transaction of its own.
+/// A single statement is its own transaction.
 pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
     let mut connection = pool.acquire().await?;
     enqueue_on(&mut connection, enqueue).await
 }
 
-/// Stores an event for every endpoint that subscribes to it, in the caller's own transaction: the event is there exactly when
-/// the caller's rows are, and who gets it is decided there and then. An endpoint that another transaction is about to register
-/// comes after the event.
+/// Enqueues an event for every subscribed endpoint, in the caller's transaction.
 ///
-/// The first event ever for an endpoint makes its lane, and two transactions that do so wait for each other: commit soon.
+/// The event and the caller's rows are committed together. The subscriptions are read in this
+/// transaction: an endpoint that another transaction is about to register does not get the event.
+///
+/// # Performance
+///
+/// The first event of an endpoint inserts its lane. Two transactions that do so wait for each
+/// other, so commit soon.
 ///
 /// # Errors
 ///
-/// [`DatabaseError`]; the transaction can then only be rolled back, and all of it may be repeated when the error
-/// [is transient](DatabaseErrorKind::is_transient).
+/// [`DatabaseError`]: the transaction can then only be rolled back. The caller may repeat all of it if
+/// the error [is transient](DatabaseErrorKind::is_transient).
 ///
 /// # Examples
 ///
@@ -61,7 +65,8 @@ pub async fn send_in(
     enqueue_on(transaction, &Enqueue::to(event, subscribers, now)).await
 }
 
-/// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
+/// Enqueues an event with deliveries that the caller chose, in the caller's transaction.
+/// [`send_in`] chooses them by subscription.
 ///
 /// # Errors
 ///
@@ -81,11 +86,12 @@ async fn enqueue_on(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<
     }
 }
 
-/// Writes all of it if the id is free, and says whether it was. Waits for whoever is about to take it.
+/// Inserts all rows if the id is free; returns `true` then. Waits for a transaction that is
+/// inserting the same id.
 async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool, DatabaseError> {
     let event = &enqueue.event;
     let deliveries: Vec<&Delivery> = enqueue.deliveries.iter().collect();
-    // a row stands where its state belongs, also should a host enqueue one that is over
+    // each row goes to the table of its state, also one that a host enqueues as finished
     let live = DeliveryState::ALL.into_iter().filter(|state| state.is_live());
     let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
     let insert = sqlx::query(concat!(

@@ -1,6 +1,6 @@
-//! Lanes: one row for each endpoint that ever got an event, and the lock on all that is under way to it.
+//! Lanes: one row for each endpoint that ever got an event, whose lock covers its live deliveries.
 //!
-//! Locks that are waited for are always taken in the order of the endpoints' ids, so that no two verbs wait for each other.
+//! Blocking locks are always taken in the order of the endpoint ids, so no deadlock is possible.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use webhook_core::sender::{EndpointHealth, EndpointId, Lane, LeaseRequest};
 use crate::column::{limit, nanoseconds, number, term, time};
 use crate::database::DatabaseError;
 
-/// Makes the lane of an endpoint that nothing is known of, unless it is there.
+/// Inserts a lane for an unknown endpoint, unless it exists.
 pub(super) async fn open(connection: &mut PgConnection, endpoint: &EndpointId) -> Result<(), DatabaseError> {
     sqlx::query("INSERT INTO webhook_lane (endpoint) VALUES ($1) ON CONFLICT DO NOTHING")
         .bind(endpoint.as_str())
@@ -19,7 +19,7 @@ pub(super) async fn open(connection: &mut PgConnection, endpoint: &EndpointId) -
     Ok(())
 }
 
-/// Waits for these lanes and holds them until the transaction ends, whatever is in them.
+/// Waits for the locks of these lanes, readable or not.
 pub(super) async fn hold(
     transaction: &mut Transaction<'_, Postgres>,
     endpoints: &[&str],
@@ -31,7 +31,7 @@ pub(super) async fn hold(
     Ok(())
 }
 
-/// Holds these lanes, and reads them.
+/// Locks these lanes and reads them.
 pub(super) async fn lock(
     transaction: &mut Transaction<'_, Postgres>,
     endpoints: &[&str],
@@ -46,7 +46,7 @@ pub(super) async fn lock(
     rows.into_iter().map(from_columns).collect()
 }
 
-/// The columns in the order of the query.
+/// Columns in the order of the query.
 type Columns = (
     String,
     Option<i64>,
@@ -58,7 +58,7 @@ type Columns = (
     Option<i64>,
 );
 
-/// A lane that cannot be read is as good as new: what it tells of its endpoint is soon learned again.
+/// An unreadable lane is replaced by a new one: its values are soon measured again.
 fn from_columns(row: Columns) -> Result<(EndpointId, Lane), DatabaseError> {
     Ok((term(&row.0)?, lane(row).unwrap_or_default()))
 }
@@ -82,7 +82,7 @@ fn lane(
     })
 }
 
-/// Writes lanes that the transaction holds.
+/// Updates locked lanes.
 pub(super) async fn update(
     connection: &mut PgConnection,
     lanes: &[(&EndpointId, &Lane)],
@@ -121,9 +121,9 @@ pub(super) async fn update(
     Ok(())
 }
 
-/// `busy`: the endpoints that have something live of which a condition holds, each with the earliest time at which any of that is
-/// due. From one to the next is one look into the index `webhook_ready_due`, or that of the suspects: neither a long backlog nor
-/// lanes without one cost anything.
+/// `busy`: endpoints with live rows under a condition, each with its earliest due time. Each
+/// endpoint costs one lookup in the index `webhook_ready_due`, or in that of the suspects, for any
+/// backlog.
 macro_rules! busy {
     ($rows:expr) => {
         concat!(
@@ -143,7 +143,8 @@ macro_rules! busy {
 }
 pub(super) use busy;
 
-/// The statement of [`lock_free`], by a condition on the rows: lanes in the order of their turns; each has at least one to give.
+/// The statement of [`lock_free`] by a condition on the rows: lanes with due rows, in the order of
+/// their turns.
 macro_rules! due_lanes {
     ($rows:expr) => {
         concat!(
@@ -158,12 +159,12 @@ macro_rules! due_lanes {
     };
 }
 
-/// How much an endpoint gets at a time of which nothing is known.
+/// Concurrency limit of an endpoint without measurements.
 pub(super) fn first_limit() -> i64 {
     EndpointHealth::default().limit.into()
 }
 
-/// The rows whose next lease is that of a suspect: see `Delivery::becomes_suspect`.
+/// Rows whose next lease is that of a suspect: see `Delivery::becomes_suspect`.
 macro_rules! suspects {
     () => {
         "ready.state = 'leased' AND ready.crashes > 0"
@@ -178,14 +179,14 @@ macro_rules! others {
 
 pub(super) use {others, suspects};
 
-/// Which rows of a lane are meant.
+/// Selects rows of a lane.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     Suspects,
     Others,
 }
 
-/// The lanes that have some of them due and room for it, and that nobody works on, held until the transaction ends.
+/// Locks the lanes that have due rows and free capacity, and skips those that are locked.
 pub(super) async fn lock_free(
     connection: &mut PgConnection,
     request: &LeaseRequest,
@@ -203,7 +204,7 @@ pub(super) async fn lock_free(
     Ok(free.fetch_all(connection).await?)
 }
 
-/// Notes that these have had a turn, in this order.
+/// Records a turn of these endpoints, in this order.
 pub(super) async fn take_turns(
     connection: &mut PgConnection,
     endpoints: &[&str],

@@ -1,7 +1,7 @@
-//! Fair leases (W17): endpoints first, then their due deliveries, one a turn.
+//! Fair leases (W17): endpoints take turns, one due delivery a turn.
 //!
-//! A dispatcher takes the lanes that nobody works on, and waits for none: what is due in another one is leased by who holds it, or
-//! by a later call. So one that stands still with a lane in its hands holds up that endpoint alone.
+//! A dispatcher skips locked lanes and never waits: their due deliveries are leased by the holder
+//! of the lock, or later. So a stalled process delays only the endpoint whose lane it holds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::lane::{self, Kind, others, suspects};
 use crate::column::{limit, nanoseconds, term, time};
 use crate::database::{DatabaseError, begin};
 
-/// Suspects first, as many as there may be, then the others.
+/// Leases suspects first, as many as their limit allows, then other deliveries.
 pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let mut leases = Leases::default();
@@ -28,7 +28,8 @@ pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Lease
     Ok(leases)
 }
 
-/// What must be set aside goes first, and then there is another look: it takes nobody's place.
+/// Unreadable deliveries are set aside first, then the search is repeated, so that they take no
+/// slot.
 async fn lease_those(
     connection: &mut PgConnection,
     request: &LeaseRequest,
@@ -71,7 +72,7 @@ fn set_aside(failed: Delivery) -> Option<SetAside> {
     })
 }
 
-/// Due rows, by what becomes of them.
+/// Due rows by the result of their lease.
 #[derive(Default)]
 struct Sorted {
     leased: Vec<Leased>,
@@ -110,7 +111,7 @@ impl Sorted {
                 event: event.clone(),
             }),
             Lease::Quarantined => self.failed.push(delivery),
-            // a state that is over does not belong where it was found
+            // a finished state is an error in this table
             Lease::Refused => self.failed.push(delivery.unreadable()),
         }
     }
@@ -120,7 +121,7 @@ impl Sorted {
     }
 }
 
-/// The statement of [`due`], by a condition on the rows.
+/// The statement of [`due`] by a condition on the rows.
 macro_rules! due_rows {
     ($rows:expr) => {
         concat!("SELECT ", columns!(), "
@@ -141,7 +142,7 @@ macro_rules! due_rows {
     };
 }
 
-/// What is due in these lanes and has room, in the order of the turns: the first of each lane, then the second of each.
+/// Due rows of these lanes within their limits, in turns: the first of each lane, then the second.
 async fn due(
     connection: &mut PgConnection,
     lanes: &[String],
@@ -177,7 +178,7 @@ fn last_turns<'a>(deliveries: &[&'a Delivery]) -> Vec<&'a str> {
     turns
 }
 
-/// The events that are there and can be read. A body is read once, however many endpoints get it.
+/// The readable events. A body is read once for any number of endpoints.
 async fn events(
     connection: &mut PgConnection,
     rows: &[delivery::Columns],

@@ -1,4 +1,4 @@
-//! Deliveries to an endpoint that came after the events (W18).
+//! Creates deliveries of earlier events for an endpoint (W18).
 
 use sqlx::{PgConnection, PgPool};
 use webhook_core::event::EventType;
@@ -16,7 +16,7 @@ pub(super) async fn replay(
 ) -> Result<Missing, DatabaseError> {
     let mut transaction = begin(pool).await?;
     if !request.dry_run {
-        // of two calls the second waits here, and sees then what the first has made; so do those who finish a delivery
+        // serializes calls for one endpoint, and verbs that finish its deliveries
         lane::open(&mut transaction, &endpoint.id).await?;
         lane::hold(&mut transaction, &[endpoint.id.as_str()]).await?;
     }
@@ -34,14 +34,14 @@ pub(super) async fn replay(
     Ok(Missing { count, next })
 }
 
-/// An event that is looked at.
+/// An event that the search visits.
 struct Event {
     place: EventPlace,
     event_type: EventType,
     has_delivery: bool,
 }
 
-/// The columns in the order of the query.
+/// Columns in the order of the query.
 type Columns = (i64, String, String, bool);
 
 /// The next events of the period, wanted or not.
@@ -61,7 +61,7 @@ async fn events(
     )
     .bind(endpoint.id.as_str())
     .bind(after.map_or(i64::MIN, |place| nanoseconds(place.created_at)))
-    // no id is empty, so that this comes before each
+    // the empty string is before every id
     .bind(after.map_or("", |place| place.id.as_str()))
     .bind(first)
     .bind(last)
@@ -82,7 +82,8 @@ fn event((created_at, id, event_type, has_delivery): Columns) -> Result<Event, D
     })
 }
 
-/// Writes deliveries to one endpoint whose lane is held, and says of how many events: one that is being purged gets none.
+/// Inserts deliveries for the endpoint of a locked lane; returns the number of events. An event
+/// that is being purged gets none.
 async fn insert(connection: &mut PgConnection, missing: &[&Delivery]) -> Result<u64, DatabaseError> {
     if missing.is_empty() {
         return Ok(0);

@@ -1,8 +1,10 @@
-//! Events on their way out (W15), in `webhook_event`, `webhook_ready`, `webhook_finished`, `webhook_attempt` and `webhook_lane`.
+//! Outgoing events (W15), in `webhook_event`, `webhook_ready`, `webhook_finished`,
+//! `webhook_attempt` and `webhook_lane`.
 //!
-//! What may happen to a delivery is decided by [`Delivery`](webhook_core::sender::Delivery) alone: each verb loads rows, asks it,
-//! and writes them back, a batch at a time. Whoever changes a live row holds the lock of its endpoint's lane, so that a lease can
-//! count what an endpoint has under way, and two verbs on one endpoint happen one after the other.
+//! [`Delivery`](webhook_core::sender::Delivery) makes all decisions: each verb loads rows, decides,
+//! and writes them back in a batch. A verb that changes a live row holds the lock of its endpoint's
+//! lane. So a lease can count the pending deliveries of an endpoint, and verbs on one endpoint are
+//! serialized.
 
 mod attempt;
 mod delivery;
@@ -89,7 +91,7 @@ impl Retention for Database {
     }
 }
 
-/// One look into the index for each endpoint that has something live, however much that is.
+/// One lookup in the index for each endpoint with live rows, for any backlog.
 async fn next_due(pool: &PgPool) -> Result<Option<SystemTime>, DatabaseError> {
     let due: Option<i64> = sqlx::query_scalar(concat!(
         lane::busy!("true"),

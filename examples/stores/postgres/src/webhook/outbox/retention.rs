@@ -1,7 +1,7 @@
-//! Letting go of old events with all that belongs to them (W18).
+//! Purges old events with their deliveries and log (W18).
 //!
-//! A purge waits for nobody: what others work on at the moment it leaves to the next one. It holds each event, so that no delivery
-//! of it is made meanwhile, and the event's deliveries, so that none is replayed.
+//! A purge never waits: locked rows are left to the next call. It locks each event, so that no
+//! delivery of it is inserted, and the event's deliveries, so that none is replayed.
 
 use sqlx::{PgConnection, PgPool};
 use webhook_core::sender::PurgeRequest;
@@ -9,7 +9,7 @@ use webhook_core::sender::PurgeRequest;
 use crate::column::{limit, nanoseconds};
 use crate::database::{DatabaseError, begin};
 
-/// Events that one transaction deletes at most.
+/// Limit of events that one transaction deletes.
 const AT_ONCE: usize = 100;
 
 pub(super) async fn purge(pool: &PgPool, request: &PurgeRequest) -> Result<u64, DatabaseError> {
@@ -28,7 +28,7 @@ pub(super) async fn purge(pool: &PgPool, request: &PurgeRequest) -> Result<u64, 
     Ok(purged as u64)
 }
 
-/// Whether the event `$id` is over at `$1`; of failed deliveries too, if `$2`.
+/// Condition: the event `$id` is over at `$1`; with `$2` also if deliveries failed.
 macro_rules! is_over {
     ($id:literal) => {
         concat!(
@@ -44,10 +44,10 @@ macro_rules! is_over {
     };
 }
 
-/// Where an event stands among all: its time and its id.
+/// Position of an event in the order: its time and its id.
 type Place = (i64, String);
 
-/// Holds the next old events that nobody else holds, until the transaction ends; with the place of the last.
+/// Locks the next old events that are free; returns them with the position of the last.
 async fn hold(
     connection: &mut PgConnection,
     request: &PurgeRequest,
@@ -71,7 +71,8 @@ async fn hold(
     Ok(found.pop().map(|last| (last, ids)))
 }
 
-/// Those of them that are still over now that their deliveries are held too, and whose deliveries nobody else held.
+/// The events that are still over after their deliveries were locked, without those that were
+/// locked by others.
 async fn over(
     connection: &mut PgConnection,
     request: &PurgeRequest,
@@ -101,7 +102,7 @@ async fn over(
     Ok(over.fetch_all(connection).await?)
 }
 
-/// Deletes events that are held, with their deliveries and the log of these, and says how many.
+/// Deletes locked events with their deliveries and log; returns their number.
 async fn delete(connection: &mut PgConnection, events: &[String]) -> Result<usize, DatabaseError> {
     sqlx::query(
         "WITH attempts AS (DELETE FROM webhook_attempt WHERE event = ANY($1)),

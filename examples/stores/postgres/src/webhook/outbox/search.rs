@@ -1,4 +1,4 @@
-//! Finding deliveries to look at or to send again (W18).
+//! Searches deliveries to list or to replay (W18).
 
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest};
@@ -7,7 +7,7 @@ use super::delivery::{self, columns};
 use crate::column::{instants, limit};
 use crate::database::{DatabaseError, begin};
 
-/// Rows that a replay holds in memory at most.
+/// Limit of rows that a replay holds in memory.
 const AT_ONCE: usize = 1_000;
 
 /// The condition of the index `webhook_finished_failed`, word for word.
@@ -25,7 +25,7 @@ pub(super) async fn list(
         .await
 }
 
-/// Replays what matches and has failed, in one transaction.
+/// Replays the failed deliveries that match, in one transaction.
 pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64, DatabaseError> {
     let lock = if request.dry_run { "" } else { " FOR UPDATE" };
     let mut transaction = begin(pool).await?;
@@ -46,7 +46,7 @@ pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64
     Ok(replayed)
 }
 
-/// A query with conditions that all must hold.
+/// A query whose conditions must all hold.
 struct Search(QueryBuilder<Postgres>);
 
 impl Search {
@@ -56,7 +56,7 @@ impl Search {
         search
     }
 
-    /// Only what has failed.
+    /// Restricts the search to failed deliveries.
     fn failed(filter: &DeliveryFilter) -> Self {
         let mut search = Self::table(&[DeliveryState::DeadLetter]);
         search.0.push(" AND ").push(FAILED);
@@ -64,7 +64,7 @@ impl Search {
         search
     }
 
-    /// Where rows in these states are.
+    /// The table with the rows in these states.
     fn table(states: &[DeliveryState]) -> Self {
         let of_live = |state: &DeliveryState| state.is_live();
         let table = if states.is_empty() || (states.iter().any(of_live) && !states.iter().all(of_live)) {

@@ -1,4 +1,4 @@
-//! Outcomes of leases (W11), a batch in one transaction.
+//! Settles leases with their outcomes (W11), a batch in one transaction.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -30,7 +30,7 @@ pub(super) async fn settle(pool: &PgPool, settlements: &[Settlement]) -> Result<
     Ok(receipts)
 }
 
-/// What a batch is about, as it is stored and as it is to be.
+/// The rows of a batch, as stored and as updated.
 struct Rows {
     lanes: HashMap<EndpointId, Change<Lane>>,
     deliveries: HashMap<DeliveryId, Change<Delivery>>,
@@ -48,7 +48,7 @@ impl Rows {
     ) -> Result<Self, DatabaseError> {
         let ids = || settlements.iter().map(|settlement| &settlement.delivery);
         let endpoints: Vec<&str> = ids().map(|id| id.endpoint.as_str()).collect();
-        // only once the lanes are held do the rows in them stand still
+        // the rows of a lane are stable only after its lock is held
         let lanes = lane::lock(transaction, &endpoints).await?;
         let deliveries = delivery::load(transaction, ids()).await?;
         Ok(Self {
