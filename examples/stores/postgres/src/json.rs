@@ -41,7 +41,7 @@ mod tests {
     use crate::database::DatabaseErrorKind;
 
     #[test]
-    fn what_cannot_be_read_is_not_shown() {
+    fn errors_show_no_stored_value() {
         let error = record::<u32>(r#""the address of somebody""#).unwrap_err();
         assert_eq!(error.kind(), DatabaseErrorKind::Corrupt);
         let source = error.source().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! What one process tells all others, such as that something changed which their subscribers wait for.
+//! Fan-out: messages from one process to all listening processes.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,19 +11,20 @@ use tokio::time::{sleep, timeout};
 
 use crate::database::{Database, DatabaseError, DatabaseErrorKind};
 
-/// How long the server may take to answer.
+/// Timeout for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a channel may be silent before the server is asked whether it is still there.
+/// Silence of a channel after which the server is pinged.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How long until a connection that could not be made is tried again.
+/// Pause before a failed connection is retried.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Database {
-    /// Tells every process that listens on `channel`, this one included if it does.
+    /// Publishes a message to every process that listens on `channel`, this one included.
     ///
     /// # Errors
     ///
-    /// As a verb of a store. Whether anybody heard of it is not known, and nobody who listens later will.
+    /// As for a verb of a store. `Ok` does not mean that a listener got the message, and later
+    /// listeners do not get it.
     pub async fn publish(&self, channel: &str, message: Bytes) -> Result<(), DatabaseError> {
         let channel = self.channel(channel);
         self.run(move |mut connection| async move {
@@ -35,11 +36,11 @@ impl Database {
         .await
     }
 
-    /// Listens on `channel`, by a connection of its own, from now on.
+    /// Listens on `channel` from now on, over a connection of its own.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the server cannot be reached.
+    /// [`Unavailable`](DatabaseErrorKind::Unavailable): the server cannot be reached.
     pub async fn listen(&self, channel: &str) -> Result<Listener, DatabaseError> {
         let mut listener = Listener {
             client: self.client().clone(),
@@ -55,10 +56,10 @@ impl Database {
     }
 }
 
-/// What is published on one channel, in its order.
+/// Messages of one channel, in order.
 ///
-/// A connection that breaks, or whose server is silent when it is asked, is made anew, as often as it takes. What is published
-/// meanwhile is not heard: each message is told once at most.
+/// A connection that breaks, or whose server does not answer a ping, is replaced, with retries
+/// without limit. Messages that are published meanwhile are lost: delivery is at most once.
 pub struct Listener {
     client: Client,
     channel: String,
@@ -75,7 +76,7 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// The next message. A future that is dropped has taken none.
+    /// Waits for the next message. Dropping the future loses no message.
     pub async fn next(&mut self) -> Bytes {
         loop {
             let Some((asks, hears)) = &mut self.live else {

@@ -1,4 +1,5 @@
-//! What became of each Idempotency-Key (H6): one hash for each record, which the server forgets some minutes after its end.
+//! Idempotency keys and their responses (H6): one hash per record, which expires on the server some
+//! minutes after its end.
 
 use std::mem;
 use std::sync::LazyLock;
@@ -94,7 +95,7 @@ fn claim_outcome(answer: &[Value]) -> Option<ClaimOutcome> {
     }
 }
 
-/// The body apart from the rest: bytes of their own are neither encoded nor copied into text.
+/// Separates the body, which is stored as bytes so that it is not encoded as text.
 fn without_body(mut outcome: RequestOutcome) -> (RequestOutcome, Bytes) {
     let body = match &mut outcome {
         RequestOutcome::Completed(response) => mem::take(&mut response.body),

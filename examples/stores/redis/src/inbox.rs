@@ -1,7 +1,7 @@
-//! Claims of received events (W7) and the queue behind them (W8).
+//! Claims of received events (W7) and their queue (W8).
 //!
-//! One script claims and queues, so an event is either claimed and queued or neither; a duplicate is never answered while its
-//! first copy is not in the queue.
+//! One script claims and queues, so an event is claimed and queued, or neither. A duplicate is
+//! therefore acknowledged only after its first copy is queued.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
@@ -40,7 +40,7 @@ impl Dedupe for Database {
                 0 => Ok(Claim::Enqueued),
                 1 => Ok(Claim::Duplicate),
                 2 => Ok(Claim::Conflict),
-                other => Err(DatabaseError::corrupt(format!("{other} is no answer"))),
+                other => Err(DatabaseError::corrupt(format!("unexpected result {other}"))),
             }
         });
         Ok(claim.await?)
@@ -95,7 +95,8 @@ impl Database {
     }
 }
 
-/// An event's key as one text: the length of the source comes first, so that no two keys are written alike.
+/// Encodes an event's key as one text. It begins with the length of the source, so that no two keys
+/// are equal.
 fn name(key: &EventKey) -> Vec<u8> {
     format!("{}:{}:{}", key.source.len(), key.source, key.id).into_bytes()
 }
@@ -119,7 +120,7 @@ fn queued((name, lease, body, attempt): (Vec<u8>, u64, Vec<u8>, u32)) -> Result<
     })
 }
 
-/// Those that can be read: one that cannot is an error only where it stops nobody.
+/// The readable ones. An unreadable event is an error only if it is alone.
 fn readable<T>(taken: impl Iterator<Item = Result<T, DatabaseError>>) -> Result<Vec<T>, DatabaseError> {
     let (mut read, mut error) = (Vec::new(), None);
     for event in taken {

@@ -1,9 +1,9 @@
-//! Times as texts of one length, in whose order they are: a script's numbers would round the nanoseconds.
+//! Times as texts of equal length that sort in their order: numbers in a script would be rounded.
 
 use std::time::{Duration, SystemTime};
 
-/// Twenty digits: nanoseconds since 1970, moved so that none is negative. Exact between the years 1677 and 2262; times beyond
-/// stand at the end of that range, which no clock reaches.
+/// Encodes a time as twenty digits: nanoseconds since 1970 plus an offset, so that none is
+/// negative. Exact between the years 1677 and 2262; times beyond become the end of that range.
 pub(crate) fn digits(time: SystemTime) -> String {
     let nanoseconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
@@ -12,19 +12,19 @@ pub(crate) fn digits(time: SystemTime) -> String {
     digits_of(nanoseconds)
 }
 
-/// The digits of nanoseconds since 1970.
+/// Encodes nanoseconds since 1970.
 pub(crate) fn digits_of(nanoseconds: i64) -> String {
     format!("{:020}", nanoseconds.cast_unsigned() ^ (1 << 63))
 }
 
-/// The nanoseconds since 1970 of these digits.
+/// Decodes nanoseconds since 1970.
 #[cfg(feature = "conventions")]
 pub(crate) fn number_of(digits: &str) -> Option<i64> {
     let moved: u64 = digits.parse().ok()?;
     Some((moved ^ (1 << 63)).cast_signed())
 }
 
-/// The time of these digits.
+/// Decodes a time.
 #[cfg(feature = "conventions")]
 pub(crate) fn time_of(digits: &str) -> Option<SystemTime> {
     let nanoseconds = number_of(digits)?;
@@ -35,15 +35,16 @@ pub(crate) fn time_of(digits: &str) -> Option<SystemTime> {
     }
 }
 
-/// Milliseconds after which the server may forget what ends at `end`: never too few, and a century at most.
+/// Milliseconds until the server may expire a key that ends at `end`: rounded up, at most a
+/// century.
 pub(crate) fn keep(end: SystemTime, now: SystemTime) -> u64 {
     keep_for(end.duration_since(now).unwrap_or_default())
 }
 
-/// Milliseconds after which the server may forget what ends in so long.
+/// Milliseconds until the server may expire a key that ends after this time.
 pub(crate) fn keep_for(rest: Duration) -> u64 {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
-    /// A machine whose clock is behind asks later for what has ended by ours.
+    /// Allowance for a machine whose clock is behind.
     const SKEW: Duration = Duration::from_secs(300);
     let rest = rest.min(CENTURY) + SKEW;
     u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! How far each resource has come (W9): one key for each, which stays.
+//! Latest position of each resource (W9): one key per resource, without expiry.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ impl LatestSeen for Database {
                 0 => Ok(Advance::Newer),
                 1 => Ok(Advance::Same),
                 2 => Ok(Advance::Older),
-                other => Err(DatabaseError::corrupt(format!("{other} is no answer"))),
+                other => Err(DatabaseError::corrupt(format!("unexpected result {other}"))),
             }
         });
         Ok(advance.await?)

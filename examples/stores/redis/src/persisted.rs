@@ -1,4 +1,5 @@
-//! The texts of automatic persisted queries (G13): one key for each, which the server forgets some minutes after its end.
+//! Texts of automatic persisted queries (G13): one key per text, which expires on the server some
+//! minutes after its end.
 
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
@@ -14,7 +15,7 @@ use crate::script::run;
 
 static KEEP_TEXT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/keep_text.lua")));
 
-/// How long the digits of an end are; the text is behind them.
+/// Number of digits of an end, which stand before the text.
 const DIGITS: usize = 20;
 
 #[async_trait]
@@ -40,14 +41,14 @@ impl PersistedStore for Database {
             match run(&invocation, &mut connection).await? {
                 0 => Ok(KeepOutcome::New),
                 1 => Ok(KeepOutcome::Known),
-                other => Err(DatabaseError::corrupt(format!("{other} is no answer"))),
+                other => Err(DatabaseError::corrupt(format!("unexpected result {other}"))),
             }
         });
         Ok(kept.await?)
     }
 }
 
-/// The end of a text, and the text.
+/// Splits a value into the end and the text.
 fn stored(value: Vec<u8>) -> Result<(String, Arc<str>), DatabaseError> {
     let value = String::from_utf8(value).map_err(|_| DatabaseError::corrupt("a text that is not UTF-8"))?;
     match value.split_at_checked(DIGITS) {

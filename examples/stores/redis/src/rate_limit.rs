@@ -1,4 +1,5 @@
-//! The buckets of rate limits (H15): one key for each, which the server forgets some minutes after it would be full.
+//! Rate-limit buckets (H15): one key per bucket, which expires on the server some minutes after it
+//! is full.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
@@ -41,7 +42,7 @@ impl RateLimitStore for Database {
     }
 }
 
-/// The nanoseconds of a [`State`] as a script compares them.
+/// Encodes a [`State`] for comparison in a script.
 fn instant(nanoseconds: u64) -> String {
     digits_of(i64::try_from(nanoseconds).unwrap_or(i64::MAX))
 }
@@ -51,7 +52,7 @@ fn state(digits: &str) -> Result<State, DatabaseError> {
         return Ok(State::default());
     }
     let nanoseconds = number_of(digits).ok_or_else(|| DatabaseError::corrupt("not a bucket"))?;
-    // what is before 1970 has been full for long
+    // a bucket from before 1970 is full
     Ok(State::from_nanoseconds(
         u64::try_from(nanoseconds).unwrap_or_default(),
     ))

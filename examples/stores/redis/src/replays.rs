@@ -1,4 +1,5 @@
-//! Names that may be used once (O6, O20): one key for each, and a sorted set of their ends, which both forget some minutes after.
+//! Single-use names, for replay detection (O6, O20): one key per name, and a sorted set of their
+//! ends. Both expire some minutes after the end.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
@@ -16,9 +17,9 @@ use crate::script::{hex, run};
 static SPEND_ONCE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/spend_once.lua")));
 static PURGE_NAMES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("scripts/purge_names.lua")));
 
-/// A machine whose clock is behind asks later for what has ended by ours.
+/// Allowance for a machine whose clock is behind.
 const SKEW: Duration = Duration::from_secs(300);
-/// Most names of one run of the script that purges.
+/// Limit of names of one run of the purging script.
 const BATCH: u64 = 1000;
 
 const NAME: &str = "replay:";
@@ -46,7 +47,7 @@ impl ReplayStore for Database {
             match run(&spend, &mut connection).await? {
                 0 => Ok(SpendOutcome::Seen),
                 1 => Ok(SpendOutcome::Fresh),
-                other => Err(DatabaseError::corrupt(format!("{other} is no answer"))),
+                other => Err(DatabaseError::corrupt(format!("unexpected result {other}"))),
             }
         });
         Ok(spent.await?)

@@ -1,4 +1,4 @@
-//! Column types: times, lengths of time, numbers and terms.
+//! Column types: times, durations, numbers and terms.
 
 #[cfg(feature = "webhooks")]
 use std::any::type_name;
@@ -17,8 +17,8 @@ use webhook_core::sender::Period;
 
 /// A time as INTEGER nanoseconds since 1970-01-01T00:00:00Z.
 ///
-/// Exact between the years 1677 and 2262, so that a record comes back equal to what was stored; times beyond stand at
-/// the end of that range, which no clock reaches. In SQL: `datetime(column / 1000000000, 'unixepoch')`.
+/// Exact between the years 1677 and 2262; times beyond become the end of that range. In SQL:
+/// `datetime(column / 1000000000, 'unixepoch')`.
 ///
 /// # Examples
 ///
@@ -49,7 +49,7 @@ fn nanoseconds(time: SystemTime) -> i64 {
     }
 }
 
-/// The first and the last instant of a period as times stand in columns, both of them in it.
+/// First and last instant of a period, both included, as columns.
 #[cfg(feature = "webhooks")]
 pub(crate) fn instants(period: &Period) -> (i64, i64) {
     (
@@ -73,7 +73,7 @@ impl FromSql for Time {
     }
 }
 
-/// A length of time as INTEGER nanoseconds, at most 292 years.
+/// A duration as INTEGER nanoseconds, at most 292 years.
 #[cfg(any(feature = "conventions", feature = "webhooks"))]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -95,7 +95,7 @@ impl FromSql for Span {
     }
 }
 
-/// A count of 64 bits as INTEGER; beyond 2^63, which none of the suite's counters reaches, it stands as a negative number.
+/// A 64-bit count as INTEGER. Counts from 2^63 on, which the suite never reaches, become negative.
 #[cfg(any(feature = "oauth", feature = "webhooks"))]
 pub(crate) struct Number(pub(crate) u64);
 
@@ -113,7 +113,7 @@ impl FromSql for Number {
     }
 }
 
-/// How many rows to return at most.
+/// Converts a maximum number of rows to a `LIMIT`.
 pub(crate) fn limit(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
@@ -131,7 +131,8 @@ impl<T: FromStr> FromSql for Term<T> {
     }
 }
 
-/// A stored text that is no value of this type. The text may be a secret, so no parser's message is passed on.
+/// Error for a stored text that is no value of this type. The text may be a secret, so the parser's
+/// message is not passed on.
 #[cfg(feature = "webhooks")]
 #[derive(Clone, Copy, Debug)]
 struct NoTerm(&'static str);

@@ -1,4 +1,4 @@
-//! What became of each Idempotency-Key (H6), in `idempotency_record`.
+//! Idempotency keys and their responses (H6), in `idempotency_record`.
 
 use std::mem;
 use std::time::SystemTime;
@@ -86,7 +86,7 @@ fn load(transaction: &Transaction<'_>, key: &RecordKey) -> Result<Option<Record>
     Ok(record.optional()?)
 }
 
-/// Writes the record of a granted claim over whatever stood there.
+/// Writes the record of a granted claim and replaces an older one.
 fn write(transaction: &Transaction<'_>, claim: &Claim) -> Result<(), DatabaseError> {
     let record = claim.record();
     let mut statement = transaction.prepare_cached(
@@ -103,7 +103,7 @@ fn write(transaction: &Transaction<'_>, claim: &Claim) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// The body apart from the rest: as bytes in a column of its own it is neither encoded nor copied into text.
+/// Separates the body, which has a column of its own so that it is not encoded as text.
 fn without_body(mut state: State) -> (State, Bytes) {
     let body = match &mut state {
         State::Settled(RequestOutcome::Completed(response)) => mem::take(&mut response.body),

@@ -1,4 +1,4 @@
-//! Whole records as JSON text in one column, for the crates whose records are serde values.
+//! Records as JSON text in one column, for crates whose records implement serde.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
-/// A record beside its text. Made before a verb is queued, so that the writer has less to do.
+/// A record and its JSON text, made before a verb is queued to save time of the writer.
 pub(crate) struct Document<T> {
     #[cfg_attr(
         not(feature = "oauth"),
@@ -29,7 +29,7 @@ impl<T: Serialize> Document<T> {
     }
 }
 
-/// A record read back from its text.
+/// A record parsed from its text.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromSql for Json<T> {
@@ -40,7 +40,8 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-/// What stands there is no such record. The parser's own words show what it found, which may be anybody's.
+/// Error for a stored text that is no such record. serde's message quotes the text, so it is not
+/// passed on.
 #[derive(Clone, Copy, Debug)]
 struct NoRecord {
     line: usize,

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use crate::column::{Time, limit};
 use crate::database::{Database, DatabaseError};
 
-/// Rows that one step deletes at most: the writer is never held for long.
+/// Limit of rows that one step deletes, so that the writer is free soon.
 const AT_ONCE: usize = 500;
 
 #[cfg(feature = "oauth")]
@@ -22,7 +22,7 @@ const REFRESH_TOKENS: &str = "DELETE FROM oauth_refresh_token WHERE rowid IN (
     FROM oauth_family AS family JOIN oauth_refresh_token AS token ON token.family = family.id
     WHERE family.retain_until <= ?1 LIMIT ?2)";
 
-/// Runs after [`REFRESH_TOKENS`]: a family goes after its last refresh token.
+/// Runs after [`REFRESH_TOKENS`]: a family is deleted after its last refresh token.
 #[cfg(feature = "oauth")]
 const FAMILIES: &str = "DELETE FROM oauth_family WHERE rowid IN (
     SELECT rowid FROM oauth_family AS family
@@ -57,7 +57,7 @@ const ATTEMPTS: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN (
     SELECT rowid FROM idempotency_record WHERE expires_at <= ?1 LIMIT ?2)";
 
-/// Five minutes after they are full, so that a machine whose clock is behind still finds them.
+/// Five minutes after the bucket is full, for machines whose clock is behind.
 #[cfg(feature = "conventions")]
 const BUCKETS: &str = "DELETE FROM rate_limit_bucket WHERE key IN (
     SELECT key FROM rate_limit_bucket WHERE full_at <= ?1 - 300000000000 LIMIT ?2)";
@@ -94,10 +94,14 @@ const OF_EVERYTHING: &[&[&str]] = &[
 ];
 
 impl Database {
-    /// Deletes what has expired at `now` from every store of the suite; returns the number of rows.
+    /// Deletes all rows that are expired at `now`; returns their number.
     ///
-    /// Call it now and then, such as once a minute. Nothing depends on it but the size of the file: what has expired
-    /// is never seen, and attempts that are forgotten make room before any that count. Registered clients, endpoints, events, deliveries and their log stay until the host deletes them (events with theirs by `Retention::purge`).
+    /// # Contract
+    ///
+    /// - Call it periodically, for example once a minute.
+    /// - It bounds the size of the file and changes no result: expired rows are never returned.
+    /// - Registered clients, endpoints, events, deliveries and their log stay until the host
+    ///   deletes them (`Retention::purge` deletes old events with their deliveries).
     ///
     /// # Errors
     ///
@@ -106,9 +110,10 @@ impl Database {
         self.purge_by(&OF_EVERYTHING.concat(), now).await
     }
 
-    /// Runs each statement, a `DELETE` of at most `?2` rows that are dead at `?1`, until it finds none.
+    /// Runs each statement, a `DELETE` of at most `?2` rows that are expired at `?1`, until none is
+    /// left.
     ///
-    /// Each batch is a step of its own, between which others write: a dead row is as good as an absent one.
+    /// Each batch is a step of its own, so that other verbs can write in between.
     pub(crate) async fn purge_by(
         &self,
         statements: &[&'static str],

@@ -1,4 +1,4 @@
-//! The buckets of rate limits (H15), in `rate_limit_bucket`.
+//! Rate-limit buckets (H15), in `rate_limit_bucket`.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Transaction};
 use crate::column::Span;
 use crate::database::{Database, DatabaseError};
 
-/// A spend that can be sent to the writer.
+/// An owned spend, to send to the writer.
 struct Owned {
     policy: Policy,
     partition: String,

@@ -1,4 +1,4 @@
-//! The one mapping between the errors of the database and those of the suite's store ports.
+//! Conversion between errors of the database and of the suite's store ports.
 
 use host_ports::{StoreError, StoreErrorKind};
 
@@ -14,7 +14,7 @@ impl From<DatabaseError> for StoreError {
     }
 }
 
-/// For stored values that a codec of the suite refuses within a transaction.
+/// For stored values that a codec of the suite refuses inside a transaction.
 impl From<StoreError> for DatabaseError {
     fn from(error: StoreError) -> Self {
         let kind = match error.kind() {

@@ -99,7 +99,7 @@ async fn the_link_back_is_for_its_browser_and_for_once() {
 
 /// O5, 90, 91: an answer of another issuer, and one that is no answer, sign nobody in; what it says is not shown.
 #[tokio::test]
-async fn what_is_no_answer_of_the_issuer_signs_nobody_in() {
+async fn invalid_response_of_the_issuer_is_refused() {
     let app = App::start().await;
     for change in [
         "&iss=https%3A%2F%2Fevil.example",

@@ -41,9 +41,9 @@ impl DatabaseError {
 impl fmt::Display for DatabaseError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.kind {
-            DatabaseErrorKind::Busy => "another transaction was in the way",
+            DatabaseErrorKind::Busy => "another transaction conflicts",
             DatabaseErrorKind::Unavailable => "the database is unavailable",
-            DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
+            DatabaseErrorKind::Corrupt => "a stored value cannot be read",
             DatabaseErrorKind::Incompatible => "the tables were made by another release",
             DatabaseErrorKind::Failed => "the statement failed",
         })

@@ -3,22 +3,22 @@
 CREATE TABLE idempotency_record (
     key         BYTEA PRIMARY KEY,
     fingerprint BYTEA NOT NULL,
-    fence       BYTEA,          -- null once it is settled
+    fence       BYTEA,          -- null when settled
     state       TEXT NOT NULL,  -- as JSON, without the body
     body        BYTEA,
     expires_at  BIGINT NOT NULL
 );
 CREATE INDEX idempotency_record_expired ON idempotency_record (expires_at);
 
--- The buckets of rate limits. Unlogged: after a crash of the server they are all full. No index on the time, so that a spend
--- changes none; a purge walks the table, which has a row for each recent caller.
+-- Rate-limit buckets. Unlogged: after a crash of the server they are full. There is no index on the
+-- time, so that a spend updates none; a purge scans the table, which has a row per recent caller.
 CREATE UNLOGGED TABLE rate_limit_bucket (
     key     BYTEA PRIMARY KEY,
     full_at BIGINT NOT NULL
 ) WITH (fillfactor = 70);
 
--- Takes from all buckets or from none, and returns their states before. The keys are in ascending order, so that no two calls
--- deadlock; the rule is that of http_conventions::limits::Operation.
+-- Takes from all buckets or from none; returns their states before. The keys are in ascending
+-- order, so that no two calls deadlock; the rule is that of http_conventions::limits::Operation.
 CREATE FUNCTION rate_limit_spend(keys BYTEA[], "at" BIGINT, increments BIGINT[], latest BIGINT[], horizons BIGINT[])
 RETURNS BIGINT[] LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- Hashes and ids are BYTEA. Where there is a `record` it is the whole record as JSON (as TEXT: a name may hold any character), and the
--- columns beside it are what is searched by and what changes.
+-- Hashes and ids are BYTEA. A `record` is the whole record as JSON, in a TEXT column since JSONB
+-- cannot hold every character. The columns beside it are for searches and for values that change.
 
 CREATE TABLE oauth_client (
     id     TEXT COLLATE "C" PRIMARY KEY,
@@ -13,7 +13,7 @@ CREATE TABLE oauth_interaction (
 );
 CREATE INDEX oauth_interaction_expired ON oauth_interaction (expires_at);
 
--- requests that clients have pushed
+-- pushed authorization requests
 CREATE TABLE oauth_pushed_request (
     hash         BYTEA PRIMARY KEY,
     retain_until BIGINT NOT NULL,
@@ -26,9 +26,9 @@ CREATE TABLE oauth_session (
     id           BYTEA PRIMARY KEY,
     hash         BYTEA NOT NULL UNIQUE,
     subject      TEXT COLLATE "C" NOT NULL,
-    active_until BIGINT NOT NULL,  -- the earlier of its two ends, or when it was ended
+    active_until BIGINT NOT NULL,  -- the earlier of its two expiries, or its end
     record       TEXT NOT NULL,
-    renewed_from BYTEA  -- the secret before the last renewal
+    renewed_from BYTEA  -- secret before the last renewal
 );
 CREATE INDEX oauth_session_of_subject ON oauth_session (subject, active_until);
 CREATE INDEX oauth_session_over ON oauth_session (active_until);
@@ -48,7 +48,7 @@ CREATE TABLE oauth_code (
     session      BYTEA,
     expires_at   BIGINT NOT NULL,
     retain_until BIGINT NOT NULL,
-    redeemed     BYTEA,  -- the family it bought
+    redeemed     BYTEA,  -- the token family that it was redeemed for
     record       TEXT NOT NULL,
     purge_at     BIGINT NOT NULL GENERATED ALWAYS AS (CASE WHEN redeemed IS NULL THEN expires_at ELSE retain_until END) STORED
 );
@@ -56,7 +56,7 @@ CREATE INDEX oauth_code_purgeable ON oauth_code (purge_at);
 CREATE INDEX oauth_code_of_subject ON oauth_code (subject) WHERE redeemed IS NULL;
 CREATE INDEX oauth_code_of_session ON oauth_code (session) WHERE redeemed IS NULL AND session IS NOT NULL;
 
--- Whoever rotates a token of a family, or revokes the family, holds the lock of its row.
+-- A rotation or revocation in a family holds the lock of the family's row.
 CREATE TABLE oauth_family (
     id           BYTEA PRIMARY KEY,
     subject      TEXT COLLATE "C" NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE oauth_refresh_token (
     hash         BYTEA PRIMARY KEY,
     family       BYTEA NOT NULL REFERENCES oauth_family (id),
     expires_at   BIGINT NOT NULL,
-    rotated_at   BIGINT,  -- null for the live leaf, like what it was exchanged for
+    rotated_at   BIGINT,  -- null for the live leaf, like its successors
     successor    BYTEA,
     access_token BYTEA,
     salt         BYTEA,
@@ -94,7 +94,7 @@ CREATE TABLE oauth_access_token (
 );
 CREATE INDEX oauth_access_token_expired ON oauth_access_token (expires_at);
 
--- names that may be used once and were
+-- single-use names that were used
 CREATE TABLE oauth_replay (
     key        BYTEA PRIMARY KEY,
     expires_at BIGINT NOT NULL

@@ -1,6 +1,6 @@
--- Times are nanoseconds since 1970: `to_timestamp(due_at / 1e9)` shows one. Ids compare byte for byte.
+-- Times are nanoseconds since 1970: `to_timestamp(due_at / 1e9)` shows one. Ids compare bytewise.
 
--- wide, and never changed once it is there
+-- wide rows that never change
 CREATE TABLE webhook_event (
     id         TEXT COLLATE "C" PRIMARY KEY,
     event_type TEXT COLLATE "C" NOT NULL,
@@ -10,8 +10,8 @@ CREATE TABLE webhook_event (
 -- the order in which missing events are searched and old ones purged
 CREATE INDEX webhook_event_created ON webhook_event (created_at, id);
 
--- What still goes on by itself: narrow and hot. A row is here exactly while its state is a live one, so the table is as small
--- as the backlog. It has no foreign key: each check of one would write to the wide row.
+-- Live deliveries: narrow rows that change often. The table has a row while its state is live, so
+-- it is as small as the backlog. It has no foreign key: each check would write to the wide row.
 CREATE TABLE webhook_ready (
     event      TEXT COLLATE "C" NOT NULL,
     endpoint   TEXT COLLATE "C" NOT NULL,
@@ -29,7 +29,7 @@ CREATE INDEX webhook_ready_leased ON webhook_ready (endpoint, due_at) WHERE stat
 -- deliveries that may have crashed their worker; almost always empty
 CREATE INDEX webhook_ready_suspect ON webhook_ready (endpoint, due_at, event) WHERE state = 'leased' AND crashes > 0;
 
--- What is over: only inserted, and taken out again by a replay alone.
+-- Finished deliveries: only inserted, and removed by a replay alone.
 CREATE TABLE webhook_finished (
     event      TEXT COLLATE "C" NOT NULL,
     endpoint   TEXT COLLATE "C" NOT NULL,
@@ -50,13 +50,13 @@ CREATE VIEW webhook_delivery AS
     UNION ALL
     SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes FROM webhook_finished;
 
--- Whose turn it is, until when an endpoint is left alone, and how it does. Whoever changes a row of `webhook_ready` holds the lock
--- of its lane. No index on what changes, so that a change rewrites the row in its page.
+-- Turns, pauses and health of the endpoints. A change of a row of `webhook_ready` requires the lock
+-- of its lane. No column that changes is indexed, so that an update stays in its page.
 CREATE TABLE webhook_lane (
     endpoint      TEXT COLLATE "C" PRIMARY KEY,
     last_turn     BIGINT NOT NULL DEFAULT 0,
     held_until    BIGINT,
-    concurrency   BIGINT,  -- null, like the rest, while nothing is known of the endpoint
+    concurrency   BIGINT,  -- null, like the rest, before the first attempt
     successes     BIGINT,
     failures      BIGINT,
     failing_since BIGINT,
@@ -81,17 +81,17 @@ CREATE TABLE webhook_attempt (
 CREATE TABLE webhook_endpoint (
     id      TEXT COLLATE "C" PRIMARY KEY,
     url     TEXT NOT NULL,
-    events  TEXT[],         -- the types it asked for; null for every one
+    events  TEXT[],         -- subscribed types; null for all
     signers TEXT NOT NULL,  -- schemes and secrets as JSON
     state   TEXT COLLATE "C" NOT NULL
 );
 CREATE TABLE webhook_subscription (
-    event_type TEXT COLLATE "C" NOT NULL,  -- `*` for every one
+    event_type TEXT COLLATE "C" NOT NULL,  -- `*` for all
     endpoint   TEXT COLLATE "C" NOT NULL REFERENCES webhook_endpoint (id),
     PRIMARY KEY (event_type, endpoint)
 );
 
--- A source is any text of any length, so it is found by its digest and kept as bytes.
+-- A source is text of any length, so it is indexed by its digest and stored as bytes.
 CREATE TABLE webhook_claim (
     source        BYTEA NOT NULL,
     source_digest BYTEA NOT NULL GENERATED ALWAYS AS (sha256(source)) STORED,
@@ -102,7 +102,7 @@ CREATE TABLE webhook_claim (
 );
 CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
 
--- how far each resource has come; a position is an unsigned number, kept less 2^63 so that its order stays
+-- latest position of each resource; an unsigned number less 2^63, which keeps the order
 CREATE TABLE webhook_latest (
     source          BYTEA NOT NULL,
     source_digest   BYTEA NOT NULL GENERATED ALWAYS AS (sha256(source)) STORED,
@@ -112,7 +112,7 @@ CREATE TABLE webhook_latest (
     PRIMARY KEY (source_digest, resource_digest)
 ) WITH (fillfactor = 70);
 
--- what was received and is not finished, oldest first by `seq`
+-- received events that are not finished, oldest first by `seq`
 CREATE TABLE webhook_received (
     seq          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source       BYTEA NOT NULL,

@@ -1,4 +1,4 @@
-//! Two dispatcher processes on one outbox, one of them killed about every second, and a receiver that counts what it gets.
+//! Two dispatcher processes on one outbox, one killed about every second, and a counting receiver.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -33,20 +33,21 @@ const EVENTS: usize = 20_000;
 const ENDPOINTS: usize = 20;
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// When so long nothing more has been delivered, what is left counts as lost: seven leases of the dead. It is progress that is
-/// waited for, and not a moment, so that a machine with other things to do is slow and not wrong.
+/// Time without progress after which the remaining events count as lost: seven leases. Progress,
+/// not a deadline, so that a busy machine is slow but not wrong.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The processes die for no reason of a delivery's, and so often that after five deaths one of 20,000 would now and then pass
-/// for the culprit and be set aside.
+/// Limit of crashes of a delivery. With the default of five, one of 20,000 innocent deliveries
+/// would sometimes be quarantined, since the processes are killed so often.
 const BLAMELESS: u32 = 50;
 
-/// Tells the test binary, started once more, to deliver from this schema until it is killed, and when the clock was started.
+/// Tells a second process of the test binary the schema to deliver from, and the start of the
+/// clock.
 const DISPATCHER: &str = "STORE_POSTGRES_DISPATCHER";
 const CLOCK: &str = "STORE_POSTGRES_CLOCK";
 
-/// W15, W7: of 20,000 events none is lost when one of two dispatchers is killed every second, and each that comes again is
-/// recognised.
+/// W15, W7: of 20,000 events none is lost when one of two dispatchers is killed every second, and
+/// each duplicate is recognised.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_dispatchers_one_of_them_killed_every_second_lose_nothing() {
     let schema = schema!();
@@ -55,7 +56,7 @@ async fn two_dispatchers_one_of_them_killed_every_second_lose_nothing() {
     let receiver = CountingReceiver::start(clock);
     register(&database, receiver.port).await;
 
-    // it is processes that die here and not the server: nobody waits for its disk
+    // processes are killed here, not the server, so commits need not wait for the disk
     let url = format!("{}&options[synchronous_commit]=off", schema.url());
     let (mut kills, signs) = (0, Arc::new(Notify::new()));
     let delivered = tokio::select! {
@@ -117,7 +118,7 @@ async fn enqueue_all(database: &Database) {
     }
 }
 
-/// Counts at each sign of life. Returns `false` if nothing more is delivered.
+/// Counts at each sign of progress. Returns `false` if nothing more is delivered.
 async fn are_all_over(database: &Database, signs: &Notify) -> bool {
     let (mut over, mut since) = (0, Instant::now());
     while since.elapsed() < PATIENCE {
@@ -133,12 +134,13 @@ async fn are_all_over(database: &Database, signs: &Notify) -> bool {
     false
 }
 
-/// Never ends; once dropped, it has killed both. Each start is a sign of life too: the last line of the dead may be lost.
+/// Never ends; dropping it kills both. A start counts as progress: the last line of a killed
+/// process may be lost.
 async fn keep_killing(url: &str, clock: FastClock, signs: &Arc<Notify>, kills: &mut usize) {
     let start = || Process::start(url, clock, Arc::clone(signs));
     let (mut first, mut second) = (start(), start());
     loop {
-        // half a second to one and a half: the moment of the death is what is varied, and no event
+        // 0.5 to 1.5 seconds: the moment of the kill is varied, not an event
         let [pause, choice] = random();
         sleep(Duration::from_millis(500 + 4 * u64::from(pause))).await;
         let victim = if choice % 2 == 0 { &mut first } else { &mut second };
@@ -155,7 +157,7 @@ fn random() -> [u8; 2] {
     bytes
 }
 
-/// A clock that all processes share and that runs ten times as fast: the leases of the dead end after four seconds.
+/// A clock shared by all processes, ten times as fast: the leases of killed ones end after 4 s.
 #[derive(Clone, Copy)]
 struct FastClock {
     started: SystemTime,
@@ -198,11 +200,11 @@ impl Clock for FastClock {
     }
 }
 
-/// A process that delivers until it is killed, or its parent has gone.
+/// A process that delivers until it is killed or its parent has ended.
 struct Process(Child);
 
 impl Process {
-    /// Gives a sign for each line that the process writes, which it does when it has waited.
+    /// Reports each line of the process, which it writes after each wait.
     fn start(url: &str, clock: FastClock, signs: Arc<Notify>) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["--exact", "chaos::dispatcher", "--nocapture"])
@@ -231,7 +233,7 @@ impl Drop for Process {
     }
 }
 
-/// The process of the test above. Alone it does nothing.
+/// The process of the test above. Without its variable it does nothing.
 #[tokio::test]
 async fn dispatcher() {
     let Ok(url) = env::var(DISPATCHER) else { return };
@@ -246,12 +248,12 @@ async fn dispatcher() {
         .with_address_policy(loopback())
         .with_quarantine_after(BLAMELESS);
     let wait = |next_due: Option<SystemTime>| async move {
-        // nobody tells this process of new events
+        // this process gets no notification of new events
         let look_again = clock.now() + Duration::from_secs(1);
         clock
             .reach(next_due.map_or(look_again, |due_at| due_at.min(look_again)))
             .await;
-        // not before the wait: that is begun anew whenever an exchange ends
+        // not before the wait, which starts again whenever an exchange ends
         println!("nothing was under way");
         ControlFlow::Continue(())
     };
@@ -263,7 +265,7 @@ async fn dispatcher() {
     dispatcher.run(wait, told).await;
 }
 
-/// A receiver behind a real server, and what came to it.
+/// A receiver behind a real server, with its counts.
 struct CountingReceiver {
     port: u16,
     inbox: Arc<MemoryInbox>,
@@ -274,7 +276,7 @@ struct CountingReceiver {
 
 #[derive(Default)]
 struct Got {
-    /// How many times each id was acknowledged.
+    /// Number of acknowledgements of each id.
     accepted: BTreeMap<String, usize>,
     enqueued: usize,
     duplicates: usize,
@@ -323,7 +325,7 @@ impl CountingReceiver {
         }
     }
 
-    /// What came, once the last request is answered.
+    /// Returns the counts after the last request is answered.
     async fn stop(self) -> Got {
         self.stop.send(()).unwrap();
         self.server.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The kits of the crates against PostgreSQL (X5), each case in a schema of its own.
+//! The conformance kits of the crates on PostgreSQL (X5), each case in a schema of its own.
 
 mod idempotency {
     http_conventions_conformance::idempotency_store!(

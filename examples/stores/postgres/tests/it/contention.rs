@@ -1,4 +1,4 @@
-//! Verbs that get in each other's way: all of them at once, connections that are cut, and a lane that somebody sits on.
+//! Contention: all verbs at once, cut connections, and a lane whose lock is held.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,10 +23,10 @@ const TASKS: u64 = 32;
 const ENDPOINTS: usize = 8;
 const DURATION: Duration = Duration::from_secs(3);
 
-/// W17: who stands still with a lane in its hands holds nobody else up, and what waits in that lane is left to a later call: a
-/// suspect, which would come first, as well.
+/// W17: a process that stalls with the lock of a lane delays no other lane; the due deliveries of
+/// its lane, a suspect included, are left to a later call.
 #[tokio::test]
-async fn a_lane_that_somebody_sits_on_is_left_to_a_later_call() {
+async fn lease_skips_locked_lane() {
     let schema = schema!();
     let database = schema.database().await;
     database.enqueue(event(1, &["ep_1"])).await.unwrap();
@@ -55,7 +55,7 @@ async fn a_lane_that_somebody_sits_on_is_left_to_a_later_call() {
     assert_eq!(lease_at_once().await, ["evt_1/ep_1", "evt_2/ep_1"]);
 }
 
-/// X5: all verbs at once, from two processes, never wait in a circle, refuse each other or break a rule.
+/// X5: all verbs at once, from two processes, never deadlock, reject each other or break a rule.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn all_verbs_at_once_never_fail() {
     let schema = schema!();
@@ -66,7 +66,8 @@ async fn all_verbs_at_once_never_fail() {
     crowd.check().await;
 }
 
-/// W15: connections that are cut in the middle of verbs are reported as unavailable, and cost nothing acknowledged.
+/// W15: connections cut during verbs are reported as unavailable, and no acknowledged write is
+/// lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn cut_connections_lose_nothing() {
     let schema = schema!();
@@ -74,7 +75,7 @@ async fn cut_connections_lose_nothing() {
     let killer = schema.pool(&[]).await;
     let kills = AtomicUsize::new(0);
     let cut = async {
-        // a rate, not a wait: at most 100 connections a second, so that some verbs come through
+        // at most 100 cuts a second, so that some verbs succeed
         let mut turns = interval(Duration::from_millis(20));
         loop {
             turns.tick().await;
@@ -107,12 +108,12 @@ async fn cut_connections_lose_nothing() {
     crowd.check().await;
 }
 
-/// Tasks that call every verb in an order of their own, and what they were told.
+/// Tasks that call every verb in random order, with the results.
 struct Crowd {
     databases: [Database; 2],
     next: AtomicUsize,
     leased: Mutex<Vec<Leased>>,
-    /// How many deliveries each acknowledged event has.
+    /// Number of deliveries of each acknowledged event.
     stored: Mutex<BTreeMap<usize, usize>>,
     claimed: AtomicU64,
     finished: AtomicU64,
@@ -188,7 +189,7 @@ impl Crowd {
     }
 
     async fn enqueue(&self, database: &Database, dice: &mut Dice) -> Result<(), StoreError> {
-        // now and then one that another task enqueues too
+        // sometimes an event that another task enqueues too
         let number = self
             .next
             .fetch_add(usize::from(dice.below::<u32>(4) > 0), Ordering::Relaxed);
@@ -271,7 +272,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Each delivery of each acknowledged event stands in one place, and all can still be delivered.
+    /// Each delivery of each acknowledged event is in one table, and all can still be delivered.
     async fn check(&self) {
         let [database, _] = &self.databases;
         let stored = self.stored.lock().unwrap().clone();
@@ -309,7 +310,7 @@ impl Crowd {
     }
 }
 
-/// What hosts do to endpoints meanwhile.
+/// Changes of endpoints by a host meanwhile.
 async fn register(database: &Database, dice: &mut Dice) -> Result<(), StoreError> {
     let id = format!("ep_{}", dice.below::<u32>(8)).parse().unwrap();
     let paused = dice.below::<u32>(2) == 0;
@@ -327,7 +328,7 @@ async fn register(database: &Database, dice: &mut Dice) -> Result<(), StoreError
     database.rotate(&id, &rotation).await.map(drop)
 }
 
-/// Numbers that look random and repeat.
+/// Pseudo-random numbers with a fixed seed.
 struct Dice(u64);
 
 impl Dice {

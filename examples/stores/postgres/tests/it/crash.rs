@@ -1,4 +1,4 @@
-//! A process that is killed while it writes, and another one that goes on.
+//! A process that is killed while it writes, and another one that continues.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -17,15 +17,16 @@ use crate::support::{
     with_notes,
 };
 
-/// Tells the test binary, started once more, to write to this schema until it is killed.
+/// Tells a second process of the test binary the schema to write to until it is killed.
 const VICTIM: &str = "STORE_POSTGRES_VICTIM";
 const ROUND: &str = "STORE_POSTGRES_ROUND";
 const TASKS: usize = 4;
 const TURNS: usize = 100_000;
 
-/// W15, W7: kill -9 in the middle of a burst loses nothing acknowledged, leaves nothing half done, and holds nobody up.
+/// W15, W7: kill -9 during a burst loses nothing acknowledged, leaves nothing half done, and blocks
+/// no other process.
 #[tokio::test]
-async fn a_killed_process_loses_nothing_and_holds_nobody_up() {
+async fn killed_process_loses_nothing_and_blocks_no_other() {
     let schema = schema!();
     let database = with_notes(schema.database().await).await;
     let name = format!("victim-{}", process::id());
@@ -67,7 +68,7 @@ async fn a_killed_process_loses_nothing_and_holds_nobody_up() {
             .iter()
             .all(|delivery| delivery.state == DeliveryState::Acked)
     );
-    // what was settled was not leased again, so nothing of it was forgotten
+    // a settled delivery that is leased again would be a lost write
     let forgotten = |id: &str| {
         delivered
             .iter()
@@ -76,7 +77,7 @@ async fn a_killed_process_loses_nothing_and_holds_nobody_up() {
     assert!(!settled.is_empty() && !settled.iter().any(|id| forgotten(id)));
 }
 
-/// Until it has ended what the dead had begun.
+/// Waits until the server has ended the connections of the killed process.
 async fn until_the_server_noticed(database: &Database, name: &str) {
     let alive = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
     while sqlx::query_scalar::<_, i64>(alive)
@@ -88,7 +89,7 @@ async fn until_the_server_noticed(database: &Database, name: &str) {
     {}
 }
 
-/// Delivers all that is left, once the leases of the dead have ended.
+/// Delivers the rest, after the leases of the killed process have expired.
 async fn finish(database: &Database) {
     loop {
         let leased = database.lease(&request(START + LEASE, 64)).await.unwrap().leased;
@@ -111,7 +112,7 @@ async fn numbers(database: &Database, query: &str) -> BTreeSet<i64> {
     numbers.into_iter().collect()
 }
 
-/// The process of the test above. Alone it does nothing.
+/// The process of the test above. Without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn victim() {
     let Ok(url) = env::var(VICTIM) else { return };
@@ -129,7 +130,7 @@ async fn victim() {
     join_all(tasks).await;
 }
 
-/// One event out, in one transaction with its note, and one in.
+/// Sends one event, in one transaction with its note, and receives one.
 async fn send_and_receive(database: &Database, number: usize) {
     let id = number.try_into().unwrap();
     let enqueued = note_and_enqueue(database, id, event(number, &["ep_1", "ep_2"]))
@@ -155,7 +156,7 @@ async fn deliver(database: &Database) {
 
 fn acknowledge(what: &str) {
     let mut acknowledgements = stdout();
-    // fails, and ends the process, once the killer has gone
+    // fails, and ends the process, after the killer has ended
     writeln!(acknowledgements, "acknowledged {what}").unwrap();
 }
 
@@ -169,7 +170,7 @@ fn start(url: &str, round: usize) -> Child {
         .unwrap()
 }
 
-/// Lets the victim acknowledge `count` verbs, kills it, and answers all that it acknowledged.
+/// Lets the victim acknowledge `count` verbs, kills it, and returns all that it acknowledged.
 fn kill_after(mut victim: Child, count: usize) -> Vec<String> {
     let mut output = BufReader::new(victim.stdout.take().unwrap());
     let mut acknowledged = Vec::new();

@@ -1,4 +1,4 @@
-//! Starting, growing and sharing a schema, and the time of the database.
+//! Start, growth and sharing of a schema, and the clock of the database.
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,7 @@ use webhook_core::sender::{Enqueued, Outbox};
 use crate::server::{fresh, schema};
 use crate::support::{count, event, execute};
 
-/// X5: processes that start together on an empty schema make the tables once, and all of them go on.
+/// X5: processes that start together on an empty schema make the tables once, and all succeed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn processes_that_start_together_make_the_tables_once() {
     let schema = schema!();
@@ -53,7 +53,7 @@ async fn refuses_schema_of_another_release() {
     assert_eq!(count(&database, "store_component WHERE version = 99").await, 1);
 }
 
-/// X5: a build with one more feature makes the tables of that feature in a schema that exists.
+/// X5: a build with one more feature makes the tables of that feature in an existing schema.
 #[tokio::test]
 async fn adds_tables_of_a_feature_to_an_existing_schema() {
     let schema = schema!();
@@ -96,7 +96,7 @@ async fn a_hosts_own_tables_grow_step_by_step() {
         .unwrap();
 }
 
-/// X5: all machines can go by one clock.
+/// X5: all machines can share the clock of the database.
 #[tokio::test]
 async fn the_clock_of_the_database_goes_on_without_it() {
     let database = fresh!();
@@ -110,7 +110,7 @@ async fn the_clock_of_the_database_goes_on_without_it() {
     assert!(clock.now() > SystemTime::UNIX_EPOCH);
 }
 
-/// A machine that dies in a transaction holds its locks for a minute at most.
+/// A machine that crashes in a transaction holds its locks for a minute at most.
 #[tokio::test]
 async fn connections_come_with_their_timeouts() {
     let database = fresh!();

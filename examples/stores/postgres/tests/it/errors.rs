@@ -1,4 +1,4 @@
-//! What the ports say when the database is not as they left it.
+//! Errors of the ports when rows or the server were changed behind their back.
 
 use std::error::Error;
 use std::time::Duration;
@@ -45,7 +45,7 @@ async fn a_delivery_that_cannot_be_read_is_reported_as_corrupt() {
 }
 
 #[tokio::test]
-async fn an_endpoint_an_attempt_and_an_arrival_that_cannot_be_read_are_reported_as_corrupt() {
+async fn unreadable_endpoint_attempt_and_arrival_are_corrupt() {
     let database = fresh!();
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
@@ -94,9 +94,9 @@ async fn an_endpoint_an_attempt_and_an_arrival_that_cannot_be_read_are_reported_
     );
 }
 
-/// W15: a row or an event that cannot be read fails alone, keeps its fence, and takes nobody's place.
+/// W15: an unreadable row or event fails alone, keeps its fencing token, and takes no slot.
 #[tokio::test]
-async fn what_cannot_be_read_stops_nobody() {
+async fn unreadable_row_stops_no_other() {
     let database = fresh!();
     for number in 1..=6 {
         database.enqueue(event(number, &["ep_1"])).await.unwrap();
@@ -178,7 +178,7 @@ async fn a_connection_that_the_server_closed_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_replica_and_a_lock_that_is_held_too_long_are_reported_as_unavailable() {
+async fn replica_and_lock_timeout_are_unavailable() {
     let schema = schema!();
     let database = schema.database().await;
     database.enqueue(event(1, &["ep_1"])).await.unwrap();
@@ -212,9 +212,10 @@ async fn a_replica_and_a_lock_that_is_held_too_long_are_reported_as_unavailable(
     assert_eq!(error.kind(), DatabaseErrorKind::Unavailable);
 }
 
-/// W15: of a batch, what cannot be read is not settled, and the rest is; health that cannot be read starts anew.
+/// W15: of a batch, an unreadable row is not settled and the rest is; unreadable health starts
+/// anew.
 #[tokio::test]
-async fn what_cannot_be_read_is_settled_by_nobody_and_stops_nobody() {
+async fn unreadable_row_is_not_settled_and_stops_no_other() {
     let database = fresh!();
     database.enqueue(event(1, &["ep_1", "ep_2"])).await.unwrap();
     let leased = lease(&database, 2).await;
@@ -236,9 +237,9 @@ async fn what_cannot_be_read_is_settled_by_nobody_and_stops_nobody() {
     assert_eq!((later.leased.len(), later.set_aside.len()), (0, 1));
 }
 
-/// W8: an arrival that cannot be read stops none of those that came with it.
+/// W8: an unreadable arrival does not stop the others.
 #[tokio::test]
-async fn an_arrival_that_cannot_be_read_stops_nobody() {
+async fn unreadable_arrival_stops_no_other() {
     let database = fresh!();
     for number in 1..=2 {
         database
@@ -258,7 +259,7 @@ async fn an_arrival_that_cannot_be_read_stops_nobody() {
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 
-/// W15: who may only read finds tables that are up to date, and is told so when it writes.
+/// W15: a role that may only read finds up-to-date tables, and gets an error when it writes.
 #[tokio::test]
 async fn a_role_that_may_make_no_tables_can_start() {
     let schema = schema!();
@@ -275,7 +276,7 @@ async fn a_role_that_may_make_no_tables_can_start() {
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 
-/// X5: what the server or the client says of a failure shows neither the secrets of a row nor the password.
+/// X5: an error of the server or the client shows neither a secret of a row nor the password.
 #[tokio::test]
 async fn no_error_shows_a_secret() {
     let schema = schema!();
@@ -308,9 +309,10 @@ async fn no_error_shows_a_secret() {
     }
 }
 
-/// X5: what stands in a row that cannot be read may be a secret or somebody's address: the error says where it is, and nothing of it.
+/// X5: an unreadable row may hold a secret or an address: the error shows its place and not its
+/// value.
 #[tokio::test]
-async fn what_cannot_be_read_is_not_shown() {
+async fn errors_show_no_stored_value() {
     let database = fresh!();
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
@@ -356,7 +358,7 @@ async fn what_cannot_be_read_is_not_shown() {
     }
 }
 
-/// All that a log could show of an error.
+/// Text of an error with all its causes, as a log would show it.
 fn told(error: &dyn Error) -> String {
     let this = format!("{error} {error:?}\n");
     this + &error.source().map(told).unwrap_or_default()

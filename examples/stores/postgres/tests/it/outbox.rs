@@ -1,4 +1,4 @@
-//! The event in the caller's own transaction, where rows stand, and several dispatchers at once.
+//! The event in the caller's transaction, placement of rows, and several dispatchers at once.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use crate::support::{
     START, count, deliveries, endpoint, event, lease, note_and_enqueue, settle, settlement, with_notes,
 };
 
-/// W15: the event is there exactly when the caller's row is.
+/// W15: the event is stored if and only if the caller's row is.
 #[tokio::test]
-async fn an_event_stands_and_falls_with_the_row_it_is_about() {
+async fn event_and_row_commit_together() {
     let database = with_notes(fresh!()).await;
     let enqueued = note_and_enqueue(&database, 1, event(1, &["ep_1"])).await.unwrap();
     assert_eq!(enqueued, Enqueued::Enqueued);
@@ -36,7 +36,7 @@ async fn an_event_stands_and_falls_with_the_row_it_is_about() {
             .collect::<Vec<_>>(),
         ["evt_1/ep_1"]
     );
-    // the id is free: what failed left nothing behind
+    // the id is free: the failed transaction left nothing
     let again = note_and_enqueue(&database, 2, event(2, &["ep_1"])).await.unwrap();
     assert_eq!(again, Enqueued::Enqueued);
     assert_eq!(
@@ -45,7 +45,7 @@ async fn an_event_stands_and_falls_with_the_row_it_is_about() {
     );
 }
 
-/// W15: a caller's transaction may be isolated more strictly; what it cannot see is then a reason to repeat it.
+/// W15: in a caller's serializable transaction a conflict is reported as transient.
 #[tokio::test]
 async fn a_serializable_transaction_is_told_to_come_again() {
     let database = fresh!();
@@ -65,9 +65,10 @@ async fn a_serializable_transaction_is_told_to_come_again() {
     assert_eq!(error.kind(), DatabaseErrorKind::Busy);
 }
 
-/// W15, W16: who gets an event is decided when it is stored, also if they have registered since the transaction began.
+/// W15, W16: subscriptions are read when the event is stored, also those newer than the
+/// transaction.
 #[tokio::test]
-async fn an_event_goes_to_all_who_are_registered_by_then() {
+async fn event_goes_to_endpoints_registered_before_it() {
     let database = with_notes(fresh!()).await;
     let mut transaction = database.pool().begin().await.unwrap();
     sqlx::query("INSERT INTO note (id) VALUES (1)")
@@ -82,7 +83,7 @@ async fn an_event_goes_to_all_who_are_registered_by_then() {
     assert_eq!(deliveries(&database).await[0].id.to_string(), "evt_1/ep_9");
 }
 
-/// W18: what is over leaves the hot table, and comes back with a replay.
+/// W18: finished deliveries leave the hot table, and a replay moves them back.
 #[tokio::test]
 async fn the_hot_table_is_as_small_as_the_backlog() {
     let database = fresh!();
@@ -120,7 +121,7 @@ async fn the_hot_table_is_as_small_as_the_backlog() {
     assert_eq!(count(&database, "webhook_delivery").await, 3);
 }
 
-/// W15: a delivery that is over when it is stored waits for nothing.
+/// W15: a delivery that is finished when it is stored is never leased.
 #[tokio::test]
 async fn a_delivery_that_is_over_is_never_leased() {
     let database = fresh!();
@@ -133,7 +134,7 @@ async fn a_delivery_that_is_over_is_never_leased() {
     assert_eq!(leased[0].delivery.id.to_string(), "evt_1/ep_2");
 }
 
-/// W18: more failures than a replay holds in memory are replayed all the same, once each.
+/// W18: a replay of more failures than fit into memory replays each once.
 #[tokio::test]
 async fn a_replay_of_thousands_goes_in_pages() {
     let database = fresh!();
@@ -163,7 +164,7 @@ async fn a_replay_of_thousands_goes_in_pages() {
     );
 }
 
-/// W18: an error text may hold any character, also one that a text column refuses, and the batch is settled.
+/// W18: an error text may hold any character, also one that a text column refuses.
 #[tokio::test]
 async fn a_hostile_error_text_does_not_stop_a_batch() {
     let database = fresh!();
@@ -187,7 +188,8 @@ async fn a_hostile_error_text_does_not_stop_a_batch() {
     assert_eq!(database.attempts(&attempt.delivery).await.unwrap(), [attempt]);
 }
 
-/// One dispatcher: it leases and settles, in an order of its own, until nothing is due; answers what it settled.
+/// A dispatcher that leases and settles in its own order until nothing is due; returns what it
+/// settled.
 async fn dispatch(database: Database, reversed: bool) -> Vec<String> {
     let mut done = Vec::new();
     loop {
@@ -208,7 +210,8 @@ async fn dispatch(database: Database, reversed: bool) -> Vec<String> {
     }
 }
 
-/// X5: two processes on one database behave as one: each delivery is leased and settled once, and nobody waits in a circle.
+/// X5: two processes on one database behave as one: each delivery is leased and settled once,
+/// without a deadlock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_dispatchers_of_two_processes_share_the_work() {
     let schema = schema!();

@@ -1,7 +1,7 @@
-//! A PostgreSQL of the test's own, to be killed: the one that all tests share is not ours to kill.
+//! A PostgreSQL server of the test's own, which the test can kill.
 //!
-//! Needs the programs of Debian's `postgresql` package. Without them the suite says so in one line and proves nothing; with
-//! `CI=true` that is a failure.
+//! It needs the programs of Debian's `postgresql` package. Without them the suite prints one line
+//! and is skipped; with `CI=true` it fails.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -17,10 +17,11 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use webhook_core::ports::{Entropy, OsEntropy};
 
-/// Where Debian has a folder for each version.
+/// Debian's folder with one subfolder per version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// It waits for its disk as it does for any host: who dies while waiting has committed and answered nothing.
+/// Commits wait for the disk, as for any host: a server killed during the wait has answered
+/// nothing.
 const SETTINGS: [&str; 6] = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
@@ -30,13 +31,13 @@ const SETTINGS: [&str; 6] = [
     "max_connections=40",
 ];
 
-/// What it writes to its log when it finds that it was killed.
+/// Its log line after it was killed.
 const RECOVERY: &str = "automatic recovery in progress";
 
-/// Its line when it accepts connections.
+/// Its log line when it accepts connections.
 const READY: &str = "database system is ready to accept connections";
 
-/// How long a start may take, recovery included.
+/// Timeout for a start, recovery included.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct OwnServer {
@@ -47,7 +48,7 @@ pub(crate) struct OwnServer {
 }
 
 impl OwnServer {
-    /// Makes an empty one and starts it; nothing when its programs are not installed.
+    /// Makes an empty cluster and starts it; `None` if the programs are not installed.
     pub(crate) async fn start() -> Option<Self> {
         let mut server = Self {
             programs: programs()?,
@@ -64,14 +65,14 @@ impl OwnServer {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Ends it and all that it started, in the middle of whatever they do.
+    /// Kills all its processes at once.
     pub(crate) fn kill(&mut self) {
         let Some(mut postmaster) = self.postmaster.take() else {
             return;
         };
         let mut doomed = vec![postmaster.id()];
         doomed.extend(children_of(postmaster.id()));
-        // by one command, so that none of them sees another die and ends in good order
+        // with one command, so that no process sees another die and shuts down cleanly
         let kill = ["-c", "kill -KILL \"$@\"", "kill"];
         let ids = doomed.iter().map(u32::to_string);
         Command::new("sh")
@@ -82,10 +83,10 @@ impl OwnServer {
         postmaster.wait().unwrap();
     }
 
-    /// Starts it on what the dead one left, and waits until it has recovered.
+    /// Starts the killed server again and waits for its recovery.
     pub(crate) async fn start_again(&mut self) {
         let started = timeout(PATIENCE, async {
-            // one that finds a child of the dead one still there ends again
+            // a start that finds a child of the killed server ends again
             while self.spawn().recv().await.is_none() {
                 self.postmaster.take().map(|mut ended| ended.wait());
             }
@@ -93,7 +94,7 @@ impl OwnServer {
         assert!(started.await.is_ok(), "it does not start: {}", self.log());
     }
 
-    /// How often it noticed that it had been killed.
+    /// Number of recoveries in its log.
     pub(crate) fn recoveries(&self) -> usize {
         self.log().matches(RECOVERY).count()
     }
@@ -114,7 +115,8 @@ impl OwnServer {
         assert!(made.unwrap().success(), "{}", self.log());
     }
 
-    /// Starts the postmaster. The channel gets a message when it accepts connections, and is closed when it ends.
+    /// Starts the postmaster. The channel gets a message when it accepts connections, and is closed
+    /// when it ends.
     fn spawn(&mut self) -> mpsc::Receiver<()> {
         let mut postgres = self.program("postgres");
         for setting in SETTINGS {
@@ -141,7 +143,8 @@ impl OwnServer {
         is_ready
     }
 
-    /// One of its programs. It dies with the thread of the test, and is never root, which PostgreSQL refuses to be.
+    /// Command for one of its programs. It dies with the thread of the test, and never runs as
+    /// root, which PostgreSQL refuses.
     fn program(&self, name: &str) -> Command {
         let log = self.open_log();
         let mut command = Command::new("setpriv");
@@ -181,7 +184,7 @@ impl Drop for OwnServer {
     }
 }
 
-/// The programs of the newest version that is installed.
+/// The programs of the newest installed version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir(VERSIONS).ok()?;
     let programs = versions.map(|version| version.unwrap().path().join("bin"));
@@ -198,7 +201,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// Below the ports that the kernel lends to those who connect: none of them gets it while the server is dead.
+/// Below the ephemeral ports, so that no other process gets the port while the server is down.
 fn free_port() -> u16 {
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let random = std::iter::repeat_with(|| {
@@ -209,17 +212,17 @@ fn free_port() -> u16 {
     random.take(100).find(is_free).unwrap()
 }
 
-/// The processes that this one has started and not buried yet.
+/// The child processes of `parent` that have not been reaped.
 fn children_of(parent: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").unwrap();
     let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     ids.filter(|id| parent_of(*id) == Some(parent)).collect()
 }
 
-/// None for one that is gone.
+/// `None` for a process that has ended.
 fn parent_of(id: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // the name in parentheses may hold anything; after it the state, then the parent
+    // the name in parentheses may hold anything; after it come the state and the parent
     let (_, fields) = status.rsplit_once(')')?;
     fields.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Four requests at once to an authorization server over PostgreSQL, and over one that is slow.
+//! Four concurrent requests to an authorization server over PostgreSQL, and over a slow store.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What has ended goes, and nothing else does.
+//! Purges delete expired rows and nothing else.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use webhook_core::receiver::{Claim, Dedupe};
 use crate::server::fresh;
 use crate::support::{START, count, incoming};
 
-/// W7: a claim goes at its exact end, however many there are; the queue of received events stays.
+/// W7: a claim is deleted at its exact end, in any number; the queue of received events stays.
 #[tokio::test]
 async fn what_has_ended_is_purged_and_nothing_else() {
     let database = fresh!();
@@ -40,7 +40,8 @@ async fn what_has_ended_is_purged_and_nothing_else() {
     assert_eq!(database.purge(soon).await.unwrap(), 0);
 }
 
-/// H6, H15, X5: a record goes at its exact end, and a bucket five minutes after it is full, when no clock that is behind asks for it any more.
+/// H6, H15, X5: a record is deleted at its exact end, and a bucket five minutes after it is full,
+/// so that a machine whose clock is behind still finds it.
 #[tokio::test]
 async fn records_and_buckets_are_purged() {
     const MINUTE: Duration = Duration::from_secs(60);
@@ -69,9 +70,9 @@ async fn records_and_buckets_are_purged() {
     assert_eq!(count(&database, "rate_limit_bucket").await, 1);
 }
 
-/// O27: a flood of names makes room for itself among names that were tried as little, and opens none.
+/// O27: a flood of names evicts names with as few attempts, and opens no closed name.
 #[tokio::test]
-async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
+async fn open_names_with_fewest_attempts_are_evicted() {
     let (database, policy) = (fresh!(), AttemptPolicy::PASSWORDS);
     let try_it = async |name: &str, times: usize| {
         let key = AttemptKey::subject(name);
@@ -87,7 +88,7 @@ async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
     try_it("closed", 5).await;
     assert_eq!(database.trim_attempts(5, START).await.unwrap(), 0);
     assert_eq!(database.trim_attempts(2, START).await.unwrap(), 3);
-    // so ada has two left, and not five
+    // so `ada` has two left, not five
     try_it("ada", 2).await;
     assert!(
         !database
@@ -105,14 +106,14 @@ async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
             .unwrap()
             .is_admitted()
     );
-    // a minute later the doors are open again
+    // a minute later the names are open again
     let later = START + Duration::from_secs(60);
     assert_eq!(database.trim_attempts(0, later).await.unwrap(), 2);
 }
 
-/// O27: several machines that purge at once let go of no more than one would.
+/// O27: several machines that purge at once delete no more than one would.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn machines_that_trim_at_once_let_go_of_what_is_too_much_and_no_more() {
+async fn concurrent_trims_delete_only_the_excess() {
     let (database, policy) = (fresh!(), AttemptPolicy::PASSWORDS);
     for number in 0..100 {
         let key = AttemptKey::subject(&number.to_string());

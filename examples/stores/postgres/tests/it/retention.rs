@@ -1,4 +1,4 @@
-//! Old events go while others replay: neither waits for the other for ever, and nothing is left behind.
+//! Purges of old events beside replays: no deadlock, and no orphaned rows.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{START, count, endpoint, execute};
 
 const LATER: Duration = Duration::from_secs(60);
 
-/// 250 events, more than one step deletes, each with a delivery that failed.
+/// 250 events, more than one step deletes, each with a failed delivery.
 async fn with_failures(database: &Database) {
     let statements = "INSERT INTO webhook_event SELECT 'evt_' || n, 'note.created', 0, '' FROM generate_series(1, 250) AS n;
         INSERT INTO webhook_finished SELECT id, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted', 0 FROM webhook_event;
@@ -35,7 +35,7 @@ async fn without_an_event(database: &Database) -> i64 {
     .await
 }
 
-/// W18: a purge goes in steps of its own, up to the limit of the call.
+/// W18: a purge runs in steps, up to the limit of the call.
 #[tokio::test]
 async fn a_purge_of_many_events_goes_in_steps() {
     let database = fresh!();
@@ -46,7 +46,7 @@ async fn a_purge_of_many_events_goes_in_steps() {
     assert_eq!(count(&database, "webhook_delivery").await, 0);
 }
 
-/// W18: what another transaction holds is left to the next purge, and nobody waits.
+/// W18: a purge skips rows that another transaction holds, and does not wait.
 #[tokio::test]
 async fn a_purge_passes_by_what_is_being_replayed() {
     let database = fresh!();
@@ -61,7 +61,7 @@ async fn a_purge_passes_by_what_is_being_replayed() {
     assert_eq!(purge(&database, 1_000).await, 2);
 }
 
-/// W18: an event that is replayed while old ones are purged is kept whole or gone whole.
+/// W18: an event that is replayed beside a purge is kept whole or deleted whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_replay_beside_a_purge_leaves_no_delivery_without_its_event() {
     let database = fresh!();
@@ -84,7 +84,7 @@ async fn a_replay_beside_a_purge_leaves_no_delivery_without_its_event() {
     assert_eq!(purged + replayed, 250);
 }
 
-/// W18: so is one that an endpoint has missed.
+/// W18: so is an event whose missing delivery is created beside a purge.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_is_missing_beside_a_purge_is_made_for_events_that_stay() {
     let database = fresh!();

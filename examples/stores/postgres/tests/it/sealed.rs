@@ -1,4 +1,4 @@
-//! Signing secrets that a dump of the database does not give away.
+//! Signing secrets that a dump of the database does not reveal.
 
 use host_store_postgres::{Database, outbox, sqlx};
 use webhook_core::ports::StoreErrorKind;
@@ -22,8 +22,8 @@ fn sealed(database: Database, key: u8) -> Database {
     database.with_signers_at_rest(SignersAtRest::with_sealer(sealer).reject_plaintext())
 }
 
-/// W16: no secret stands in the table, a row that somebody writes in clear or copies to another endpoint is refused, and to
-/// send an event takes no key.
+/// W16: the table has no secret in clear; a row written in clear or copied to another endpoint is
+/// refused, and sending an event needs no key.
 #[tokio::test]
 async fn no_secret_stands_in_the_database() {
     let clear = fresh!();
@@ -59,7 +59,8 @@ async fn no_secret_stands_in_the_database() {
     assert_eq!(other_key.kind(), StoreErrorKind::Corrupt);
 }
 
-/// W15, W16: an event goes out to whoever gets it, without the key and whatever else of a row cannot be read.
+/// W15, W16: an event is enqueued for each subscriber, without the key and despite unreadable
+/// columns.
 #[tokio::test]
 async fn an_endpoint_that_cannot_be_read_stops_no_event() {
     let clear = fresh!();
@@ -75,9 +76,10 @@ async fn an_endpoint_that_cannot_be_read_stops_no_event() {
     assert_eq!(subscribers.unwrap(), ["ep_1".parse().unwrap()]);
 }
 
-/// W16: what stood in clear is sealed at once for all endpoints, over any number of pages, and a rotation beside it is not lost.
+/// W16: clear secrets of all endpoints are sealed at once, over any number of pages, and a
+/// concurrent secret rotation is not lost.
 #[tokio::test]
-async fn all_that_stood_in_clear_is_sealed_at_once() {
+async fn seals_all_clear_secrets() {
     let clear = fresh!();
     for number in 1..=130 {
         clear.insert(endpoint(&format!("ep_{number:03}"))).await.unwrap();

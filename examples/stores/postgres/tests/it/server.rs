@@ -1,6 +1,6 @@
-//! The server that the tests run against, and a schema of its own for each test.
+//! The server that the tests run against, and a schema for each test.
 //!
-//! Without a server a suite says so in one line and proves nothing; with `CI=true` that is a failure.
+//! Without a server a suite prints one line and is skipped; with `CI=true` it fails.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool};
 use tokio::runtime;
 use tokio::sync::OnceCell;
 
-/// A database with empty tables, or `return` from the test when there is no server.
+/// A database with empty tables, or `return` from the test if there is no server.
 macro_rules! fresh {
     () => {
         $crate::server::schema!().database().await
@@ -45,7 +45,7 @@ fn options() -> PgConnectOptions {
         .disable_statement_logging()
 }
 
-/// Whether there is a server; asked once.
+/// Returns `true` if there is a server; checked once.
 async fn is_there() -> bool {
     static ANSWER: OnceCell<bool> = OnceCell::const_new();
     *ANSWER
@@ -56,7 +56,7 @@ async fn is_there() -> bool {
         .await
 }
 
-/// One line for a suite, written past the test harness, which keeps what a passing test prints to itself.
+/// Prints one line per suite past the test harness, which hides the output of a passing test.
 pub(crate) fn skip(suite: &'static str, missing: &str) {
     static SKIPPED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     assert!(env::var("CI").as_deref() != Ok("true"), "CI needs {missing}");
@@ -104,7 +104,7 @@ impl Schema {
         Some(Self { name })
     }
 
-    /// Connects to it as a host would, with the settings that [`Database::connect`] makes.
+    /// The URL of the schema, for the settings of [`Database::connect`].
     pub(crate) fn url(&self) -> String {
         let url = url();
         let separator = if url.contains('?') { '&' } else { '?' };
@@ -137,7 +137,7 @@ async fn execute(connection: &mut PgConnection, statement: String) {
         .unwrap();
 }
 
-/// Drops its schema from a thread of its own: the runtime of the test is gone by then.
+/// Drops its schema on a thread of its own: the runtime of the test has ended by then.
 struct Dropped(String);
 
 impl Drop for Dropped {
@@ -153,7 +153,7 @@ impl Drop for Dropped {
                 execute(&mut connection, statement).await;
             });
         };
-        // should it fail, the schema stays, and the test has its own answer
+        // if this fails the schema stays, and the test keeps its own result
         thread::spawn(drop).join().ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Events and outcomes, and a few looks past the ports.
+//! Events and outcomes, and reads of the tables.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,7 @@ use webhook_core::signature::Signer;
 pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
 pub(crate) const LEASE: Duration = Duration::from_secs(40);
 
-/// An event on its way to these endpoints.
+/// An outgoing event for these endpoints.
 pub(crate) fn event(number: usize, endpoints: &[&str]) -> Enqueue {
     let (id, kind) = (
         format!("evt_{number}").parse().unwrap(),
@@ -46,7 +46,7 @@ pub(crate) fn endpoint(id: &str) -> Endpoint {
     Endpoint::register(id.parse().unwrap(), &url, signer(7), &AddressPolicy::new()).unwrap()
 }
 
-/// The same event, on its way in.
+/// The same event as an incoming one.
 pub(crate) fn incoming(number: usize, expires_at: SystemTime) -> Incoming {
     let StoredEvent { id, body, .. } = event(number, &[]).event;
     let key = EventKey {
@@ -61,7 +61,7 @@ pub(crate) fn incoming(number: usize, expires_at: SystemTime) -> Incoming {
     }
 }
 
-/// All that is due at this time, as far as an endpoint's health allows.
+/// A request for all due deliveries at this time, within the endpoints' limits.
 pub(crate) fn request(now: SystemTime, limit: usize) -> LeaseRequest {
     LeaseRequest {
         now,
@@ -101,7 +101,7 @@ pub(crate) async fn deliveries(database: &Database) -> Vec<Delivery> {
     database.list(&DeliveryFilter::default(), &page).await.unwrap()
 }
 
-/// A table of the host's own.
+/// Makes a table of the host.
 pub(crate) async fn with_notes(database: Database) -> Database {
     database
         .migrate("notes", &["CREATE TABLE note (id BIGINT PRIMARY KEY)"])
@@ -110,7 +110,7 @@ pub(crate) async fn with_notes(database: Database) -> Database {
     database
 }
 
-/// A note and the event about it, in one transaction.
+/// Stores a note and the event about it in one transaction.
 pub(crate) async fn note_and_enqueue(
     database: &Database,
     id: i64,

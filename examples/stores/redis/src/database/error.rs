@@ -1,4 +1,4 @@
-//! Errors of the database, by what a caller can do about them.
+//! Errors of the database, by what the caller can do about them.
 
 use std::error::Error;
 use std::fmt;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use host_ports::StoreError;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-/// A verb or a connection that did not succeed.
+/// Failure of a verb or a connection.
 ///
-/// `Display` says what happened in a few words; [`source`](Error::source) has the client's own error.
+/// `Display` names the kind of failure; [`source`](Error::source) has the client's error.
 #[derive(Clone, Debug)]
 pub struct DatabaseError {
     kind: DatabaseErrorKind,
@@ -38,7 +38,7 @@ impl DatabaseError {
         Self::new(DatabaseErrorKind::Corrupt, source)
     }
 
-    /// What kind of failure it is.
+    /// Kind of the failure.
     #[must_use]
     pub fn kind(&self) -> DatabaseErrorKind {
         self.kind
@@ -49,7 +49,7 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.kind {
             DatabaseErrorKind::Unavailable => "the server is unavailable",
-            DatabaseErrorKind::Corrupt => "the server holds what cannot be read",
+            DatabaseErrorKind::Corrupt => "a stored value cannot be read",
             DatabaseErrorKind::Failed => "the command failed",
         })
     }
@@ -65,7 +65,7 @@ impl From<RedisError> for DatabaseError {
     fn from(error: RedisError) -> Self {
         let kind = DatabaseErrorKind::of(error.kind(), error.code());
         match error.kind() {
-            // what the server says of a command that it refuses, or what it answered: both quote it, password and body included
+            // these errors quote the command or the answer, password and body included
             ErrorKind::AuthenticationFailed | ErrorKind::Parse | ErrorKind::UnexpectedReturnType => {
                 Self::new(kind, error.category())
             }
@@ -75,7 +75,7 @@ impl From<RedisError> for DatabaseError {
     }
 }
 
-/// What a server says of a command, without the arguments that it quotes.
+/// The server's message without the arguments that it quotes.
 fn unquoted(detail: Option<&str>) -> String {
     let told = detail.unwrap_or_default();
     let told = told.split_once("with args").map_or(told, |(told, _)| told);
@@ -92,21 +92,22 @@ impl From<DatabaseError> for StoreError {
     }
 }
 
-/// What a caller can do about a [`DatabaseError`].
+/// Kind of a [`DatabaseError`], by what the caller can do.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
-    /// The server cannot be reached, is loading, is a replica, has no memory left, or cannot write to its disk. Whether a verb
-    /// that was under way has happened is not known; a retry is safe.
+    /// The server cannot be reached, is loading, is a replica, has no memory left, or cannot write
+    /// to its disk. A pending verb may have happened; a retry is safe.
     Unavailable,
-    /// A stored value cannot be understood. A retry does not help.
+    /// A stored value cannot be read. A retry does not help.
     Corrupt,
-    /// A command was refused, the settings are wrong, or the caller may not do this. A retry does not help.
+    /// The command was refused, the configuration is wrong, or the user lacks a permission. A retry
+    /// does not help.
     Failed,
 }
 
 impl DatabaseErrorKind {
-    /// Whether the same verb may succeed at another time.
+    /// Returns `true` if the same verb may succeed later.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Unavailable)

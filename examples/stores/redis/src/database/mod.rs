@@ -1,6 +1,7 @@
-//! One connection to a Redis server, under one prefix of keys.
+//! One connection to a Redis server, with one prefix of keys.
 //!
-//! Verbs run in the runtime that the connection was made in, whoever calls; one whose caller goes away runs to its end.
+//! Verbs run in the runtime of the connection, for callers of any runtime. A verb whose caller is
+//! dropped runs to its end.
 
 mod error;
 
@@ -15,12 +16,12 @@ use tokio::runtime::Handle;
 
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
-/// How long a verb waits for its answer.
+/// Timeout for the answer to a verb.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A handle on one prefix of keys. Clones share its connection, which is made anew when it breaks.
+/// Handle on one prefix of keys. Clones share its connection, which reconnects when it breaks.
 ///
-/// The receiver's stores of the suite, and those of `http_conventions`, are implemented for it.
+/// It implements the store ports of the enabled features.
 #[derive(Clone)]
 pub struct Database {
     client: Client,
@@ -30,19 +31,20 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects. Every key is `{prefix}:…`, so that stores with different prefixes share nothing.
+    /// Connects. Every key begins with `{prefix}:`, so that stores with different prefixes share
+    /// nothing.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the server cannot be reached,
-    /// [`Failed`](DatabaseErrorKind::Failed) when the URL is not one, the prefix is empty or has braces of its own, the server
-    /// refuses the connection, or no tokio runtime is running.
+    /// - [`Unavailable`](DatabaseErrorKind::Unavailable): the server cannot be reached.
+    /// - [`Failed`](DatabaseErrorKind::Failed): the URL is invalid, the prefix is empty or contains
+    ///   braces, the server refuses the connection, or no tokio runtime is running.
     pub async fn connect(url: &str, prefix: &str) -> Result<Self, DatabaseError> {
-        // the keys of one prefix could be those of another one otherwise, or be spread over slots
+        // otherwise keys of two prefixes could be equal, or be spread over slots
         if prefix.is_empty() || prefix.contains(['{', '}']) {
             return Err(DatabaseError::new(
                 DatabaseErrorKind::Failed,
-                "a prefix is some text without braces",
+                "the prefix is empty or contains braces, choose one such as hooks",
             ));
         }
         let runtime =
@@ -60,17 +62,17 @@ impl Database {
         })
     }
 
-    /// What makes further connections to the server.
+    /// Client for further connections to the server.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// A key of this store.
+    /// Returns a key of this store.
     pub(crate) fn key(&self, name: impl fmt::Display) -> String {
         format!("{{{}}}:{name}", self.prefix)
     }
 
-    /// Runs a verb to its end, in the connection's own runtime.
+    /// Runs a verb to its end, in the runtime of the connection.
     pub(crate) async fn run<T, F>(
         &self,
         verb: impl FnOnce(ConnectionManager) -> F,

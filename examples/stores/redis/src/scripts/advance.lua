@@ -1,5 +1,6 @@
--- Moves a resource forward, or says why not: 0 newer, 1 the same, 2 older.
--- KEYS: latest   ARGV: position of 20 digits
+-- Advances a resource, or returns the reason of a refusal: 0 newer, 1 the same, 2 older.
+-- KEYS: latest
+-- ARGV: position of 20 digits
 local latest = redis.call('GET', KEYS[1])
 if latest then
     if not string.match(latest, '^%d+$') or #latest ~= 20 then

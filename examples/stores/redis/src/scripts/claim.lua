@@ -1,5 +1,6 @@
 -- Claims an event and queues it, in one step.
--- KEYS: claim, arrivals, free, names, bodies   ARGV: now, expires_at, milliseconds to keep, digest, name, body
+-- KEYS: claim, arrivals, free, names, bodies
+-- ARGV: now, expires_at, milliseconds to keep, digest, name, body
 -- A claim is its digest of 32 bytes and the 20 digits of its end.
 local claim = redis.call('GET', KEYS[1])
 if claim then
@@ -13,7 +14,7 @@ if claim then
         return 2
     end
 end
--- the claim comes last: should one of these be refused, the sender comes again and nothing is lost
+-- the claim is last: if a command before it is refused, the sender retries and nothing is lost
 local arrival = string.format('%.0f', redis.call('INCR', KEYS[2]))
 redis.call('HSET', KEYS[4], arrival, ARGV[5])
 redis.call('HSET', KEYS[5], arrival, ARGV[6])

@@ -1,6 +1,10 @@
--- Claims an Idempotency-Key, or says what is in the way: 0 claimed, 1 another request, 2 in flight, 3 broken off, 4 settled.
--- KEYS: record   ARGV: now, fingerprint, fence, lease_until, expires_at, 1 to run again what broke off, milliseconds to keep
--- A record in flight has `fence` and `lease`, a settled one `outcome` and `body`; the rule is that of idempotency::decide.
+-- Claims an Idempotency-Key, or returns the state of its record:
+-- 0 claimed, 1 another request, 2 in flight, 3 expired lease, 4 settled.
+-- KEYS: record
+-- ARGV: now, fingerprint, fence, lease_until, expires_at, 1 to retry an expired lease, milliseconds
+-- to keep
+-- A record in flight has `fence` and `lease`, a settled one `outcome` and `body`; the rule is that
+-- of idempotency::decide.
 local record = redis.call('HMGET', KEYS[1], 'fingerprint', 'expires', 'lease', 'outcome', 'body')
 local fingerprint, expires, lease, outcome, body = unpack(record)
 local function is_time(text)

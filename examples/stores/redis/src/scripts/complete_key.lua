@@ -1,5 +1,6 @@
--- Settles the record that this fence holds: 1 done, 0 not held.
--- KEYS: record   ARGV: fence, outcome, body, expires_at
+-- Settles the record of this fencing token: 1 done, 0 not held.
+-- KEYS: record
+-- ARGV: fence, outcome, body, expires_at
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then
     return 0
 end
@@ -7,7 +8,8 @@ local before = redis.call('HGET', KEYS[1], 'expires')
 if not before or #before ~= 20 or not string.match(before, '^%d+$') then
     return redis.error_reply('CORRUPT not a record')
 end
--- the server's own expiry moves as far as the end of the record does; seconds and nanoseconds apart, which a number holds exactly
+-- moves the key's expiry as far as the record's end; a number holds seconds and nanoseconds exactly
+-- only if they are separate
 local seconds = tonumber(string.sub(ARGV[4], 1, 11)) - tonumber(string.sub(before, 1, 11))
 local nanoseconds = tonumber(string.sub(ARGV[4], 12)) - tonumber(string.sub(before, 12))
 local keep = redis.call('PTTL', KEYS[1]) + seconds * 1000 + math.ceil(nanoseconds / 1000000)

@@ -1,5 +1,6 @@
--- Takes an event out of the queue, for the holder of its latest lease.
--- KEYS: free, leased, tickets, leases, last lease, names, bodies   ARGV: lease, name
+-- Removes an event from the queue, for the holder of its latest lease.
+-- KEYS: free, leased, tickets, leases, last lease, names, bodies
+-- ARGV: lease, name
 local arrival = redis.call('HGET', KEYS[3], ARGV[1])
 if not arrival or redis.call('HGET', KEYS[6], arrival) ~= ARGV[2] then
     return 0

@@ -1,5 +1,6 @@
--- Keeps a text until the later of two ends, or says that it is there: 0 new, 1 known.
--- KEYS: text   ARGV: now and end of 20 digits, milliseconds to keep it, text
+-- Keeps a text until the later of two ends; returns 0 for a new text, 1 for a known one.
+-- KEYS: text
+-- ARGV: now and end of 20 digits, milliseconds to keep it, text
 local kept = redis.call('GET', KEYS[1])
 if kept then
     local ends = string.sub(kept, 1, 20)

@@ -1,5 +1,6 @@
--- Deletes the record that this fence holds: 1 done, 0 not held.
--- KEYS: record   ARGV: fence
+-- Deletes the record of this fencing token: 1 done, 0 not held.
+-- KEYS: record
+-- ARGV: fence
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then
     return 0
 end

@@ -1,7 +1,11 @@
--- Takes from all buckets or from none, and answers what they were before: 20 digits each, or an empty text.
--- KEYS: buckets   ARGV: now, then for each bucket: seconds and nanoseconds that it takes, latest, horizon, milliseconds to keep
--- Times are 20 digits, in whose order they are. A number here has 53 bits, too few for nanoseconds since 1970: a sum is made of the
--- seconds and the nanoseconds apart, each of which it holds exactly. The rule is that of http_conventions::limits::Operation.
+-- Takes from all buckets or from none; returns their states before, 20 digits each or an empty
+-- text.
+-- KEYS: buckets
+-- ARGV: now, then for each bucket: seconds and nanoseconds to take, latest, horizon, milliseconds
+-- to keep
+-- Times are 20 digits, which sort in their order. A number has 53 bits here, too few for
+-- nanoseconds since 1970, so sums are made of seconds and nanoseconds separately. The rule is that
+-- of http_conventions::limits::Operation.
 local now = ARGV[1]
 
 local function add(time, seconds, nanoseconds)

@@ -1,13 +1,15 @@
--- Leases the oldest events that nobody holds.
--- KEYS: free, leased, tickets, leases, last lease, names, bodies, unreadable   ARGV: now, until, limit
--- `leased` has members `until:arrival` in the order of their ends; `leases` keeps `until:lease:takes` of an arrival.
+-- Leases the oldest events that no lease holds.
+-- KEYS: free, leased, tickets, leases, last lease, names, bodies, unreadable
+-- ARGV: now, until, limit
+-- `leased` has members `until:arrival` in the order of their ends; `leases` keeps
+-- `until:lease:takes` of an arrival.
 for _, member in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '-', '(' .. ARGV[1] .. ';')) do
     local arrival = string.sub(member, 22)
     redis.call('ZREM', KEYS[2], member)
     redis.call('ZADD', KEYS[1], arrival, arrival)
 end
 
--- nil when it cannot be read
+-- nil if it is unreadable
 local function take(arrival)
     local name = redis.call('HGET', KEYS[6], arrival)
     local body = redis.call('HGET', KEYS[7], arrival)
@@ -35,7 +37,7 @@ for _, arrival in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[3] - 1)) do
     if event then
         taken[#taken + 1] = event
     else
-        -- it would stop all that came after it
+        -- an unreadable arrival would stop all that came after it
         redis.call('SADD', KEYS[8], arrival)
         unreadable = true
     end

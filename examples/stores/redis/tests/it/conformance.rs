@@ -1,4 +1,4 @@
-//! The kits of the four crates against Redis (X5), each case under keys of its own.
+//! The conformance kits of the four crates on Redis (X5), each case under keys of its own.
 
 mod idempotency {
     http_conventions_conformance::idempotency_store!(

@@ -1,4 +1,4 @@
-//! Idempotency keys and rate limits on the server: how long they stay there, and what cannot be read.
+//! Idempotency keys and rate limits on the server: expiry and unreadable values.
 
 use std::time::{Duration, SystemTime};
 
@@ -25,7 +25,7 @@ fn left(prefix: &Prefix, key: &str) -> Duration {
     Duration::from_millis(prefix.raw("PTTL", key, &[]))
 }
 
-/// H6: the server forgets a record some minutes after its end, wherever that is moved to.
+/// H6: a record expires on the server some minutes after its end, also after the end has moved.
 #[tokio::test]
 async fn a_record_stays_as_long_as_it_lives() {
     let prefix = prefix!();
@@ -43,7 +43,7 @@ async fn a_record_stays_as_long_as_it_lives() {
         "{rest:?}"
     );
 
-    // ten seconds and a half later the answer is there, for two days from then
+    // after 10.5 seconds the response is stored, for two days from then
     let end = START + Duration::from_millis(10_500) + DAY * 2;
     let settled = database
         .complete(&KEY, &claim().fence, RequestOutcome::Indeterminate, end)
@@ -56,7 +56,7 @@ async fn a_record_stays_as_long_as_it_lives() {
     );
 }
 
-/// H6: a record that cannot be read is neither an answer nor overwritten.
+/// H6: an unreadable record is neither returned nor overwritten.
 #[tokio::test]
 async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
     let prefix = prefix!();
@@ -95,7 +95,7 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
         }
         let () = prefix.raw("DEL", &key, &[]);
     }
-    // an answer that is none, of a request that is the same
+    // an invalid outcome, for an equal request
     let same = "\u{1}".repeat(32);
     let late = "18446744073709551615";
     let fields = [
@@ -113,7 +113,8 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 
-/// H15, X5: a bucket stays until every machine's clock calls it full, and is not there before it is used nor for whoever is refused.
+/// H15, X5: a bucket is kept until every machine's clock calls it full; a refused caller makes
+/// none.
 #[tokio::test]
 async fn a_bucket_stays_as_long_as_it_is_not_full() {
     let prefix = prefix!();
@@ -134,7 +135,7 @@ async fn a_bucket_stays_as_long_as_it_is_not_full() {
         let () = prefix.raw("SET", &bucket, &[broken]);
         let spent = database.spend(&[policy.spend("ada")], START).await;
         match broken {
-            // nothing at all is a bucket that nobody used
+            // an empty value is an unused bucket
             "" => assert!(spent.is_ok()),
             _ => assert_eq!(spent.unwrap_err().kind(), StoreErrorKind::Corrupt, "{broken}"),
         }

@@ -1,4 +1,4 @@
-//! What the ports say when the server is not there, or not as they left it.
+//! Errors of the ports when the server is away or its keys were changed.
 
 use std::error::Error;
 
@@ -29,7 +29,7 @@ async fn a_connection_that_the_server_closed_is_made_anew() {
         .await
         .unwrap();
     wire.cut();
-    // the verb that finds it broken says so, and may be repeated; each of the others has the new one
+    // the verb that finds the broken connection fails and may be retried; later ones have a new one
     let mut claimed = database
         .claim_and_enqueue(incoming(1, START + LEASE), START)
         .await;
@@ -42,7 +42,7 @@ async fn a_connection_that_the_server_closed_is_made_anew() {
     assert_eq!(claimed.unwrap(), Claim::Enqueued);
 }
 
-/// W7: a claim that cannot be read is neither a duplicate nor overwritten.
+/// W7: an unreadable claim is neither a duplicate nor overwritten.
 #[tokio::test]
 async fn a_claim_that_cannot_be_read_is_reported_as_corrupt() {
     let prefix = prefix!();
@@ -92,9 +92,9 @@ async fn an_arrival_that_cannot_be_read_is_reported_as_corrupt() {
     assert_eq!(unreadable, ["1", "2"], "kept for whoever looks");
 }
 
-/// W8: an arrival that cannot be read stops none of those that came after it.
+/// W8: an unreadable arrival does not stop later ones.
 #[tokio::test]
-async fn an_arrival_that_cannot_be_read_stops_nobody() {
+async fn unreadable_arrival_stops_no_other() {
     let prefix = prefix!();
     let database = prefix.database().await;
     for number in 1..=3 {
@@ -110,7 +110,7 @@ async fn an_arrival_that_cannot_be_read_stops_nobody() {
     assert_eq!(taken[0].ticket.key, incoming(3, START).key);
 }
 
-/// X5: a prefix that could take keys of another one, or lose the slot of its own, is refused.
+/// X5: a prefix that could share keys with another one, or leave its slot, is refused.
 #[tokio::test]
 async fn a_prefix_with_braces_is_refused() {
     for prefix in ["", "{", "}", "a}:claim:4:peer:{x"] {
@@ -121,7 +121,7 @@ async fn a_prefix_with_braces_is_refused() {
     }
 }
 
-/// X5: a server that quotes what it refuses gets neither the password nor a body into an error.
+/// X5: if the server quotes a refused command, the error shows neither the password nor a body.
 #[tokio::test]
 async fn no_error_shows_a_secret() {
     let quote = "-ERR unknown command, with args beginning with: 'hunter2' '{}'\r\n";
@@ -151,7 +151,7 @@ async fn no_error_shows_a_secret() {
     }
 }
 
-/// A server that gives the commands of a new connection one answer, and each script another.
+/// A server with one answer to the commands of a new connection and another to each script.
 async fn parrot(welcome: &'static str, answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

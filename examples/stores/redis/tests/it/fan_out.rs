@@ -9,7 +9,8 @@ use crate::server::{Wire, prefix};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// X5: every listener of a channel hears each message, in order and byte for byte; those of another channel or prefix do not.
+/// X5: every listener of a channel gets each message, in order and byte for byte; listeners of
+/// another channel or prefix do not.
 #[tokio::test]
 async fn every_listener_of_a_channel_hears_each_message() {
     let prefix = prefix!();
@@ -33,7 +34,7 @@ async fn every_listener_of_a_channel_hears_each_message() {
     assert_eq!(timeout(PATIENCE, abroad.next()).await.unwrap(), "abroad");
 }
 
-/// X5: a connection that breaks is made anew, and what is published from then on is heard.
+/// X5: a broken connection is replaced, and later messages arrive.
 #[tokio::test]
 async fn a_listener_survives_its_connection() {
     let prefix = prefix!();
@@ -55,14 +56,14 @@ async fn a_listener_survives_its_connection() {
             }
         };
         let mut heard = timeout(PATIENCE, heard).await.unwrap();
-        // what is left of the round before
+        // skips messages of the round before
         while heard != round {
             heard = timeout(PATIENCE, listener.next()).await.unwrap();
         }
     }
 }
 
-/// X5: without a server to reach there is an error, and no listener that hears nothing for ever.
+/// X5: listening fails if the server cannot be reached.
 #[tokio::test]
 async fn a_listener_begins_with_a_connection() {
     let prefix = prefix!();

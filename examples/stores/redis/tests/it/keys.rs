@@ -1,4 +1,4 @@
-//! What stands on the server, and for how long.
+//! Keys on the server, and their expiry.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use webhook_core::receiver::{Claim, Dedupe, Finish, Inbox};
 use crate::server::{Prefix, prefix};
 use crate::support::{LEASE, START, incoming};
 
-/// W7: what is finished leaves nothing but its claim, which the server forgets some time after its end, not before.
+/// W7: a finished event leaves only its claim, which expires on the server some time after its end.
 #[tokio::test]
 async fn an_empty_queue_holds_only_claims_that_pass() {
     let prefix = prefix!();
@@ -57,7 +57,7 @@ async fn prefixes_share_nothing() {
     }
 }
 
-/// X5: two processes under one prefix behave as one.
+/// X5: two processes with one prefix behave as one.
 #[tokio::test]
 async fn two_processes_claim_as_one() {
     let prefix = prefix!();
@@ -75,7 +75,7 @@ async fn two_processes_claim_as_one() {
     assert_eq!((enqueued, duplicate), (8, 56));
 }
 
-/// W7: a claim ends at its nanosecond, whatever a script's numbers can hold.
+/// W7: a claim ends at its nanosecond, despite the precision of a script's numbers.
 #[tokio::test]
 async fn a_claim_ends_at_its_nanosecond() {
     let database = prefix!().database().await;

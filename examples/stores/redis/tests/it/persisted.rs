@@ -1,4 +1,4 @@
-//! The texts of persisted queries on the server.
+//! Texts of persisted queries on the server.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn document(text: &str) -> PersistedDocument {
     }
 }
 
-/// G13: a text is one key, which the server forgets some time after its end, not before.
+/// G13: a text is one key, which expires on the server some time after its end.
 #[tokio::test]
 async fn a_text_passes_with_its_end() {
     let prefix = prefix!();
@@ -31,7 +31,7 @@ async fn a_text_passes_with_its_end() {
     assert!(left > LEASE && left < LEASE * 10, "{left:?}");
 }
 
-/// G13: what cannot be read is reported, and neither served nor overwritten.
+/// G13: an unreadable text is reported, and neither served nor overwritten.
 #[tokio::test]
 async fn a_text_that_cannot_be_read_is_reported_as_corrupt() {
     let prefix = prefix!();

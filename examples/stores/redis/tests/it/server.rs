@@ -1,6 +1,6 @@
 //! The server that the tests run against, and a prefix of keys for each test.
 //!
-//! Without a server a suite says so in one line and proves nothing; with `CI=true` that is a failure.
+//! Without a server a suite prints one line and is skipped; with `CI=true` it fails.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use redis::{Client, Commands, Connection};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
-/// A database without keys, or `return` from the test when there is no server.
+/// A database without keys, or `return` from the test if there is no server.
 macro_rules! fresh {
     () => {
         $crate::server::prefix!().database().await
@@ -42,7 +42,7 @@ fn connect() -> Option<Connection> {
     client.get_connection_with_timeout(Duration::from_secs(5)).ok()
 }
 
-/// One line for a suite, written past the test harness, which keeps what a passing test prints to itself.
+/// Prints one line per suite past the test harness, which hides the output of a passing test.
 fn skip(suite: &'static str) {
     static SKIPPED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     assert!(
@@ -92,7 +92,7 @@ impl Prefix {
         Database::connect(url, &self.0).await.unwrap()
     }
 
-    /// All keys under the prefix, without it.
+    /// All keys with the prefix, without it.
     pub(crate) fn keys(&self) -> Vec<String> {
         let keys = keys(&mut connect().unwrap(), &self.0);
         keys.iter()
@@ -135,7 +135,7 @@ struct Dropped(String);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        // should this fail, the keys stay, and the test has its own answer
+        // if this fails the keys stay, and the test keeps its own result
         if let Some(mut connection) = connect() {
             let keys = keys(&mut connection, &self.0);
             if !keys.is_empty() {
@@ -145,7 +145,7 @@ impl Drop for Dropped {
     }
 }
 
-/// A way to the server that can be cut.
+/// A connection to the server that the test can cut.
 pub(crate) struct Wire {
     port: u16,
     accepts: AbortHandle,
@@ -174,7 +174,7 @@ impl Wire {
         }
     }
 
-    /// Cuts every connection, those to come included.
+    /// Cuts every connection, later ones too.
     pub(crate) fn end(&self) {
         self.accepts.abort();
         self.cut();
@@ -193,7 +193,7 @@ impl Wire {
     }
 }
 
-/// The host and port in the server's URL.
+/// Host and port of the server's URL.
 fn address() -> String {
     let client = Client::open(url()).unwrap();
     client.get_connection_info().addr().to_string()

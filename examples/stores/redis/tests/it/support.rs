@@ -1,4 +1,4 @@
-//! Events on their way in.
+//! Incoming events.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! Connections as every thread here uses them: durable, in write-ahead mode, with foreign keys.
+//! Connections with the settings of all threads: durable, write-ahead mode, foreign keys.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -14,28 +14,30 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::{DatabaseError, DatabaseErrorKind};
 
-/// Attempts of a statement at a lock that another handle holds, the pause between them, and the time in all.
+/// Attempts of a statement at a lock of another handle, the pause between them, and the total time.
 ///
-/// SQLite's own busy timeout soon asks only ten times a second. A busy neighbour lets go for some microseconds at a time.
+/// SQLite's own busy timeout soon tries only ten times a second, and a busy handle frees the lock
+/// for microseconds.
 const ATTEMPTS: i32 = 5_000;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Statements kept prepared on each connection; the suite has fewer than a hundred, the rest is the host's.
+/// Prepared statements kept on each connection; the suite has fewer than a hundred, the host the
+/// rest.
 const CACHED_STATEMENTS: usize = 256;
 
-/// The length of the log, in pages of 4 KiB, at which a commit moves it into the file: 16 MiB.
+/// Length of the write-ahead log at which a commit starts a checkpoint, in pages of 4 KiB: 16 MiB.
 const CHECKPOINT_PAGES: i32 = 4096;
 
-/// What the writer keeps of the file in memory, at most.
+/// Limit of the writer's page cache.
 const WRITER_CACHE_KIB: i32 = 16 * 1024;
 
-/// The absolute form of `path`: SQLite gives a meaning of its own to the empty path and to `:memory:`.
+/// Returns the absolute path: SQLite treats the empty path and `:memory:` specially.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, DatabaseError> {
     std::path::absolute(path).map_err(|error| DatabaseError::new(DatabaseErrorKind::Unavailable, error))
 }
 
-/// The writing connection of a file; creates the file.
+/// Opens the writing connection of a file; creates the file.
 pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -46,24 +48,24 @@ pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
         let reason = format!("the file system allows no write-ahead log, only {journal}");
         return Err(DatabaseError::new(DatabaseErrorKind::Unavailable, reason));
     }
-    // an acknowledged verb is on the disk: FULL syncs the log at each commit, and macOS needs a word more for it
+    // FULL syncs the log at each commit; macOS needs `fullfsync` too
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
-    // each checkpoint syncs twice and writes every page that has changed since the last one
+    // each checkpoint syncs twice and writes every changed page
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    // tokens are found by their hashes, so each verb of a batch touches pages of its own
+    // tokens are found by their hashes, so verbs of a batch touch different pages
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
-    // after a burst the log shrinks again
+    // shrinks the log after a burst
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     Ok(connection)
 }
 
-/// Switches the file to write-ahead mode, unless it is, and returns the mode it is in.
+/// Switches the file to write-ahead mode unless it is in it; returns the mode.
 ///
-/// The switch first reads and then writes. SQLite asks the busy handler of nobody who reads already, since two who wait for
-/// each other in this way would wait for ever; so of many who open a new file at once, all but one would be turned away.
-/// Once refused it holds no lock, so here each begins again.
+/// The switch reads and then writes. SQLite does not call the busy handler for a reader that wants
+/// to write, to avoid a deadlock. So of many handles that open a new file together, all but one
+/// would fail. A refused handle holds no lock and retries here.
 fn write_ahead(connection: &Connection) -> Result<String, rusqlite::Error> {
     let began = Instant::now();
     loop {
@@ -76,12 +78,12 @@ fn write_ahead(connection: &Connection) -> Result<String, rusqlite::Error> {
     }
 }
 
-/// Creates the file for its owner alone when it is absent: it will hold the secrets that webhooks are signed with. SQLite
+/// Creates an absent file with access for its owner alone: it will hold signing secrets. SQLite
 /// gives the files beside it the same mode.
 ///
-/// A file that is there is not opened: closing it again would drop every lock that the process has on it.
+/// An existing file is not opened: closing it again would drop every lock of the process on it.
 fn create_private(path: &Path) -> Result<(), DatabaseError> {
-    // who finds the file made by another thread may lock it at once, so it must have been closed by then
+    // another thread may lock the new file at once, so it must be closed by then
     static CREATING: Mutex<()> = Mutex::new(());
     let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
 
@@ -97,7 +99,7 @@ fn create_private(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// A reading connection beside [`writer`].
+/// Opens a reading connection beside [`writer`].
 pub(super) fn reader(path: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -105,7 +107,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection, DatabaseError> {
     Ok(connection)
 }
 
-/// The one connection of a database that lives in memory.
+/// Opens the only connection of an in-memory database.
 pub(super) fn memory() -> Result<Connection, DatabaseError> {
     let mut connection = Connection::open_in_memory()?;
     configure(&mut connection)?;
@@ -118,10 +120,10 @@ fn configure(connection: &mut Connection) -> Result<(), DatabaseError> {
         attempts < ATTEMPTS
     }))?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    // a plan looks at no value: without this SQLite parses and plans most queries anew each time a value is bound
+    // plans do not depend on values: without this SQLite prepares most queries again for each value
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // a schema that another application wrote must not run functions with side effects
+    // a schema written by another application must not run functions with side effects
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(())
 }
@@ -135,8 +137,8 @@ mod tests {
 
     use super::*;
 
-    /// The neighbour holds the write lock until the switch to write-ahead mode was refused and is tried again: SQLite
-    /// asks no busy handler of a reader that wants to write.
+    /// The other handle holds the write lock until the switch was refused and is retried: SQLite
+    /// does not call the busy handler of a reader that wants to write.
     #[test]
     fn write_ahead_switch_waits_for_a_writer() {
         let folder = TempDir::new().unwrap();

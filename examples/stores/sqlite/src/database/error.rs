@@ -1,4 +1,4 @@
-//! Errors of the database, by what a caller can do about them.
+//! Errors of the database, by what the caller can do about them.
 
 use std::error::Error;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 
-/// A verb, a query or an opening that did not succeed.
+/// Failure of a verb, a query or an opening.
 ///
-/// `Display` says what happened in a few words; [`source`](Error::source) has SQLite's own error.
+/// `Display` names the kind of failure; [`source`](Error::source) has SQLite's error.
 #[derive(Clone, Debug)]
 pub struct DatabaseError {
     kind: DatabaseErrorKind,
@@ -37,11 +37,11 @@ impl DatabaseError {
     pub(crate) fn rolled_back() -> Self {
         Self::new(
             DatabaseErrorKind::Unavailable,
-            "the transaction was rolled back under its verbs",
+            "the transaction of the batch was rolled back",
         )
     }
 
-    /// What kind of failure it is.
+    /// Kind of the failure.
     #[must_use]
     pub fn kind(&self) -> DatabaseErrorKind {
         self.kind
@@ -54,7 +54,7 @@ impl fmt::Display for DatabaseError {
             DatabaseErrorKind::Busy => "the database is locked by another process",
             DatabaseErrorKind::Full => "the disk is full",
             DatabaseErrorKind::Unavailable => "the database is unavailable",
-            DatabaseErrorKind::Corrupt => "the database holds what cannot be read",
+            DatabaseErrorKind::Corrupt => "a stored value cannot be read",
             DatabaseErrorKind::Incompatible => {
                 "the file belongs to another release or to another application"
             }
@@ -75,29 +75,30 @@ impl From<rusqlite::Error> for DatabaseError {
     }
 }
 
-/// What a caller can do about a [`DatabaseError`].
+/// Kind of a [`DatabaseError`], by what the caller can do.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
-    /// Another process held the write lock for longer than the busy timeout. Nothing was written; a retry is safe.
+    /// Another process held the write lock for longer than the busy timeout. Nothing was written; a
+    /// retry is safe.
     Busy,
-    /// No room on the disk. Nothing was acknowledged; a retry is safe once there is room.
+    /// The disk is full. Nothing was acknowledged; a retry is safe once there is room.
     Full,
-    /// Input or output failed, or the database is closed. Nothing was acknowledged; a retry of an idempotent verb is
-    /// safe.
+    /// I/O failed, or the database is closed. Nothing was acknowledged; retrying an idempotent verb
+    /// is safe.
     Unavailable,
-    /// The file, or a value in it, cannot be understood. A retry does not help.
+    /// The file, or a value in it, cannot be read. A retry does not help.
     Corrupt,
-    /// The file's tables are of another release, or `PRAGMA user_version` is another application's. A retry does not
-    /// help.
+    /// The file's tables are of another release, or `PRAGMA user_version` is another application's.
+    /// A retry does not help.
     Incompatible,
-    /// The closure's own doing: a statement that SQLite refused, a violated constraint, a panic. What it wrote was
-    /// undone; a retry of the same closure does not help.
+    /// The closure failed: a statement that SQLite refused, a violated constraint, a panic. Its
+    /// writes were rolled back; retrying the same closure does not help.
     Failed,
 }
 
 impl DatabaseErrorKind {
-    /// Whether the same verb may succeed at another time.
+    /// Returns `true` if the same verb may succeed later.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Busy | Self::Full | Self::Unavailable)

@@ -1,4 +1,4 @@
-//! A closure on its way to a database thread, and its answer on the way back.
+//! Closures that are sent to a database thread, and their results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,27 +7,27 @@ use tokio::sync::oneshot;
 
 use super::error::DatabaseError;
 
-/// What a database thread needs to know of a closure: its types are erased.
+/// A closure with erased types, for a database thread.
 pub(super) trait Job: Send {
-    /// Whether somebody still waits for the answer.
+    /// Returns `true` if the caller still waits for the result.
     fn is_awaited(&self) -> bool;
 
-    /// Runs the closure, catching a panic. `true` when what it wrote shall stay.
+    /// Runs the closure and catches a panic. Returns `true` if its writes are to be kept.
     fn run(&mut self, transaction: &Transaction<'_>) -> bool;
 
-    /// The closure did not run, or what it wrote was not committed: no success may be answered.
+    /// Marks the job as failed: it did not run, or its writes were not committed.
     fn fail(&mut self, error: DatabaseError);
 
-    /// Sends the answer.
+    /// Sends the result.
     fn answer(self: Box<Self>);
 }
 
 pub(super) type BoxedJob = Box<dyn Job>;
 
-/// The outcome of a job, awaited.
+/// Receives the result of a job.
 pub(super) type JobReceiver<T, E> = oneshot::Receiver<Result<T, E>>;
 
-/// Makes a job of `closure`.
+/// Makes a job from `closure`.
 pub(super) fn job<T, E, F>(closure: F) -> (BoxedJob, JobReceiver<T, E>)
 where
     T: Send + 'static,
@@ -45,7 +45,7 @@ where
     )
 }
 
-/// The job, if somebody still waits for its answer.
+/// Returns the job if its caller still waits for the result.
 pub(super) fn awaited(job: BoxedJob) -> Option<BoxedJob> {
     if job.is_awaited() {
         return Some(job);
@@ -54,7 +54,7 @@ pub(super) fn awaited(job: BoxedJob) -> Option<BoxedJob> {
     None
 }
 
-/// Runs what may run a destructor of the host: its panic must not end the thread that serves everybody.
+/// Runs a step that may run a destructor of the host: a panic must not end the shared thread.
 pub(super) fn shielded(step: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(step)));
 }
@@ -79,7 +79,7 @@ where
         let Some(closure) = self.closure.take() else {
             return false;
         };
-        // whatever the closure left half done in the database is undone by its savepoint
+        // the savepoint undoes partial writes of the closure
         let outcome = catch_unwind(AssertUnwindSafe(|| closure(transaction)))
             .unwrap_or_else(|_panic| Err(DatabaseError::panicked().into()));
         self.outcome.insert(outcome).is_ok()
@@ -94,7 +94,7 @@ where
     fn answer(self: Box<Self>) {
         let Self { outcome, reply, .. } = *self;
         if let Some(outcome) = outcome {
-            // the caller may have gone meanwhile, and its answer is dropped here
+            // if the caller has gone, its result is dropped here
             shielded(|| drop(reply.send(outcome)));
         }
     }

@@ -1,4 +1,4 @@
-//! The suite's tables, made once per file, and the steps of a host's own tables.
+//! Migrations of the suite's tables and of a host's own tables.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
@@ -9,7 +9,7 @@ const LAYOUT: u32 = 1;
 
 const STORE: &str = include_str!("../schema/store.sql");
 
-/// The suite's tables by feature: a component of `store_component`, at version 1, and its schema.
+/// Tables of the suite by feature: a component of `store_component` at version 1, and its schema.
 const PARTS: &[(&str, &str)] = &[
     #[cfg(feature = "conventions")]
     (
@@ -25,7 +25,7 @@ const PARTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Makes the tables of this build's features that the file does not have yet.
+/// Makes the tables of this build's features that the file does not have.
 pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -50,13 +50,13 @@ pub(super) fn migrate_suite(connection: &mut Connection) -> Result<(), DatabaseE
     Ok(transaction.commit()?)
 }
 
-/// Reads the file: the connection's cached schema may be older than tables that another handle has made.
+/// Reads the file: the connection's cached schema may be older than tables of another handle.
 fn has_our_tables(transaction: &Transaction<'_>) -> Result<bool, DatabaseError> {
     let ours = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'store_component'";
     Ok(transaction.query_row(ours, (), |row| row.get(0))?)
 }
 
-/// Brings the tables of a host's component `name` to the version that `steps` describe.
+/// Migrates the tables of a host's component `name` to the last of `steps`.
 pub(super) fn migrate_component<S: AsRef<str>>(
     transaction: &Transaction<'_>,
     name: &str,
@@ -79,7 +79,7 @@ pub(super) fn migrate_component<S: AsRef<str>>(
     Ok(())
 }
 
-/// Runs the steps after `version`; returns the version reached.
+/// Runs the steps after `version`; returns the new version.
 fn run_steps<S: AsRef<str>>(
     transaction: &Transaction<'_>,
     name: &str,

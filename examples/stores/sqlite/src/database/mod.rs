@@ -1,21 +1,23 @@
-//! One SQLite file behind one writer thread that commits many verbs at once.
+//! One SQLite file with one writer thread and group commit.
 //!
-//! A commit that survives a power cut costs a sync of the disk, some milliseconds on common hardware. One commit for
-//! each verb would allow a few hundred verbs a second; so the writer takes everything that waits, runs each verb
-//! under a savepoint of its own, commits once, and only then answers all. Under load the batches grow by themselves:
-//! whatever arrives during one commit is the next batch.
+//! A commit that survives a power cut syncs the disk, which takes milliseconds. One commit per verb
+//! would allow a few hundred verbs a second. So the writer takes all queued verbs, runs each under
+//! its own savepoint, commits once, and then answers all. Verbs that arrive during a commit form
+//! the next batch, so batches grow with the load.
 //!
-//! Callers wait on a channel, never on the disk, so no thread of an async runtime is ever blocked; no particular
-//! runtime is needed.
+//! Callers wait on a channel, so no thread of an async runtime is blocked. Any runtime works.
 //!
-//! # What a verb must not do
+//! # Contract
 //!
-//! - `BEGIN`, `COMMIT`, `ROLLBACK` or `OR ROLLBACK`: the transaction belongs to its neighbours too. Savepoints are fine.
-//! - take long: it holds the only writer.
-//! - wait for another verb or query of the same database: in memory, and for a verb, that is the thread it runs on.
-//! - leave a *deferred* constraint violated: that is found at the commit, which then fails for the whole batch.
+//! A verb must not:
 //!
-//! Nothing of this loses data: a batch that cannot be committed is acknowledged to nobody.
+//! - use `BEGIN`, `COMMIT`, `ROLLBACK` or `OR ROLLBACK`: it shares the transaction with other
+//!   verbs. Savepoints are fine.
+//! - take long: there is one writer.
+//! - wait for another verb or query of the same database: it would block the thread that runs it.
+//! - leave a *deferred* constraint violated: the commit then fails for the whole batch.
+//!
+//! A violation loses no data: no verb of a batch that cannot be committed is acknowledged.
 
 mod connection;
 mod error;
@@ -43,10 +45,10 @@ pub use self::error::{DatabaseError, DatabaseErrorKind};
 /// Threads that read a file beside its writer.
 const READERS: usize = 2;
 
-/// A handle on one SQLite file, or on one database in memory. Clones share it.
+/// Handle on one SQLite file, or on one in-memory database. Clones share it.
 ///
-/// The store ports of the features that are on are implemented for it. Dropping the last clone blocks until what has begun is committed
-/// and the threads have ended; what had not begun never does.
+/// It implements the store ports of the enabled features. Dropping the last clone blocks until
+/// started verbs are committed and the threads have ended; queued verbs do not run.
 ///
 /// # Examples
 ///
@@ -79,7 +81,7 @@ pub struct Database {
     pub(crate) signers: SignersAtRest,
 }
 
-/// The order matters: the writer closes last, so that it can move the log into the file and remove it.
+/// In drop order: the writer closes last, to checkpoint and remove the log.
 #[derive(Debug)]
 struct Threads {
     readers: Option<Worker>,
@@ -89,17 +91,19 @@ struct Threads {
 }
 
 impl Database {
-    /// Opens a file, creating it when it is absent, and makes the tables of this build's features.
+    /// Opens a file, created if absent, and makes the tables of this build's features.
     ///
-    /// Blocks for some milliseconds: call it at start. Several handles, in one process or in many, may hold the same
-    /// file; they take turns.
+    /// It blocks for some milliseconds, so call it at start. Several handles, in one process or
+    /// several, may hold the same file; their writes take turns.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable) when the file cannot be opened or its file system has no
-    /// shared memory for the write-ahead log, [`Corrupt`](DatabaseErrorKind::Corrupt) when it is not a database,
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when another release wrote it or another application owns it,
-    /// [`Busy`](DatabaseErrorKind::Busy) when another process keeps it locked.
+    /// - [`Unavailable`](DatabaseErrorKind::Unavailable): the file cannot be opened, or its file
+    ///   system does not support the shared memory of the write-ahead log.
+    /// - [`Corrupt`](DatabaseErrorKind::Corrupt): the file is not a database.
+    /// - [`Incompatible`](DatabaseErrorKind::Incompatible): another release or another application
+    ///   made it.
+    /// - [`Busy`](DatabaseErrorKind::Busy): another process keeps it locked.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DatabaseError> {
         let path = connection::absolute(path.as_ref())?;
         let writer = connection::writer(&path)?;
@@ -111,11 +115,11 @@ impl Database {
         })
     }
 
-    /// Opens a database that lives in memory, and no longer than its last handle.
+    /// Opens an in-memory database, which ends with its last handle.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable) when no thread can be started.
+    /// [`Unavailable`](DatabaseErrorKind::Unavailable): a thread cannot be started.
     pub fn open_in_memory() -> Result<Self, DatabaseError> {
         Self::start(connection::memory()?, || Ok(None))
     }
@@ -139,7 +143,8 @@ impl Database {
         })
     }
 
-    /// Keeps the signing secrets of webhook endpoints sealed, not in clear. Every handle on the file needs the same.
+    /// Encrypts the signing secrets of webhook endpoints at rest. Every handle on the file needs
+    /// the same sealer.
     #[cfg(feature = "webhooks")]
     #[must_use]
     pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
@@ -148,13 +153,16 @@ impl Database {
 
     /// Runs `verb` as one atomic, durable step.
     ///
-    /// `Ok` is answered only after the commit has reached the disk. `Err` and a panic undo what this verb wrote, and
-    /// nothing else. Nothing happens before the future is first polled; once it is dropped, a verb that has not begun
-    /// never runs, and one that has begun ends as if the caller were there.
+    /// # Contract
+    ///
+    /// - `Ok` is returned after the commit has reached the disk.
+    /// - `Err` and a panic roll back the writes of this verb, and of no other.
+    /// - Nothing happens before the future is first polled. If it is dropped, a verb that has not
+    ///   started never runs, and one that has started runs to its end.
     ///
     /// # Errors
     ///
-    /// The verb's own, or a [`DatabaseError`] when it could not be run or committed.
+    /// The error of the verb, or a [`DatabaseError`] if the verb could not be run or committed.
     pub async fn write<T, E>(
         &self,
         verb: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
@@ -167,14 +175,15 @@ impl Database {
         ask(&self.threads.writer, verb, answer).await
     }
 
-    /// Runs `query` on one consistent snapshot, which holds every write that was answered before the call.
+    /// Runs `query` on one consistent snapshot, which has every write that was acknowledged before
+    /// the call.
     ///
-    /// A file is read beside its writer; a database in memory is read between its writes.
+    /// A file is read in parallel with its writer, an in-memory database between its writes.
     ///
     /// # Errors
     ///
-    /// The query's own, or a [`DatabaseError`] when it could not be run. Writing is refused with
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable).
+    /// The error of the query, or a [`DatabaseError`] if the query could not be run. A write fails
+    /// with [`Unavailable`](DatabaseErrorKind::Unavailable).
     pub async fn read<T, E>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -193,16 +202,20 @@ impl Database {
         }
     }
 
-    /// Brings a host's own tables to the version that `steps` describe, in one transaction.
+    /// Migrates the host's own tables to the last of `steps`, in one transaction.
     ///
-    /// Step N takes component `name` from version N to N + 1 and runs once per file. A release appends steps and never
-    /// edits one. The suite's tables are `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*` and `webhook_*`; any other name is the
-    /// host's.
+    /// # Contract
+    ///
+    /// - Step N takes component `name` from version N to N + 1 and runs once per file.
+    /// - A release appends steps and never edits one.
+    /// - The suite owns the tables `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*`
+    ///   and `webhook_*`. All other names are the host's.
     ///
     /// # Errors
     ///
-    /// [`Incompatible`](DatabaseErrorKind::Incompatible) when the file is ahead of `steps`,
-    /// [`Failed`](DatabaseErrorKind::Failed) when a step is refused; then none of them has run.
+    /// - [`Incompatible`](DatabaseErrorKind::Incompatible): the file has run more steps than
+    ///   `steps` has.
+    /// - [`Failed`](DatabaseErrorKind::Failed): a step was refused; none of them has run.
     pub async fn migrate(&self, name: &str, steps: &[&str]) -> Result<(), DatabaseError> {
         let name = name.to_owned();
         let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
@@ -210,13 +223,14 @@ impl Database {
             .await
     }
 
-    /// The transactions that this handle and its clones have committed: under load far fewer than verbs.
+    /// Number of transactions that this handle and its clones have committed: under load far fewer
+    /// than verbs.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.threads.commits.load(Ordering::Relaxed)
     }
 
-    /// The queries that this handle and its clones were asked for: what a page costs the database.
+    /// Number of queries that this handle and its clones have run, for tests of a page's cost.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.threads.reads.load(Ordering::Relaxed)
@@ -233,7 +247,7 @@ where
         .unwrap_or_else(|_gone| Err(DatabaseError::closed().into()))
 }
 
-/// The writer's connection while it may only read.
+/// The writer's connection while writes are disabled.
 struct ReadOnly<'connection>(&'connection Connection);
 
 impl<'connection> ReadOnly<'connection> {
@@ -245,7 +259,7 @@ impl<'connection> ReadOnly<'connection> {
 
 impl Drop for ReadOnly<'_> {
     fn drop(&mut self) {
-        // turning it off can only fail for want of memory, and then the next write says so
+        // this fails only without memory, and then the next write reports it
         drop(self.0.pragma_update(None, "query_only", false));
     }
 }

@@ -1,4 +1,4 @@
-//! How SQLite goes about what the stores ask it: each statement that the verbs run is explained.
+//! Query plans of all statements of the stores: no verb may scan a growing table.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use webhook_core_conformance::{
 
 use super::{Database, DatabaseError, connection, migration};
 
-/// The only steps that walk or sort, and why they may.
+/// The allowed plan steps that scan or sort, with reasons.
 const WALKS: &[(&str, &str)] = &[
     (
         "SCAN lane USING INDEX webhook_lane_turn",
@@ -50,7 +50,7 @@ const WALKS: &[(&str, &str)] = &[
 struct Statements(Arc<Mutex<BTreeSet<String>>>);
 
 impl Statements {
-    /// A database in memory that notes what is asked of it.
+    /// An in-memory database that records its statements.
     fn noted(&self) -> Database {
         let mut connection = connection::memory().unwrap();
         migration::migrate_suite(&mut connection).unwrap();
@@ -73,7 +73,7 @@ macro_rules! kit_cases {
     };
 }
 
-/// The steps of the plan of `statement` that walk a table or sort.
+/// Plan steps of `statement` that scan a table or sort.
 fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>, DatabaseError> {
     let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}"))?;
     let steps = plan
@@ -88,7 +88,7 @@ fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>,
     Ok(steps.into_iter().filter(is_costly).collect())
 }
 
-/// X4: no verb walks a table that grows, however many rows it has.
+/// X4: no verb scans a growing table, for any number of rows.
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a list of cases")]
 async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
@@ -135,7 +135,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         tokens::revoking_a_family_ends_all_of_it_once,
         tokens::revoking_an_access_token_ends_it_alone,
     );
-    // of a few names, so that the flood makes room
+    // a capacity of a few names, so that the flood evicts some
     let few = || {
         let few = seen.noted().attempts_of("passwords");
         few.with_capacity(NonZeroU64::MIN.saturating_add(99))

@@ -1,4 +1,4 @@
-//! Threads that own a connection each and take jobs from one queue.
+//! Threads with one connection each, which take jobs from one queue.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};
@@ -11,7 +11,8 @@ use super::error::{DatabaseError, DatabaseErrorKind};
 use super::job::{BoxedJob, awaited, shielded};
 use super::writer::Writer;
 
-/// A queue and the threads that serve it. Dropping it lets them finish what is queued and awaited, and waits for them.
+/// A queue and its threads. Dropping it blocks until the queued jobs with a waiting caller are
+/// done.
 #[derive(Debug)]
 pub(super) struct Worker {
     jobs: Option<Sender<BoxedJob>>,
@@ -19,7 +20,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// One thread that commits many jobs at once.
+    /// Starts one thread that commits many jobs together.
     pub(super) fn writer(mut writer: Writer) -> Result<Self, DatabaseError> {
         let (jobs, queue) = channel();
         let thread = spawn("sqlite-writer", move || {
@@ -33,7 +34,7 @@ impl Worker {
         })
     }
 
-    /// One thread for each connection; each job sees one snapshot.
+    /// Starts one thread per connection; each job sees one snapshot.
     pub(super) fn readers(connections: Vec<Connection>) -> Result<Self, DatabaseError> {
         let (jobs, queue) = channel::<BoxedJob>();
         let queue = Arc::new(Mutex::new(queue));
@@ -51,7 +52,7 @@ impl Worker {
         })
     }
 
-    /// Queues a job. When the threads are gone the job is dropped, and with it its caller's hope for an answer.
+    /// Queues a job. If the threads have ended the job is dropped, and its caller gets an error.
     pub(super) fn submit(&self, job: BoxedJob) {
         if let Some(jobs) = &self.jobs {
             drop(jobs.send(job));
@@ -63,7 +64,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // the last handle may die inside a closure, on the very thread that would be waited for
+            // the last handle may be dropped inside a closure on this very thread
             if thread.thread().id() != thread::current().id() {
                 drop(thread.join());
             }

@@ -1,4 +1,4 @@
-//! Group commit: everything that waits goes into one transaction, and nobody is answered before it is on the disk.
+//! Group commit: all queued jobs share one transaction, and are answered after it is on the disk.
 
 use std::iter;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::error::DatabaseError;
 use super::job::{BoxedJob, awaited};
 
-/// Bounds how long the first verb of a batch waits for the last one.
+/// Limit of jobs in a batch, which bounds how long the first waits for the last.
 const BATCH: usize = 1024;
 
 /// The only connection that writes.
@@ -25,9 +25,9 @@ impl Writer {
         Self { connection, commits }
     }
 
-    /// Runs `first` and everything queued behind it in one transaction, then answers each.
+    /// Runs `first` and all queued jobs in one transaction, then answers each.
     ///
-    /// What arrives while the others run still joins: the sync at the end is what takes long.
+    /// Jobs that arrive meanwhile join the batch: the sync at its end takes most of the time.
     pub(super) fn commit_together(&mut self, first: BoxedJob, queue: &Receiver<BoxedJob>) {
         let waiting = iter::once(first).chain(queue.try_iter()).filter_map(awaited);
         let mut waiting = waiting.take(BATCH).peekable();
@@ -70,11 +70,11 @@ impl Writer {
     }
 }
 
-/// Runs one job under a savepoint of its own, so that its failure undoes nothing of its neighbours'.
+/// Runs one job under its own savepoint, so that its failure rolls back no other job.
 ///
 /// # Errors
 ///
-/// When the transaction itself is lost; SQLite rolls back as a whole when the disk is full or fails.
+/// The transaction itself is lost: SQLite rolls all of it back if the disk is full or fails.
 fn run_alone(transaction: &Transaction<'_>, job: &mut BoxedJob) -> Result<(), DatabaseError> {
     transaction
         .prepare_cached("SAVEPOINT store_sqlite_verb")?

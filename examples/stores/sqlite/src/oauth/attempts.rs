@@ -1,4 +1,4 @@
-//! Attempts at secrets and passwords (O27), in `oauth_attempt`.
+//! Counted attempts at secrets and passwords (O27), in `oauth_attempt`.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -14,31 +14,35 @@ use crate::column::{Number, Time};
 use crate::database::{Database, DatabaseError};
 use crate::purge;
 
-/// How many names a kind has at most unless said otherwise: some twenty megabytes.
+/// Default limit of names of a kind: some 20 megabytes.
 const CAPACITY: NonZeroU64 = NonZeroU64::MIN.saturating_add(99_999);
 
-/// How many names make room for a new one at once, at most: the writer is never held for long.
+/// Limit of names that one step evicts, so that the writer is free soon.
 const AT_ONCE: u64 = 500;
 
-/// Those that are forgotten: they are as good as absent, however often they were tried.
+/// Forgotten names: they count as absent, for any number of attempts.
 const FORGOTTEN: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
     SELECT kind, key FROM oauth_attempt WHERE kind = ?1 AND forgotten_at <= ?2 LIMIT ?3)";
 
-/// Those with the fewest attempts that wait for nothing.
+/// Open names with the fewest attempts.
 const OPEN: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
     SELECT kind, key FROM oauth_attempt WHERE kind = ?1 AND opens_at <= ?2 ORDER BY attempts, forgotten_at LIMIT ?3)";
 
-/// Those with the fewest attempts of those that have to wait.
+/// Closed names with the fewest attempts.
 const CLOSED: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
     SELECT kind, key FROM oauth_attempt WHERE kind = ?1 AND opens_at > ?2 ORDER BY attempts, forgotten_at LIMIT ?3)";
 
-/// Attempts of one kind, counted in a [`Database`]: [`Database::attempts_of`] makes it.
+/// Attempt counter of one kind in a [`Database`], made by [`Database::attempts_of`].
 ///
-/// Whoever holds the file counts together, in one process or several, and a restart forgives nobody. A kind has 100,000 names at once, or
-/// as many as it is told: when all are taken it lets go of those that are forgotten, then of those with the fewest attempts, an eighth
-/// of them or 500 at a time, and of none that is closed while one is left that is open.
+/// - All processes with the file count together, and the counts survive a restart.
+/// - A kind has at most 100,000 names, or the [capacity](Self::with_capacity). At the limit it
+///   evicts forgotten names first, then the names with the fewest attempts, an eighth of them or
+///   500 at a time. A closed name is evicted only if no open one is left.
 ///
-/// Every attempt is a commit, as is every question for how a name stands: behind a closed door neither is faster.
+/// # Performance
+///
+/// Each attempt is one commit. So is each question for the standing of a name, so that the time
+/// does not tell a closed name from an open one.
 #[derive(Clone, Debug)]
 pub struct Attempts {
     database: Database,
@@ -47,8 +51,8 @@ pub struct Attempts {
 }
 
 impl Database {
-    /// Counts attempts of this kind, apart from those of every other: passwords, secrets of clients, letters. What costs an attacker
-    /// little to try then makes no room among what costs much.
+    /// Creates a counter for this kind of attempt, separate from all other kinds: passwords, client
+    /// secrets, e-mails. So cheap attempts of one kind evict no names of another.
     ///
     /// # Examples
     ///
@@ -78,7 +82,7 @@ impl Database {
 }
 
 impl Attempts {
-    /// Holds so many names at once. More that are there already go as new ones come.
+    /// Sets the limit of names. Excess names that exist are evicted as new ones come.
     #[must_use]
     pub fn with_capacity(self, capacity: NonZeroU64) -> Self {
         Self { capacity, ..self }
@@ -115,7 +119,7 @@ impl AttemptStore for Attempts {
 
     async fn standing(&self, key: &AttemptKey, now: SystemTime) -> Result<Admission, StoreError> {
         let (kind, key) = (Arc::clone(&self.kind), *key);
-        // in line with those who count: a reader would overtake them
+        // queued behind the writes: a reader would overtake them
         let tally = self
             .database
             .write(move |transaction| load(transaction, &kind, &key));
@@ -135,7 +139,7 @@ impl AttemptStore for Attempts {
         Ok(forgive.await?)
     }
 
-    /// Of every kind.
+    /// Purges every kind.
     async fn purge_attempts(&self, now: SystemTime) -> Result<u64, StoreError> {
         Ok(self.database.purge_by(purge::OF_ATTEMPTS, now).await?)
     }
@@ -174,7 +178,7 @@ fn put(
     Ok(())
 }
 
-/// For one more name.
+/// Evicts names for one more.
 fn make_room(
     transaction: &Transaction<'_>,
     kind: &str,

@@ -1,4 +1,5 @@
-//! Sign-ins under way (O24), in `oauth_interaction`, and pushed requests (O23), in `oauth_pushed_request`.
+//! Pending sign-ins (O24), in `oauth_interaction`, and pushed requests (O23), in
+//! `oauth_pushed_request`.
 
 use std::time::SystemTime;
 
@@ -100,7 +101,7 @@ fn load_pushed(
     Ok(pushed.optional()?)
 }
 
-/// Spends the pushed request; false when it was spent before, or is gone.
+/// Marks the pushed request as used; false if it was used before or does not exist.
 fn complete(transaction: &Transaction<'_>, hash: &TokenHash) -> Result<bool, DatabaseError> {
     let mut statement = transaction
         .prepare_cached("UPDATE oauth_pushed_request SET completed = 1 WHERE hash = ?1 AND NOT completed")?;

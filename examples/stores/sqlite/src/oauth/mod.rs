@@ -1,4 +1,5 @@
-//! The stores of `oauth_core`: attempts, clients, interactions, spent names, sessions, and codes with the tokens they bought.
+//! The stores of `oauth_core`: attempts, clients, interactions, replays, sessions, codes and
+//! tokens.
 
 mod attempts;
 mod clients;
@@ -11,7 +12,7 @@ pub use self::attempts::Attempts;
 
 use oauth_core::store::Insertion;
 
-/// What the row count of an `INSERT … ON CONFLICT DO NOTHING` means.
+/// Converts the row count of an `INSERT … ON CONFLICT DO NOTHING`.
 fn insertion(rows: usize) -> Insertion {
     if rows == 0 {
         Insertion::Exists

@@ -1,4 +1,4 @@
-//! Names that may be used once (O6), in `oauth_replay`.
+//! Single-use names, for replay detection (O6), in `oauth_replay`.
 
 use std::time::SystemTime;
 

@@ -3,14 +3,14 @@
 CREATE TABLE idempotency_record (
     key         BLOB PRIMARY KEY,
     fingerprint BLOB NOT NULL,
-    fence       BLOB,           -- null once it is settled
+    fence       BLOB,           -- null when settled
     state       TEXT NOT NULL,  -- as JSON, without the body
     body        BLOB,
     expires_at  INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX idempotency_record_expired ON idempotency_record (expires_at);
 
--- The buckets of rate limits: a name is a hash, a bucket the time at which it is full again.
+-- Rate-limit buckets: a hash as the name, and the time at which the bucket is full.
 CREATE TABLE rate_limit_bucket (
     key     BLOB PRIMARY KEY,
     full_at INTEGER NOT NULL

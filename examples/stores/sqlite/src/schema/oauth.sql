@@ -1,5 +1,5 @@
--- Times are nanoseconds since 1970, hashes and bodies BLOBs. Where there is a `record` it is the whole record as JSON,
--- and the columns beside it are searched by or change.
+-- Times are nanoseconds since 1970, hashes and bodies BLOBs. A `record` is the whole record as
+-- JSON; the columns beside it are for searches and for values that change.
 
 CREATE TABLE oauth_client (
     id     TEXT PRIMARY KEY,
@@ -17,7 +17,7 @@ CREATE TABLE oauth_code (
     hash         BLOB PRIMARY KEY,
     expires_at   INTEGER NOT NULL,
     retain_until INTEGER NOT NULL,
-    redeemed     BLOB,  -- the family it bought
+    redeemed     BLOB,  -- the token family that it was redeemed for
     record       TEXT NOT NULL,
     purge_at     INTEGER NOT NULL AS (iif(redeemed IS NULL, expires_at, retain_until)),
     subject      TEXT AS (record ->> '$.grant.subject'),
@@ -44,7 +44,7 @@ CREATE TABLE oauth_refresh_token (
     hash         BLOB PRIMARY KEY,
     family       BLOB NOT NULL REFERENCES oauth_family (id),
     expires_at   INTEGER NOT NULL,
-    rotated_at   INTEGER,  -- null for the live leaf, like what it was exchanged for
+    rotated_at   INTEGER,  -- null for the live leaf, like its successors
     successor    BLOB,
     access_token BLOB,
     salt         BLOB,
@@ -68,9 +68,9 @@ CREATE TABLE oauth_session (
     id           BLOB PRIMARY KEY,
     hash         BLOB NOT NULL UNIQUE,
     subject      TEXT NOT NULL,
-    active_until INTEGER NOT NULL,  -- the earlier of its two ends, or when it was ended
+    active_until INTEGER NOT NULL,  -- the earlier of its two expiries, or its end
     record       TEXT NOT NULL,
-    renewed_from TEXT AS (record ->> '$.renewed_from')  -- the secret before the last renewal
+    renewed_from TEXT AS (record ->> '$.renewed_from')  -- secret before the last renewal
 ) STRICT;
 CREATE INDEX oauth_session_of_subject ON oauth_session (subject);
 CREATE INDEX oauth_session_over ON oauth_session (active_until);
@@ -84,7 +84,7 @@ CREATE TABLE oauth_reset_token (
 ) STRICT;
 CREATE INDEX oauth_reset_token_expired ON oauth_reset_token (expires_at);
 
--- requests that clients have pushed
+-- pushed authorization requests
 CREATE TABLE oauth_pushed_request (
     hash         BLOB PRIMARY KEY,
     retain_until INTEGER NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE oauth_pushed_request (
 ) STRICT;
 CREATE INDEX oauth_pushed_request_purgeable ON oauth_pushed_request (retain_until);
 
--- names that may be used once and were
+-- single-use names that were used
 CREATE TABLE oauth_replay (
     key        BLOB PRIMARY KEY,
     expires_at INTEGER NOT NULL
@@ -115,7 +115,7 @@ CREATE INDEX oauth_attempt_forgotten_of_kind ON oauth_attempt (kind, forgotten_a
 -- then the names with the fewest attempts
 CREATE INDEX oauth_attempt_weight ON oauth_attempt (kind, attempts, forgotten_at);
 
--- The number of names of each kind, so that an attempt need not count them.
+-- Number of names of each kind, so that an attempt need not count them.
 CREATE TABLE oauth_attempt_kind (
     kind  TEXT PRIMARY KEY,
     names INTEGER NOT NULL

@@ -1,4 +1,4 @@
--- the version of each part of the suite's tables and of each component of the host
+-- version of each component of the suite and of the host
 CREATE TABLE store_component (
     name    TEXT PRIMARY KEY,
     version INTEGER NOT NULL

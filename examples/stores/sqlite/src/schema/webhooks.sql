@@ -9,7 +9,7 @@ CREATE TABLE webhook_claim (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
 
--- what was received and is not finished, oldest first by `seq`
+-- received events that are not finished, oldest first by `seq`
 CREATE TABLE webhook_received (
     seq          INTEGER PRIMARY KEY AUTOINCREMENT,
     source       TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE webhook_received (
     body         BLOB NOT NULL
 ) STRICT;
 
--- the number of the latest lease, of which no two are equal
+-- number of the latest lease; numbers are never reused
 CREATE TABLE webhook_lease (
     last INTEGER NOT NULL
 ) STRICT;
@@ -29,13 +29,13 @@ INSERT INTO webhook_lease (last) VALUES (0);
 CREATE TABLE webhook_endpoint (
     id      TEXT PRIMARY KEY,
     url     TEXT NOT NULL,
-    events  TEXT,           -- the types it asked for as JSON; null for every one
+    events  TEXT,           -- subscribed types as JSON; null for all
     signers TEXT NOT NULL,  -- schemes and secrets as JSON
     state   TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE webhook_subscription (
-    event_type TEXT NOT NULL,  -- `*` for every one
+    event_type TEXT NOT NULL,  -- `*` for all
     endpoint   TEXT NOT NULL REFERENCES webhook_endpoint (id),
     PRIMARY KEY (event_type, endpoint)
 ) STRICT, WITHOUT ROWID;
@@ -69,7 +69,7 @@ CREATE INDEX webhook_delivery_suspect ON webhook_delivery (endpoint, due_at, eve
 CREATE INDEX webhook_delivery_failed ON webhook_delivery (event, endpoint)
     WHERE state IN ('permanent_failure', 'dead_letter');
 
--- whose turn it is, until when it is left alone, and how the endpoint does
+-- turns, pauses and health of the endpoints
 CREATE TABLE webhook_lane (
     endpoint      TEXT PRIMARY KEY,
     last_turn     INTEGER NOT NULL DEFAULT 0,
@@ -96,7 +96,7 @@ CREATE TABLE webhook_attempt (
     PRIMARY KEY (event, endpoint, fence)
 ) STRICT, WITHOUT ROWID;
 
--- how far each resource of a sender has come; the position as 8 bytes, the highest first, so that it compares as unsigned
+-- latest position of each resource: 8 bytes, big-endian, which compare as unsigned
 CREATE TABLE webhook_latest (
     source   TEXT NOT NULL,
     resource TEXT NOT NULL,

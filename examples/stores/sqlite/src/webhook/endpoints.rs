@@ -1,4 +1,5 @@
-//! Registered endpoints (W16), in `webhook_endpoint`; `webhook_subscription` finds those of one event type.
+//! Registered endpoints (W16) in `webhook_endpoint`; `webhook_subscription` indexes them by event
+//! type.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use crate::column::Term;
 use crate::database::{Database, DatabaseError};
 use crate::json::{Document, Json};
 
-/// The subscription of an endpoint that gets everything; no event type is written like this.
+/// Subscription of an endpoint to all events; not a valid event type.
 const EVERY_TYPE: &str = "*";
 
 #[async_trait]
@@ -101,7 +102,7 @@ fn load(
     found.map(|stored| stored.read(signers)).transpose()
 }
 
-/// By their ids alone: what else stands in a row, a secret above all, need not be readable to send it something.
+/// Selects ids alone, so that an unreadable row does not stop its deliveries.
 pub(super) fn subscribers(
     connection: &Connection,
     event_type: &EventType,
@@ -134,7 +135,7 @@ fn rotate(
     Ok(rotated)
 }
 
-/// A row, with its signers as they stand there.
+/// A row with its signers as stored.
 struct Stored {
     endpoint: EndpointId,
     url: Destination,
@@ -170,7 +171,7 @@ impl Stored {
     }
 }
 
-/// The types that an endpoint asked for, read back from their column.
+/// Event types of an endpoint, parsed from their column.
 #[derive(Deserialize)]
 #[serde(try_from = "Vec<String>")]
 struct EventTypes(BTreeSet<EventType>);

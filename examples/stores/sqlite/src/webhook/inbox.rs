@@ -1,7 +1,7 @@
-//! Claims of received events (W7) and the queue behind them (W8), in `webhook_claim` and `webhook_received`.
+//! Claims of received events (W7) and their queue (W8), in `webhook_claim` and `webhook_received`.
 //!
-//! Both are written in one transaction, so an event is either claimed and queued or neither; a duplicate is never
-//! answered while its first copy could still be lost.
+//! One transaction writes both, so an event is claimed and queued, or neither. A duplicate is
+//! therefore acknowledged only after its first copy is stored.
 
 use std::time::{Duration, SystemTime};
 
@@ -85,7 +85,7 @@ fn live_claim(
     Ok(digest.optional()?.map(BodyDigest::from))
 }
 
-/// Leases the oldest events that nobody holds at `now`.
+/// Leases the oldest events that no lease holds at `now`.
 fn take(
     transaction: &Transaction<'_>,
     count: usize,
@@ -115,7 +115,7 @@ fn take(
     taken.collect()
 }
 
-/// Draws `count` lease numbers, which no ticket has ever had, and answers the first.
+/// Reserves `count` unused lease numbers; returns the first.
 fn first_lease(transaction: &Transaction<'_>, count: usize) -> Result<i64, DatabaseError> {
     let mut statement =
         transaction.prepare_cached("UPDATE webhook_lease SET last = last + ?1 RETURNING last - ?1 + 1")?;

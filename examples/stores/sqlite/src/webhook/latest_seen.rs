@@ -1,4 +1,4 @@
-//! How far each resource has come (W9), in `webhook_latest`.
+//! Latest position of each resource (W9), in `webhook_latest`.
 
 use async_trait::async_trait;
 use rusqlite::{OptionalExtension, Transaction};
@@ -17,7 +17,7 @@ impl LatestSeen for Database {
     }
 }
 
-/// Moves `resource` to `position` in the caller's transaction, so that the work of the event is done with it or not at all.
+/// Advances `resource` to `position` in the caller's transaction, together with the event's work.
 ///
 /// # Errors
 ///

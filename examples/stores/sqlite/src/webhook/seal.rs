@@ -1,4 +1,4 @@
-//! The signing secrets of endpoints, written anew in the way that they are kept now (W16).
+//! Re-encrypts the signing secrets of endpoints (W16).
 
 use rusqlite::Transaction;
 use webhook_core::sender::{EndpointId, SignersAtRest};
@@ -6,25 +6,26 @@ use webhook_core::sender::{EndpointId, SignersAtRest};
 use crate::column::Term;
 use crate::database::{Database, DatabaseError};
 
-/// How many rows are one step: what else is written waits no longer than that.
+/// Rows of one step: other writes wait no longer than that.
 const AT_ONCE: u32 = 64;
 
 impl Database {
-    /// Writes the signers of every endpoint anew, in the way of [`with_signers_at_rest`](Self::with_signers_at_rest): what stood in
-    /// clear is sealed, and what an older key sealed is sealed with the present one. Answers how many endpoints there were.
+    /// Rewrites the signers of every endpoint with the present
+    /// [`SignersAtRest`](Self::with_signers_at_rest); returns the number of endpoints.
     ///
-    /// Secrets stay what they are, and a rotation beside it is not lost. When it is done,
-    /// [`reject_plaintext`](SignersAtRest::reject_plaintext) may be said.
+    /// Clear text is sealed, and text that an older key sealed is sealed with the present key. The
+    /// secrets do not change, and a concurrent secret rotation is not lost. Afterwards
+    /// [`refusing_clear`](SignersAtRest::refusing_clear) can be enabled.
     ///
     /// # Security
     ///
-    /// The file still holds what was there, in places that are free now, until a `VACUUM`; backups hold it for good. Rotate what must
-    /// be safe from those.
+    /// The old text remains in free pages of the file until a `VACUUM`, and in backups. Rotate the
+    /// secrets if these can be read by others.
     ///
     /// # Errors
     ///
-    /// A row that cannot be read ends it, and stays in the way until it can: those before it are done, but for up to 63 of its own step.
-    /// May be repeated.
+    /// A row that cannot be read ends the call. The rows before it are done, except for up to 63
+    /// rows of its own step. The call may be repeated.
     pub async fn seal_signers(&self) -> Result<u64, DatabaseError> {
         let (mut count, mut after) = (0, None);
         loop {
@@ -41,7 +42,7 @@ impl Database {
     }
 }
 
-/// How many there were after `after`, and the last of them.
+/// Rewrites the rows after `after`; returns their number and the last of them.
 fn seal(
     transaction: &Transaction<'_>,
     signers: &SignersAtRest,

@@ -1,6 +1,6 @@
-//! The kits of the crates, against a database in memory and against a file (X4).
+//! The conformance kits of the crates, on an in-memory database and on a file (X4).
 
-/// Every kit, against what `$store` makes.
+/// Every kit on the stores of `$store`.
 macro_rules! kits {
     ($store:expr) => {
         mod idempotency {

@@ -15,13 +15,13 @@ use webhook_core::sender::Enqueued;
 
 use crate::support::{File, event, incoming, note_and_enqueue, with_notes};
 
-/// Tells the test binary, started once more, to write to this file until it is killed.
+/// Tells a second process of the test binary the file to write to until it is killed.
 const VICTIM: &str = "STORE_SQLITE_VICTIM";
 const ROUND: &str = "STORE_SQLITE_ROUND";
 const TASKS: i64 = 16;
 const TURNS: i64 = 100_000;
 
-/// W15, W7: kill -9 in the middle of a burst loses nothing acknowledged, and leaves nothing half done.
+/// W15, W7: kill -9 during a burst loses nothing acknowledged, and leaves nothing half done.
 #[test]
 fn a_killed_process_loses_nothing_that_it_acknowledged() {
     let file = File::new();
@@ -48,7 +48,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
     }
 }
 
-/// The process of the test above. Alone it does nothing.
+/// The process of the test above. Without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn victim() {
     let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
@@ -67,7 +67,7 @@ async fn victim() {
     join_all(tasks).await;
 }
 
-/// One event out, in one transaction with its note, and one in.
+/// Sends one event, in one transaction with its note, and receives one.
 async fn send_and_receive(database: &Database, id: i64) {
     let enqueued = note_and_enqueue(database, id, event(id)).await.unwrap();
     assert_eq!(enqueued, Enqueued::Enqueued);
@@ -79,7 +79,7 @@ async fn send_and_receive(database: &Database, id: i64) {
     assert_eq!(claim, Claim::Enqueued);
 
     let mut acknowledgements = stdout();
-    // fails, and ends the process, once the killer has gone
+    // fails, and ends the process, after the killer has ended
     writeln!(acknowledgements, "acknowledged {id}").unwrap();
 }
 
@@ -93,7 +93,7 @@ fn start(path: &Path, round: i64) -> Child {
         .unwrap()
 }
 
-/// Lets the victim acknowledge `count` verbs, kills it, and answers all that it acknowledged.
+/// Lets the victim acknowledge `count` verbs, kills it, and returns all that it acknowledged.
 fn kill_after(mut victim: Child, count: usize) -> Vec<i64> {
     let mut output = BufReader::new(victim.stdout.take().unwrap());
     let mut acknowledged = Vec::new();
@@ -114,7 +114,7 @@ fn kill_after(mut victim: Child, count: usize) -> Vec<i64> {
     acknowledged
 }
 
-/// The numbers of the events that each table has.
+/// The numbers of the events in each table.
 struct Found {
     notes: BTreeSet<i64>,
     deliveries: BTreeSet<i64>,

@@ -57,8 +57,9 @@ async fn a_new_file_can_be_read_by_its_owner_alone() {
     drop(database);
 }
 
-/// X4: closing any descriptor of a file drops all of the process's POSIX locks on it. Without the lock of an open handle, a
-/// process with an SQLite before 3.51 takes the file for its own when it closes, and deletes the log under the handle.
+/// X4: closing any descriptor of a file drops all POSIX locks of the process on it. Without the
+/// lock of an open handle, a process with an SQLite before 3.51 deletes the log under the handle
+/// when it closes.
 #[cfg(target_os = "linux")]
 #[test]
 fn opening_a_file_again_keeps_the_locks_of_the_first_handle() {
@@ -75,7 +76,7 @@ fn opening_a_file_again_keeps_the_locks_of_the_first_handle() {
     drop((first, second));
 }
 
-/// X4: everything is in the one file.
+/// X4: the file alone has all the data.
 #[tokio::test]
 async fn reopening_keeps_everything_and_leaves_one_file() {
     let file = File::new();
@@ -178,7 +179,7 @@ async fn an_event_is_claimed_once_over_all_handles() {
     );
 }
 
-/// X4: what one handle was told is done, the other one sees.
+/// X4: a write that one handle acknowledged is visible to the other.
 #[tokio::test]
 async fn an_answered_write_is_seen_by_the_next_read_of_any_handle() {
     let file = File::new();
@@ -259,7 +260,7 @@ fn a_path_without_a_directory_is_unavailable() {
     );
 }
 
-/// The file that SQLite would make at the end of it could be read by everybody.
+/// The file that SQLite would create at its target could be read by other users.
 #[cfg(unix)]
 #[test]
 fn a_link_to_nothing_is_refused() {
@@ -271,7 +272,8 @@ fn a_link_to_nothing_is_refused() {
     assert!(!target.exists());
 }
 
-/// X4: `user_version` and the version of each part; the error names the version found and the version read.
+/// X4: `user_version` and component versions are checked; the error names the version found and the
+/// version read.
 #[test]
 fn refuses_file_of_another_release() {
     for (change, reason) in [
@@ -298,7 +300,8 @@ fn refuses_file_of_another_release() {
     }
 }
 
-/// X4: a build with one more feature makes the tables of that feature in a file that exists, and no other change.
+/// X4: a build with one more feature makes the tables of that feature in an existing file, and
+/// changes nothing else.
 #[tokio::test]
 async fn adds_tables_of_a_feature_to_an_existing_file() {
     let file = File::new();
@@ -336,7 +339,7 @@ fn refuses_file_that_another_application_versions() {
     );
 }
 
-/// X4: a file without our tables, such as one that a host already keeps, gets them; what is in it stays.
+/// X4: a file without the suite's tables gets them, and keeps its own.
 #[tokio::test]
 async fn adds_tables_to_a_file_of_the_host() {
     let file = File::new();
@@ -377,7 +380,7 @@ async fn the_steps_of_a_host_run_once_each_and_together() {
 async fn a_lock_held_by_another_process_is_reported_as_busy() {
     let file = File::new();
     let database = with_notes(file.open()).await;
-    // a shorter wait than the five seconds of a host
+    // a shorter timeout than the five seconds of a host
     database
         .write(|transaction| Ok::<_, DatabaseError>(transaction.busy_timeout(std::time::Duration::ZERO)?))
         .await

@@ -1,4 +1,4 @@
-//! What the ports say when the file is not as they left it.
+//! Errors of the ports when the file was changed behind their back.
 
 use std::error::Error;
 use std::iter::successors;
@@ -68,15 +68,15 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
     assert_eq!(error.kind(), ports::StoreErrorKind::Corrupt);
 }
 
-/// Everything that a log could be told of an error: in words and in detail, with all that is beneath it.
+/// Text and details of an error with all its causes, as a log would show them.
 fn told(error: &(dyn Error + 'static)) -> String {
     let causes = successors(Some(error), |&cause| cause.source());
     causes.map(|cause| format!("{cause}; {cause:?}\n")).collect()
 }
 
-/// What stands in a row that cannot be read may be a secret or somebody's address: the error says where it is, and nothing of it.
+/// An unreadable row may hold a secret or an address: the error shows its place and not its value.
 #[tokio::test]
-async fn what_cannot_be_read_is_not_shown() {
+async fn errors_show_no_stored_value() {
     let database = Database::open_in_memory().unwrap();
     let (app, ep_1) = ("app".parse().unwrap(), "ep_1".parse().unwrap());
     let client = RegisteredClient::public("app".parse().unwrap());
@@ -105,10 +105,7 @@ async fn what_cannot_be_read_is_not_shown() {
         errors.push(told(&database.load(&ep_1).await.unwrap_err()));
     }
     for error in errors {
-        assert!(
-            error.contains("the database holds what cannot be read"),
-            "{error}"
-        );
+        assert!(error.contains("a stored value cannot be read"), "{error}");
         for shown in ["grace", "example.com", "103, 114, 97"] {
             assert!(!error.contains(shown), "{error}");
         }
@@ -128,9 +125,10 @@ async fn lease(database: &Database) -> Leases {
     database.lease(&request).await.unwrap()
 }
 
-/// W15: a due row that cannot be read, or whose event cannot, is set aside, reported and listed, and stops nobody else.
+/// W15: a due row that is unreadable, or whose event is, is set aside, reported and listed, and
+/// stops no other delivery.
 #[tokio::test]
-async fn what_cannot_be_read_stops_nobody() {
+async fn unreadable_row_stops_no_other() {
     for broken in [
         "UPDATE webhook_delivery SET attempts = -1 WHERE event = 'evt_1'",
         "UPDATE webhook_delivery SET reason = 'other' WHERE event = 'evt_1'",
@@ -160,9 +158,9 @@ async fn what_cannot_be_read_stops_nobody() {
     }
 }
 
-/// W15: a row whose very id cannot be read stops nobody either; only the list tells of it.
+/// W15: a row with an unreadable id stops no other delivery; only the list reports it.
 #[tokio::test]
-async fn a_row_without_a_readable_id_stops_nobody() {
+async fn row_without_readable_id_stops_no_other() {
     let database = Database::open_in_memory().unwrap();
     for number in 1..=2 {
         database.enqueue(event(number)).await.unwrap();
@@ -192,7 +190,7 @@ async fn a_locked_file_is_reported_as_unavailable() {
     assert_eq!(error.kind(), ports::StoreErrorKind::Unavailable);
 }
 
-/// O10: the table itself refuses a second live leaf, whoever writes it.
+/// O10: the table itself refuses a second live leaf.
 #[tokio::test]
 async fn a_family_with_two_leaves_cannot_be_stored() {
     let database = Database::open_in_memory().unwrap();
@@ -207,7 +205,7 @@ async fn a_family_with_two_leaves_cannot_be_stored() {
         tamper(&database, second).await.unwrap_err().kind(),
         DatabaseErrorKind::Failed
     );
-    // a token is exchanged for something, or it is the leaf
+    // a token has a successor, or it is the leaf
     let half = tamper(&database, "UPDATE oauth_refresh_token SET rotated_at = 0").await;
     assert_eq!(half.unwrap_err().kind(), DatabaseErrorKind::Failed);
     let rotation = "UPDATE oauth_refresh_token SET rotated_at = 0, successor = x'03', access_token = x'04'";

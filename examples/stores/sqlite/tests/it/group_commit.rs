@@ -1,4 +1,4 @@
-//! Many verbs, one commit, and no verb pays for its neighbour.
+//! Group commit: many verbs, one commit, independent failures.
 
 use std::sync::mpsc;
 
@@ -7,7 +7,7 @@ use host_store_sqlite::{Database, DatabaseError, DatabaseErrorKind};
 
 use crate::support::{File, Held, note, notes, queue, with_notes};
 
-/// X4: what waits while the disk is busy shares the next commit.
+/// X4: verbs that wait during a commit share the next one.
 #[tokio::test]
 async fn a_hundred_waiting_verbs_share_one_commit() {
     let file = File::new();
@@ -29,7 +29,7 @@ async fn a_hundred_waiting_verbs_share_one_commit() {
     assert_eq!(notes(&database).await, (0..100).collect::<Vec<_>>());
 }
 
-/// X4: a batch ends however much is waiting, so that its first callers are answered.
+/// X4: a batch ends while more verbs are queued, so that its first callers are answered.
 #[tokio::test]
 async fn a_batch_ends_while_more_is_waiting() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;
@@ -43,7 +43,7 @@ async fn a_batch_ends_while_more_is_waiting() {
     assert_eq!(database.commits() - before, 2, "a thousand or so at a time");
 }
 
-/// X4: tasks that run free share commits too.
+/// X4: independent tasks share commits too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_tasks_need_far_fewer_commits_than_verbs() {
     let file = File::new();
@@ -67,7 +67,7 @@ async fn concurrent_tasks_need_far_fewer_commits_than_verbs() {
     assert!(commits <= 1024 / 4, "{commits} commits for 1024 verbs");
 }
 
-/// X4: a verb that fails in the middle of a batch undoes its own writes and nothing else.
+/// X4: a verb that fails in a batch rolls back its own writes and no others.
 #[tokio::test]
 async fn a_failing_verb_does_not_undo_its_neighbours() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;
@@ -112,9 +112,9 @@ impl From<DatabaseError> for Changed {
     }
 }
 
-/// X4: nobody is told of a success that the transaction lost; what had not run runs in the next one.
+/// X4: a lost transaction acknowledges no verb; verbs that had not run yet run in the next one.
 #[tokio::test]
-async fn a_lost_transaction_is_acknowledged_to_nobody() {
+async fn lost_transaction_is_not_acknowledged() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;
     let held = Held::writer_of(&database).await;
 
@@ -131,9 +131,9 @@ async fn a_lost_transaction_is_acknowledged_to_nobody() {
     assert_eq!(notes(&database).await, [2]);
 }
 
-/// X4: a commit that SQLite refuses is a failure of every verb in it, and of no later one.
+/// X4: a refused commit fails every verb in it, and no later one.
 #[tokio::test]
-async fn a_refused_commit_is_acknowledged_to_nobody() {
+async fn refused_commit_is_not_acknowledged() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;
     let deferred = "CREATE TABLE reply (
         note INTEGER NOT NULL REFERENCES note (id) DEFERRABLE INITIALLY DEFERRED
@@ -153,7 +153,7 @@ async fn a_refused_commit_is_acknowledged_to_nobody() {
     assert_eq!(notes(&database).await, [2]);
 }
 
-/// X4: a caller that gave up while its verb waited gets nothing done.
+/// X4: a queued verb whose caller has gone does not run.
 #[tokio::test]
 async fn a_verb_whose_caller_has_gone_never_begins() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;
@@ -167,7 +167,7 @@ async fn a_verb_whose_caller_has_gone_never_begins() {
     assert_eq!(notes(&database).await, [2]);
 }
 
-/// Cannot be dropped in peace.
+/// Panics in its destructor.
 struct Grenade;
 
 impl Drop for Grenade {
@@ -176,7 +176,7 @@ impl Drop for Grenade {
     }
 }
 
-/// X4: what a caller that has gone leaves to the writer may panic, and all others are served as before.
+/// X4: a panicking destructor of a dropped caller does not end the writer.
 #[tokio::test]
 async fn a_destructor_that_panics_ends_no_thread() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;

@@ -1,4 +1,4 @@
-//! What the stores promise a host: one binary for all of it.
+//! Tests of the stores on SQLite files, in one binary.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

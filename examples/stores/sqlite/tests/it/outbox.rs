@@ -1,4 +1,4 @@
-//! The event in the caller's own transaction.
+//! The event in the caller's transaction.
 
 use std::time::SystemTime;
 
@@ -18,9 +18,9 @@ async fn deliveries(database: &Database) -> Vec<String> {
     all.into_iter().map(|delivery| delivery.id.to_string()).collect()
 }
 
-/// W15: the event is there exactly when the caller's row is.
+/// W15: the event is stored if and only if the caller's row is.
 #[tokio::test]
-async fn an_event_stands_and_falls_with_the_row_it_is_about() {
+async fn event_and_row_commit_together() {
     let database = with_notes(Database::open_in_memory().unwrap()).await;
     assert_eq!(
         note_and_enqueue(&database, 1, event(1)).await.unwrap(),
@@ -30,7 +30,7 @@ async fn an_event_stands_and_falls_with_the_row_it_is_about() {
 
     assert_eq!(notes(&database).await, [1]);
     assert_eq!(deliveries(&database).await, ["evt_1/ep_1"]);
-    // the id is free: what failed left nothing behind
+    // the id is free: the failed transaction left nothing
     assert_eq!(
         note_and_enqueue(&database, 2, event(2)).await.unwrap(),
         Enqueued::Enqueued
@@ -44,13 +44,13 @@ fn endpoint(id: &str) -> Endpoint {
     Endpoint::register(id.parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap()
 }
 
-/// W15, W16: who gets an event is decided in the transaction that stores it, also if they have registered just now.
+/// W15, W16: subscriptions are read in the transaction that stores the event, new ones included.
 #[tokio::test]
-async fn an_event_goes_to_all_who_are_registered_by_then() {
+async fn event_goes_to_endpoints_registered_before_it() {
     let database = Database::open_in_memory().unwrap();
     let sent =
         database.write(|transaction| outbox::send_in(transaction, event(1).event, SystemTime::UNIX_EPOCH));
-    // the writer takes verbs in the order in which they come
+    // the writer runs verbs in their order of arrival
     let (inserted, sent) = tokio::join!(database.insert(endpoint("ep_9")), sent);
     inserted.unwrap();
     assert_eq!(sent.unwrap(), Enqueued::Enqueued);

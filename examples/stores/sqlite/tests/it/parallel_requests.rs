@@ -1,4 +1,5 @@
-//! Four requests at once to an authorization server over a database: in memory, in a file, and one that is slow.
+//! Four concurrent requests to an authorization server: in memory, in a file, and over a slow
+//! store.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What has expired goes, in small steps, and nothing else does.
+//! Purges delete expired rows in small steps, and nothing else.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ async fn rows(database: &Database, table: &'static str) -> u64 {
     count.await.unwrap().try_into().unwrap()
 }
 
-/// X4: an expired row goes at its exact instant, however many there are; the queue of received events is no such row.
+/// X4: an expired row is deleted at its exact end, in any number; received events never expire.
 #[tokio::test]
 async fn what_has_expired_is_purged_in_small_steps_and_nothing_else() {
     let database = Database::open_in_memory().unwrap();
@@ -75,9 +75,9 @@ async fn what_has_expired_is_purged_in_small_steps_and_nothing_else() {
     assert_eq!(database.purge(soon).await.unwrap(), 0);
 }
 
-/// O27: a flood of names makes room for itself among names of its kind that were tried as little, and opens none.
+/// O27: a flood of names evicts names of its kind with as few attempts, and opens no closed name.
 #[tokio::test]
-async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
+async fn open_names_with_fewest_attempts_are_evicted() {
     let database = Database::open_in_memory().unwrap();
     let policy = AttemptPolicy::PASSWORDS;
     let [passwords, clients] = ["passwords", "clients"].map(|kind| {
@@ -108,9 +108,9 @@ async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
             "16, and one of the other kind"
         );
     }
-    // what was counted still is
+    // the counts are kept
     assert_eq!((left("closed").await, left("ada").await), (0, 3));
-    // and whoever is forgotten, or forgiven, leaves no trace in the count of names
+    // forgotten and forgiven names are not counted
     passwords.forgive(&AttemptKey::subject("ada")).await.unwrap();
     assert!(
         passwords
@@ -123,7 +123,8 @@ async fn the_names_with_the_fewest_attempts_make_room_and_no_closed_one_does() {
     assert_eq!(rows(&database, "oauth_attempt_kind WHERE names != 0").await, 0);
 }
 
-/// O27: where every name has to wait, those that were tried least make room all the same: the file does not grow without end.
+/// O27: if every name is closed, those with the fewest attempts are evicted, so that the file is
+/// bounded.
 #[tokio::test]
 async fn names_that_are_all_closed_are_bounded_too() {
     let database = Database::open_in_memory().unwrap();
@@ -142,7 +143,7 @@ async fn names_that_are_all_closed_are_bounded_too() {
     }
 }
 
-/// O27: a restart forgives nobody.
+/// O27: counts survive a restart.
 #[tokio::test]
 async fn attempts_outlive_the_process_that_counted_them() {
     let (file, key) = (File::new(), AttemptKey::subject("ada@example.com"));
@@ -158,7 +159,8 @@ async fn attempts_outlive_the_process_that_counted_them() {
     assert!(!standing.unwrap().is_admitted());
 }
 
-/// H15: a bucket that has been full for five minutes goes; one that a clock which is behind may still ask for stays.
+/// H15: a bucket is deleted five minutes after it is full, so that a clock which is behind finds
+/// it.
 #[tokio::test]
 async fn a_bucket_goes_some_minutes_after_it_is_full() {
     const MINUTE: Duration = Duration::from_secs(60);
@@ -173,7 +175,7 @@ async fn a_bucket_goes_some_minutes_after_it_is_full() {
     assert_eq!(rows(&database, "rate_limit_bucket").await, 1);
 }
 
-/// O27: and in a small store, where what is forgotten fills it.
+/// O27: a full small store evicts forgotten names first.
 #[tokio::test]
 async fn what_is_forgotten_makes_room_first() {
     let database = Database::open_in_memory().unwrap();

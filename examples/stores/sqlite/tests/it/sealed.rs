@@ -1,4 +1,4 @@
-//! Signing secrets that a copy of the file does not give away.
+//! Signing secrets that a copy of the file does not reveal.
 
 use std::time::SystemTime;
 
@@ -47,7 +47,8 @@ async fn stored(database: &Database) -> String {
     read.await.unwrap()
 }
 
-/// W16: neither a new secret nor a rotated one stands in the file, and without the key there is nothing to be had.
+/// W16: the file has neither a new secret nor a rotated one in clear; without the key none is
+/// readable.
 #[tokio::test]
 async fn no_secret_stands_in_the_file() {
     let file = support::File::new();
@@ -76,9 +77,9 @@ async fn no_secret_stands_in_the_file() {
     }
 }
 
-/// W16: what stood in clear before the key is read until it is refused, and sealed by the next rotation.
+/// W16: a secret in clear is readable until it is refused, and the next secret rotation seals it.
 #[tokio::test]
-async fn a_rotation_seals_what_stood_in_clear() {
+async fn rotation_seals_clear_secret() {
     let clear = Database::open_in_memory().unwrap();
     clear.insert(endpoint()).await.unwrap();
     let id = "ep_1".parse().unwrap();
@@ -96,10 +97,10 @@ async fn a_rotation_seals_what_stood_in_clear() {
     assert!(sealed(database, 7).load(&id).await.unwrap().is_some());
 }
 
-/// W16: what stood in clear, or under an older key, is sealed at once for all endpoints, over any number of pages: each has its
-/// own secrets as before, and after a `VACUUM` none of them is left in the file.
+/// W16: all secrets in clear or under an older key are sealed at once, over any number of pages:
+/// the secrets do not change, and after a `VACUUM` the file has none in clear.
 #[tokio::test]
-async fn all_that_stood_in_clear_is_sealed_at_once() {
+async fn seals_all_clear_secrets() {
     let file = support::File::new();
     let clear = file.open();
     let id = |number: u8| format!("ep_{number:03}").parse().unwrap();
@@ -137,10 +138,10 @@ async fn all_that_stood_in_clear_is_sealed_at_once() {
     }
 }
 
-/// W15, W16: an event goes out to whoever gets it, in the caller's own transaction or not, without the key and whatever else of
-/// a row cannot be read.
+/// W15, W16: an event is enqueued for each subscriber, in the caller's transaction or not, without
+/// the key and despite unreadable columns.
 #[tokio::test]
-async fn to_send_takes_no_key() {
+async fn sends_event_without_key() {
     let keyed = sealed(Database::open_in_memory().unwrap(), 7);
     keyed.insert(endpoint()).await.unwrap();
     let database = sealed(keyed, 8);

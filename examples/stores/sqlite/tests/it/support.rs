@@ -1,4 +1,4 @@
-//! A file that goes with its test, and a writer that can be held still.
+//! A file that is deleted with its test, and a writer that a test can block.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -16,7 +16,7 @@ use webhook_core::event::Envelope;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
 use webhook_core::sender::{Delivery, DeliveryId, Enqueue, Enqueued, StoredEvent};
 
-/// A directory with room for one database.
+/// A directory with one database.
 pub(crate) struct File(TempDir);
 
 impl File {
@@ -33,7 +33,7 @@ impl File {
     }
 }
 
-/// Two columns that any test can write to.
+/// Makes a table that any test can write to.
 pub(crate) async fn with_notes(database: Database) -> Database {
     database
         .migrate(
@@ -56,7 +56,7 @@ pub(crate) async fn note(database: &Database, id: i64) -> Result<(), DatabaseErr
         .await
 }
 
-/// An event about a note, on its way to one endpoint.
+/// An outgoing event about a note, for one endpoint.
 pub(crate) fn event(number: i64) -> Enqueue {
     let now = SystemTime::UNIX_EPOCH;
     let (id, kind) = (
@@ -74,7 +74,7 @@ pub(crate) fn event(number: i64) -> Enqueue {
     }
 }
 
-/// The same event, on its way in.
+/// The same event as an incoming one.
 pub(crate) fn incoming(number: i64) -> Incoming {
     let StoredEvent { id, body, .. } = event(number).event;
     let key = EventKey {
@@ -90,7 +90,7 @@ pub(crate) fn incoming(number: i64) -> Incoming {
     }
 }
 
-/// A note and the event about it, in one transaction.
+/// Stores a note and the event about it in one transaction.
 pub(crate) async fn note_and_enqueue(
     database: &Database,
     id: i64,
@@ -140,7 +140,7 @@ impl Held {
         Self { release, verb }
     }
 
-    /// What the held verb was answered. It shares its commit with everything that was queued meanwhile.
+    /// Result of the held verb. It shares its commit with all verbs that were queued meanwhile.
     pub(crate) async fn release(self) -> Result<(), DatabaseError> {
         self.release.send(()).unwrap();
         self.verb.await.unwrap()

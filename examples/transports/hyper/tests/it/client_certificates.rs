@@ -61,7 +61,7 @@ async fn a_certificate_is_shown_to_a_server_that_asks_for_one() {
 
 /// O19: to one that does not ask it is not shown, and the exchange goes on as ever.
 #[tokio::test]
-async fn a_certificate_is_shown_to_nobody_who_does_not_ask() {
+async fn certificate_is_sent_only_on_request() {
     let receiver = Receiver::bind().await;
     let own = vec![CertificateDer::from(CERTIFICATE)];
     let transport = trusting(&receiver).with_client_certificate(own, key()).unwrap();

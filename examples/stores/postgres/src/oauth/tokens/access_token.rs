@@ -40,7 +40,7 @@ pub(super) async fn insert_new(
         Insertion::Inserted => Ok(()),
         _ => Err(DatabaseError::new(
             DatabaseErrorKind::Failed,
-            "the access token's hash is taken",
+            "the hash of the access token exists already",
         )),
     }
 }

@@ -87,7 +87,7 @@ fn attempt(
             kind: term(&kind)?,
             message: text(message)?,
         },
-        _ => return Err(DatabaseError::corrupt("an attempt with two results or none")),
+        _ => return Err(DatabaseError::corrupt("an attempt without exactly one result")),
     };
     Ok(Attempt {
         delivery: delivery.clone(),

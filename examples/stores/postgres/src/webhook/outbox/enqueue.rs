@@ -144,7 +144,7 @@ async fn stored_before(connection: &mut PgConnection, enqueue: &Enqueue) -> Resu
         Some(false) => Ok(Enqueued::Conflict),
         None => Err(DatabaseError::new(
             DatabaseErrorKind::Busy,
-            "the event of this id went away meanwhile",
+            "the event of this id was purged meanwhile",
         )),
     }
 }

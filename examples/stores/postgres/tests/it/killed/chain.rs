@@ -1,4 +1,4 @@
-//! One code and what it led to, as its client sees it.
+//! A code and the tokens that descend from it, as its client sees them.
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -16,7 +16,7 @@ use super::Desk;
 const CALLBACK: &str = "https://app.example/callback";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-/// How long a chain may get before its client begins another.
+/// Length of a chain after which its client begins another.
 const LINKS: usize = 8;
 
 pub(crate) struct Tokens {
@@ -26,23 +26,23 @@ pub(crate) struct Tokens {
 
 pub(crate) struct Chain {
     pub(crate) code: AuthorizationCode,
-    /// What was answered, in order: each refresh token was presented to get the next.
+    /// Received tokens in order: each refresh token was presented to get the next.
     pub(crate) tokens: Vec<Tokens>,
     pub(crate) standing: Standing,
 }
 
-/// What its client knows.
+/// State of a chain by the responses to its client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Standing {
-    /// The last answer was a success, and nothing was asked since.
+    /// The last response was a success, and no request followed.
     Alive,
-    /// The last request was never answered.
+    /// The last request got no response.
     InDoubt,
-    /// An answer said that the family has ended.
+    /// A response said that the family was revoked.
     Over,
 }
 
-/// What came back.
+/// Outcome of a request.
 enum Told {
     Tokens(Tokens),
     Done,
@@ -50,7 +50,7 @@ enum Told {
     Nothing,
 }
 
-/// One of many, with the chains it has had; the last is the one it works on.
+/// A client with its chains; the last one is in use.
 pub(crate) struct Client {
     pub(crate) number: usize,
     pub(crate) turn: usize,
@@ -58,7 +58,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Does the next thing, and says whether it was answered.
+    /// Sends the next request; returns `true` if it was answered.
     pub(crate) async fn ask(&mut self, desk: &Desk) -> bool {
         let wants_another = |chain: &Chain| !chain.is_alive() || chain.tokens.len() > LINKS;
         if self.chains.last().is_none_or(wants_another) {
@@ -71,7 +71,8 @@ impl Client {
             return false;
         };
         self.turn += 1;
-        // three of four clients are honest, until their last link; the fourth does everything twice at once now and then
+        // three of four clients are honest until their last link; the fourth sometimes sends a
+        // request twice
         match (self.number % 4, self.turn % 5, chain.tokens.len()) {
             (3, 0, _) => chain.go_on_twice(desk).await,
             (2, _, LINKS) => chain.revoke(desk).await,
@@ -82,7 +83,7 @@ impl Client {
 }
 
 impl Chain {
-    /// A fresh code, as the front channel leaves it behind.
+    /// Gets a fresh code, as the front channel would issue it.
     async fn begin(desk: &Desk) -> Option<Self> {
         let code = AuthorizationCode::generate(&OsEntropy);
         let (client, subject) = (desk.client.id.clone(), "ada".parse().unwrap());
@@ -98,7 +99,7 @@ impl Chain {
                 standing: Standing::Alive,
             }),
             Ok(inserted) => panic!("{inserted:?}"),
-            // it is forgotten here: nobody has seen the code
+            // no client has seen the code, so it is dropped
             Err(_) => None,
         }
     }
@@ -111,7 +112,7 @@ impl Chain {
         self.standing == Standing::InDoubt
     }
 
-    /// Redeems the code, or rotates the last refresh token. What is alive is never refused.
+    /// Redeems the code, or rotates the last refresh token. A live token is never refused.
     async fn go_on(&mut self, desk: &Desk) {
         self.standing = match self.next(desk).await {
             Told::Tokens(tokens) => {
@@ -123,7 +124,8 @@ impl Chain {
         };
     }
 
-    /// The same, as a thief and the client do it at once: one of them gets something, which is then taken from them.
+    /// Sends the same request twice at once, as a thief and the client: one of them may get tokens,
+    /// which are then revoked.
     async fn go_on_twice(&mut self, desk: &Desk) {
         let (one, other) = tokio::join!(self.next(desk), self.next(desk));
         let (mut won, mut refused) = (0, 0);
@@ -155,7 +157,8 @@ impl Chain {
         };
     }
 
-    /// Repeats what was never answered, and says whether it had been carried out: then it is taken for a theft.
+    /// Repeats a request without response; returns `true` if it had been executed: then it counts
+    /// as reuse.
     pub(crate) async fn ask_again(&mut self, desk: &Desk) -> bool {
         let told = self.next(desk).await;
         self.standing = match told {
@@ -169,7 +172,7 @@ impl Chain {
         self.standing == Standing::Over
     }
 
-    /// Asks for the next tokens of the chain.
+    /// Returns `true` if the server refuses the next tokens of the chain.
     pub(crate) async fn refuses_to_go_on(&self, desk: &Desk) -> bool {
         matches!(self.next(desk).await, Told::Refused)
     }
@@ -198,7 +201,7 @@ impl Desk {
             .unwrap()
     }
 
-    /// Whether introspection finds this access token active.
+    /// Returns `true` if introspection reports this access token as active.
     pub(crate) async fn is_active(&self, token: &str) -> bool {
         let answer = self.server.introspect(self.post(&[("token", token)])).await;
         assert_eq!(answer.response.status(), 200, "{answer:?}");

@@ -1,6 +1,6 @@
-//! The server is killed while clients redeem codes and rotate refresh tokens, starts again, and no chain is broken.
+//! The server is killed while clients redeem codes and rotate refresh tokens; no chain is broken.
 //!
-//! `chain` is what one client does and sees, `proof` what must then be true of the tables.
+//! `chain` has the requests of a client and their results, `proof` the invariants of the tables.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -33,14 +33,15 @@ use crate::own_server::OwnServer;
 use crate::server::skip;
 
 const ROUNDS: usize = 5;
-/// So many clients are busy when the server dies, each with a chain of its own.
+/// Number of clients that are active when the server is killed, each with a chain of its own.
 const CLIENTS: usize = 16;
-/// A round ends in the middle of a burst, after so many answers and some more in each round.
+/// Number of responses after which a round ends, plus some more in each round.
 const ANSWERS: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// O6, O9, O10, O13, 41, 51, 52, 63: PostgreSQL killed in the middle of a burst of redemptions, rotations and revocations leaves
-/// one family a code at most, one leaf a family, every answer that was given, and no revoked family alive.
+/// O6, O9, O10, O13, 41, 51, 52, 63: PostgreSQL killed during a burst of redemptions, rotations and
+/// revocations keeps at most one family per code, one leaf per family, and every acknowledged
+/// write; no revoked family is active.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_postgresql_breaks_no_chain() {
     let Some(mut postgres) = OwnServer::start().await else {
@@ -75,7 +76,7 @@ async fn a_killed_postgresql_breaks_no_chain() {
     println!("{in_doubt} requests were cut off, {carried_out} of them after they had been carried out");
 }
 
-/// An authorization server on the database that dies, with one client.
+/// An authorization server on the database that is killed, with one client.
 pub(crate) struct Desk {
     server: AuthorizationServer,
     database: Database,
@@ -115,7 +116,7 @@ impl Desk {
     }
 }
 
-/// Clients that go on until they are told to stop, or get no answer.
+/// Clients that send requests until they are stopped or get no response.
 struct Burst {
     stop: Arc<AtomicBool>,
     answers: watch::Sender<usize>,
@@ -123,7 +124,7 @@ struct Burst {
 }
 
 impl Burst {
-    /// Each client goes on with a chain that still lives, where there is one.
+    /// Starts the clients, each with a live chain if one is left.
     fn start(desk: &Arc<Desk>, chains: &mut Vec<Chain>) -> Self {
         let (stop, answers) = (Arc::new(AtomicBool::new(false)), watch::Sender::new(0));
         let mut living: Vec<Chain> = chains.extract_if(.., |chain| chain.is_alive()).collect();

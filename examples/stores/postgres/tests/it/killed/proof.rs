@@ -1,4 +1,4 @@
-//! What must be true of the tables after each death, and of each chain.
+//! Invariants of the tables and of each chain after a kill.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use oauth_core::store::{FamilyId, RefreshTokenState, TokenStore};
 use super::Desk;
 use super::chain::{Chain, Standing};
 
-/// Each spent code has bought one family and each family was bought by one code; each family has one leaf, below it a
-/// tombstone of each generation, and an access token for every link.
+/// Each redeemed code has one family, and each family one code. Each family has one leaf, a
+/// tombstone (a rotated token) for each earlier generation, and an access token for each link.
 pub(crate) async fn of_the_tables(database: &Database) {
     let (families, spent, bought, found): (i64, i64, i64, i64) = sqlx::query_as(
         "SELECT (SELECT count(*) FROM oauth_family), count(redeemed), count(DISTINCT redeemed), count(family.id)
@@ -46,7 +46,7 @@ pub(crate) async fn of_the_tables(database: &Database) {
     }
 }
 
-/// Of every family, the generation of each link and whether it was rotated.
+/// The links of each family: their generations, and whether they were rotated.
 async fn links(database: &Database) -> BTreeMap<FamilyId, Vec<(u32, bool)>> {
     let hashes: Vec<[u8; 32]> = sqlx::query_scalar("SELECT hash FROM oauth_refresh_token")
         .fetch_all(database.pool())
@@ -68,7 +68,7 @@ fn is_rotated(state: &RefreshTokenState) -> bool {
     state.token.rotated.is_some()
 }
 
-/// What was answered is there, in one family, and it is as alive as its client was told.
+/// All received tokens are stored in one family, which is as active as its client was told.
 pub(crate) async fn of_a_chain(desk: &Desk, chain: &Chain) {
     let code = desk.database.code(&chain.code.hash()).await.unwrap().unwrap();
     let Some((last, rotated)) = chain.tokens.split_last() else {

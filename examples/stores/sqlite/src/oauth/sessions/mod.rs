@@ -1,4 +1,4 @@
-//! Sessions (S1–S4), password-reset tokens (S5), and the end of everything that a subject or a session has.
+//! Sessions (S1–S4), password-reset tokens (S5), and revocation by session or subject.
 
 mod reset_token;
 mod row;
@@ -141,7 +141,7 @@ impl SessionStore for Database {
                 Ok(subject) => subject.clone(),
                 Err(refused) => return Ok(refused),
             };
-            // the token is one of those that go
+            // this deletes the token too
             let revoked = revoke_subject(transaction, &subject, None, &end)?;
             Ok(ResetOutcome::Redeemed { subject, revoked })
         });
@@ -153,7 +153,7 @@ impl SessionStore for Database {
     }
 }
 
-/// The end that sessions and families are given.
+/// The revocation that sessions and families get.
 struct End {
     reason: RevocationReason,
     now: SystemTime,

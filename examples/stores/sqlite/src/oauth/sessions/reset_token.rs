@@ -1,4 +1,4 @@
-//! Password-reset tokens, one a subject and one of nobody, in `oauth_reset_token`.
+//! Password-reset tokens in `oauth_reset_token`: one per subject, and one without a subject.
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::ResetTokenRecord;
@@ -9,7 +9,7 @@ use crate::column::Time;
 use crate::database::DatabaseError;
 use crate::json::{Document, Json};
 
-/// In place of the one that its subject had.
+/// Stores the token and replaces the previous one of its subject.
 pub(super) fn put(
     transaction: &Transaction<'_>,
     token: &Document<ResetTokenRecord>,
@@ -21,7 +21,7 @@ pub(super) fn put(
         )?
         .execute((
             record.hash.as_bytes(),
-            // no subject is empty
+            // the empty string marks a token without a subject: no subject is empty
             record.subject.as_ref().map_or("", Subject::as_str),
             Time(record.expires_at),
             &token.text,

@@ -1,4 +1,5 @@
-//! Sessions, those that are over included, in `oauth_session`, whose `active_until` is the instant until which the row is kept.
+//! Active and ended sessions in `oauth_session`. `active_until` is the instant until which the row
+//! is kept.
 
 use std::time::SystemTime;
 
@@ -45,7 +46,7 @@ pub(super) fn by_hash(
     )
 }
 
-/// The session of this name.
+/// Returns the session of this id.
 pub(in crate::oauth) fn by_id(
     connection: &Connection,
     id: &SessionId,
@@ -57,7 +58,7 @@ pub(in crate::oauth) fn by_id(
     )
 }
 
-/// The session that whoever signs out by this secret means.
+/// Returns the session of this secret, which may have been renewed since.
 pub(super) fn meant_by(
     connection: &Connection,
     hash: &TokenHash,
@@ -69,7 +70,7 @@ pub(super) fn meant_by(
     )
 }
 
-/// All sessions of `subject`.
+/// Returns all sessions of `subject`.
 pub(super) fn of_subject(
     connection: &Connection,
     subject: &Subject,
@@ -79,7 +80,7 @@ pub(super) fn of_subject(
     Ok(records.collect::<Result<_, _>>()?)
 }
 
-/// Those that are active at `now`, the last begun first.
+/// Returns the sessions that are active at `now`, newest first.
 pub(super) fn active_of(
     connection: &Connection,
     subject: &Subject,
@@ -91,7 +92,7 @@ pub(super) fn active_of(
     Ok(sessions)
 }
 
-/// Changes the session under `hash`, unless it is over.
+/// Updates the session of `hash`, unless it has ended.
 pub(super) fn change(
     transaction: &Transaction<'_>,
     hash: &TokenHash,
@@ -108,7 +109,7 @@ pub(super) fn change(
     }
 }
 
-/// Ends the session, unless it is over; answers how many that were.
+/// Ends the session, unless it has ended; returns the number of ended sessions.
 pub(super) fn end(
     transaction: &Transaction<'_>,
     session: &SessionRecord,

@@ -31,7 +31,7 @@ pub(super) fn insert(
     Ok(insertion(rows))
 }
 
-/// Stores a token in a step that must fail as a whole when its hash is taken.
+/// Inserts a token, in a step that fails as a whole if its hash exists.
 pub(super) fn insert_new(
     transaction: &Transaction<'_>,
     token: &Document<AccessTokenRecord>,
@@ -40,7 +40,7 @@ pub(super) fn insert_new(
         Insertion::Inserted => Ok(()),
         _ => Err(DatabaseError::new(
             DatabaseErrorKind::Failed,
-            "the access token's hash is taken",
+            "the hash of the access token exists already",
         )),
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn load(
     Ok(state.optional()?)
 }
 
-/// The token with what the column `revoked_at` says.
+/// Adds the column `revoked_at` to the token.
 pub(super) fn with_revocation(
     mut token: AccessTokenRecord,
     row: &Row<'_>,
@@ -72,7 +72,7 @@ pub(super) fn with_revocation(
     Ok(token)
 }
 
-/// Ends this one token; the first time stays.
+/// Revokes one token; the first revocation time stays.
 pub(super) fn revoke(
     transaction: &Transaction<'_>,
     hash: &TokenHash,

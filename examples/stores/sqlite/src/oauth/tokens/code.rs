@@ -1,4 +1,4 @@
-//! Authorization codes, fresh and spent, in `oauth_code`.
+//! Authorization codes, unused and redeemed, in `oauth_code`.
 
 use std::time::SystemTime;
 
@@ -46,7 +46,7 @@ pub(super) fn load(
     Ok(code.optional()?)
 }
 
-/// Spends the code and stores what it buys.
+/// Redeems the code and inserts its tokens.
 pub(super) fn redeem(
     transaction: &Transaction<'_>,
     hash: &TokenHash,

@@ -29,7 +29,8 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// The family whose `record` and `revocation` are the columns `first` and `first + 1`; none when they are null.
+/// Reads the family from the columns `first` (`record`) and `first + 1` (`revocation`); `None` if
+/// they are null.
 pub(super) fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<TokenFamily>> {
     let Some(Json(mut family)): Option<Json<TokenFamily>> = row.get(first)? else {
         return Ok(None);
@@ -40,7 +41,7 @@ pub(super) fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<T
     Ok(Some(family))
 }
 
-/// Ends the family; the first revocation stays.
+/// Revokes the family; the first revocation stays.
 pub(super) fn revoke(
     transaction: &Transaction<'_>,
     id: &FamilyId,

@@ -1,4 +1,5 @@
-//! Codes and what they bought (O9–O13), one aggregate: redeeming a code creates a family and its first tokens in one step.
+//! Codes and their tokens (O9–O13), one aggregate: redeeming a code inserts a family and its first
+//! tokens in one step.
 
 mod access_token;
 mod code;
@@ -20,7 +21,7 @@ use crate::database::Database;
 use crate::json::Document;
 use crate::purge;
 
-/// What a code buys, as it is to be written.
+/// The rows that a redemption inserts.
 struct Purchase {
     family: Document<TokenFamily>,
     access: Document<AccessTokenRecord>,

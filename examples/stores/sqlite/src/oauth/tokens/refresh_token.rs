@@ -1,4 +1,5 @@
-//! Refresh tokens, the live leaf of each family and the tombstones behind it, in `oauth_refresh_token`.
+//! Refresh tokens in `oauth_refresh_token`: the live leaf of each token family, and its tombstones,
+//! which are rotated tokens kept to detect reuse.
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
@@ -60,7 +61,7 @@ pub(super) fn load(
     Ok(state.optional()?.flatten())
 }
 
-/// What a rotation issued, as long as both tokens are kept.
+/// Tokens that a rotation issued, while both are kept.
 fn successor(row: &Row<'_>) -> rusqlite::Result<Option<Successor>> {
     let (Some(refresh), Some(Json(access))) = (from_row(row, 7)?, row.get(12)?) else {
         return Ok(None);
@@ -69,8 +70,8 @@ fn successor(row: &Row<'_>) -> rusqlite::Result<Option<Successor>> {
     Ok(Some(Successor::new(refresh, access)))
 }
 
-/// The token whose `record`, `rotated_at`, `successor`, `access_token` and `salt` are the columns from `first`; none when they
-/// are null.
+/// Reads the token in the columns `record`, `rotated_at`, `successor`, `access_token` and `salt`
+/// from index `first` on; `None` if they are null.
 fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefreshTokenRecord>> {
     let Some(Json(mut token)): Option<Json<RefreshTokenRecord>> = row.get(first)? else {
         return Ok(None);
@@ -87,7 +88,7 @@ fn from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<RefreshToken
     Ok(Some(token))
 }
 
-/// A rotation as it is to be written.
+/// The rows of a rotation.
 pub(super) struct Step {
     pub(super) presented: TokenHash,
     pub(super) rotated: Rotated,
@@ -95,7 +96,7 @@ pub(super) struct Step {
     pub(super) access: Document<AccessTokenRecord>,
 }
 
-/// Exchanges the presented token for its successor, which becomes the leaf.
+/// Replaces the presented token by its successor, the new leaf.
 pub(super) fn rotate(transaction: &Transaction<'_>, step: &Step) -> Result<RotateOutcome, DatabaseError> {
     let found = snapshot(transaction, &step.presented)?;
     let outcome = RotateOutcome::decide(found.map(|(_, token)| token), step.rotated.at);
@@ -122,7 +123,7 @@ pub(super) fn rotate(transaction: &Transaction<'_>, step: &Step) -> Result<Rotat
     Ok(RotateOutcome::Rotated)
 }
 
-/// The token's family, and the part of both that decides whether the token can be rotated.
+/// The token's family, and the parts of both that decide whether the token can be rotated.
 fn snapshot(
     transaction: &Transaction<'_>,
     hash: &TokenHash,

@@ -1,4 +1,4 @@
-//! Rows of endpoints: whose turn it is, who is left alone, and how each does (W17).
+//! Rows of endpoints: their turns, pauses and health (W17).
 
 use rusqlite::{OptionalExtension, Transaction};
 use webhook_core::sender::{EndpointHealth, EndpointId, Lane};
@@ -6,7 +6,7 @@ use webhook_core::sender::{EndpointHealth, EndpointId, Lane};
 use crate::column::Time;
 use crate::database::DatabaseError;
 
-/// Makes the row of an endpoint that nothing is known of, unless it is there.
+/// Inserts the row of an unknown endpoint, unless it exists.
 pub(super) fn open(transaction: &Transaction<'_>, endpoint: &EndpointId) -> Result<(), DatabaseError> {
     write(
         transaction,

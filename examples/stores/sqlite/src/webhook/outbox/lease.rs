@@ -1,4 +1,4 @@
-//! Fair leases (W17): endpoints first, then their due deliveries, one a turn.
+//! Fair leases (W17): endpoints take turns, one due delivery a turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use super::delivery;
 use crate::column::{Time, limit};
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
-/// The statements for rows that an index has and a condition names.
+/// The statements for rows of one index and condition.
 macro_rules! kind {
     ($index:literal, $condition:literal) => {
         Kind {
@@ -44,13 +44,13 @@ macro_rules! kind {
     };
 }
 
-/// An endpoint whose turn it is.
+/// An endpoint that has a turn.
 struct Lane {
     endpoint: String,
     due: VecDeque<Delivery>,
 }
 
-/// Suspects first, as many as there may be, then the others.
+/// Leases suspects first, as many as their limit allows, then other deliveries.
 pub(super) fn lease(transaction: &Transaction<'_>, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
     let mut leases = Leases::default();
     let suspects = request.limit.min(request.suspects);
@@ -59,7 +59,7 @@ pub(super) fn lease(transaction: &Transaction<'_>, request: &LeaseRequest) -> Re
     Ok(leases)
 }
 
-/// What is set aside takes nobody's place: after it there is another look, until there are so many leases.
+/// Unreadable deliveries take no slot: after they are set aside the search is repeated.
 fn lease_those(
     transaction: &Transaction<'_>,
     request: &LeaseRequest,
@@ -81,7 +81,7 @@ fn lease_those(
     }
 }
 
-/// How to find the live rows of a lane of one kind: see `Delivery::becomes_suspect`.
+/// Selects live rows of a lane by kind: see `Delivery::becomes_suspect`.
 #[derive(Clone, Copy)]
 struct Kind {
     lanes: &'static str,
@@ -143,8 +143,8 @@ fn aside(
     Ok(SetAside { delivery, reason })
 }
 
-/// The endpoints that have something due and room for it, in the order of their turns, as many as there are leases to
-/// give: each gets at least one.
+/// The endpoints with due rows and free capacity, in the order of their turns, at most one for each
+/// lease.
 fn lanes(
     transaction: &Transaction<'_>,
     request: &LeaseRequest,
@@ -185,13 +185,13 @@ fn due(
     due.map(|row| row?).collect()
 }
 
-/// The key of a row as it stands in its columns.
+/// The stored key of a row.
 struct Key {
     event: String,
     endpoint: String,
 }
 
-/// The row, or its key where something in it is not what it should be.
+/// The row, or its key if a column is invalid.
 fn readable(row: &Row<'_>) -> Result<Result<Delivery, Key>, DatabaseError> {
     match delivery::from_row(row).map_err(DatabaseError::from) {
         Ok(delivery) => Ok(Ok(delivery)),
@@ -203,7 +203,8 @@ fn readable(row: &Row<'_>) -> Result<Result<Delivery, Key>, DatabaseError> {
     }
 }
 
-/// Writes a failure over a row that cannot be read, which is reported if at least its id can be. The fence stays.
+/// Replaces an unreadable row by a failure, reported if at least its id is readable. The fencing
+/// token stays.
 fn unreadable(
     transaction: &Transaction<'_>,
     Key { event, endpoint }: Key,
@@ -232,12 +233,12 @@ fn take_turn(transaction: &Transaction<'_>, endpoint: &str, turn: i64) -> Result
     Ok(())
 }
 
-/// Bodies read once, however many endpoints get them.
+/// Events with bodies, each read once for any number of endpoints.
 #[derive(Default)]
 struct Events(HashMap<EventId, StoredEvent>);
 
 impl Events {
-    /// The event, unless it is missing or not what it should be.
+    /// The event, unless it is missing or invalid.
     fn load(
         &mut self,
         transaction: &Transaction<'_>,

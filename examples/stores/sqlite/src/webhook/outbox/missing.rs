@@ -1,4 +1,4 @@
-//! Deliveries to an endpoint that came after the events (W18).
+//! Creates deliveries of earlier events for an endpoint (W18).
 
 use rusqlite::{Connection, Row, Transaction};
 use webhook_core::event::EventType;
@@ -29,7 +29,7 @@ pub(super) fn replay(
     })
 }
 
-/// An event that is looked at.
+/// An event that the search visits.
 struct Event {
     place: EventPlace,
     event_type: EventType,

@@ -1,8 +1,9 @@
-//! Events on their way out (W15), in `webhook_event`, `webhook_delivery`, `webhook_attempt` and `webhook_lane`.
+//! Outgoing events (W15), in `webhook_event`, `webhook_delivery`, `webhook_attempt` and
+//! `webhook_lane`.
 //!
-//! A delivery is a narrow row that changes; the event with its body is a wide one that never does. What may happen to a
-//! delivery is decided by [`Delivery`](webhook_core::sender::Delivery) alone: each verb loads the row, asks it, and
-//! writes it back.
+//! A delivery is a narrow row that changes; an event with its body is a wide row that does not.
+//! [`Delivery`](webhook_core::sender::Delivery) makes all decisions: each verb loads the row,
+//! decides, and writes it back.
 
 mod delivery;
 mod lane;
@@ -112,12 +113,14 @@ impl Retention for Database {
     }
 }
 
-/// Stores an event for every endpoint that subscribes to it, in the caller's own transaction: the event is there exactly when
-/// the caller's rows are, and who gets it is decided there and then.
+/// Enqueues an event for every subscribed endpoint, in the caller's transaction.
+///
+/// The event and the caller's rows are committed together, and the subscriptions are read in this
+/// transaction.
 ///
 /// # Errors
 ///
-/// [`DatabaseError`]; the verb must hand it on, so that all of it is undone.
+/// [`DatabaseError`]; the verb must return it, so that all of it is rolled back.
 ///
 /// # Examples
 ///
@@ -156,11 +159,12 @@ pub fn send_in(
     enqueue_in(transaction, &Enqueue::to(event, subscribers, now))
 }
 
-/// Stores an event with deliveries of the caller's own choice in the caller's own transaction; [`send_in`] chooses them too.
+/// Enqueues an event with deliveries that the caller chose, in the caller's transaction.
+/// [`send_in`] chooses them by subscription.
 ///
 /// # Errors
 ///
-/// [`DatabaseError`]; the verb must hand it on, so that all of it is undone.
+/// [`DatabaseError`]; the verb must return it, so that all of it is rolled back.
 pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
     let event = &enqueue.event;
     if let Some(stored) = delivery::event(transaction, &event.id)? {

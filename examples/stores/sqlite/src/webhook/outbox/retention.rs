@@ -1,4 +1,4 @@
-//! Letting go of old events with all that belongs to them (W18).
+//! Purges old events with their deliveries and log (W18).
 
 use rusqlite::Transaction;
 use webhook_core::sender::PurgeRequest;
@@ -6,10 +6,10 @@ use webhook_core::sender::PurgeRequest;
 use crate::column::{Time, limit};
 use crate::database::DatabaseError;
 
-/// Events that one step deletes at most: the writer is never held for long.
+/// Limit of events that one step deletes, so that the writer is free soon.
 pub(super) const AT_ONCE: usize = 100;
 
-/// Deletes as many as the request allows, in one step.
+/// Deletes as many events as the request allows, in one step.
 pub(super) fn purge(transaction: &Transaction<'_>, request: &PurgeRequest) -> Result<u64, DatabaseError> {
     let old = over(transaction, request)?;
     for statement in [

@@ -1,4 +1,4 @@
-//! Finding deliveries to look at or to send again (W18).
+//! Searches deliveries to list or to replay (W18).
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
@@ -26,7 +26,7 @@ pub(super) fn list(
     search.run(connection, limit(page.limit))
 }
 
-/// Replays what matches and has failed.
+/// Replays the failed deliveries that match.
 pub(super) fn replay(transaction: &Transaction<'_>, request: &ReplayRequest) -> Result<u64, DatabaseError> {
     let mut search = Search::of(&request.filter);
     search.require(FAILED, NOTHING);
@@ -44,11 +44,11 @@ pub(super) fn replay(transaction: &Transaction<'_>, request: &ReplayRequest) -> 
 
 const NOTHING: [i64; 0] = [];
 
-/// The conditions of the indexes `webhook_delivery_failed` and `webhook_delivery_live`, word for word.
+/// Conditions of the indexes `webhook_delivery_failed` and `webhook_delivery_live`, word for word.
 const FAILED: &str = "state IN ('permanent_failure', 'dead_letter')";
 const LIVE: &str = "state IN ('ready', 'retry_scheduled', 'leased')";
 
-/// Conditions that all must hold, and the values in them.
+/// Conditions that must all hold, and their values.
 struct Search {
     rows: &'static str,
     conditions: Vec<String>,
@@ -87,7 +87,7 @@ impl Search {
         search
     }
 
-    /// Where to look: in as little as the filter allows, which SQLite cannot know without counting.
+    /// The smallest table or index for the filter, which SQLite cannot choose without statistics.
     fn rows(filter: &DeliveryFilter) -> &'static str {
         if !filter.created.is_all() {
             // the events of the period first, then their deliveries
@@ -121,7 +121,7 @@ impl Search {
     }
 }
 
-/// Whether the filter names states, and all of them are so.
+/// Returns `true` if the filter names states and all of them satisfy the condition.
 fn all(filter: &DeliveryFilter, are: impl Fn(DeliveryState) -> bool) -> bool {
     !filter.states.is_empty() && filter.states.iter().copied().all(are)
 }

@@ -1,4 +1,4 @@
-//! Outcomes of leases (W11), and the log of what was attempted (W18).
+//! Settles leases with their outcomes (W11), and logs the attempts (W18).
 
 use bytes::Bytes;
 use http::StatusCode;
