@@ -1,12 +1,12 @@
-//! The one mapping from the driver's errors.
+//! Conversion of the driver's errors.
 
 use host_ports::StoreError;
 
-/// Maps an error of the driver for every store port of the host.
+/// Converts an error of the driver for every store port of the host.
 #[must_use]
 pub fn store_error(error: sqlx::Error) -> StoreError {
     let is_transient = match &error {
-        // the classes of SQLSTATE: connection, rollback, resources, locks, shutdown, system
+        // classes of SQLSTATE: connection, rollback, resources, locks, shutdown, system
         sqlx::Error::Database(refused) => refused
             .code()
             .is_some_and(|code| matches!(code.get(..2), Some("08" | "40" | "53" | "55" | "57" | "58"))),

@@ -27,12 +27,12 @@ pub struct Ports {
     pub transport: Arc<dyn Transport>,
 }
 
-/// The four crates over one set of ports.
+/// The four crates on one set of ports.
 #[expect(missing_debug_implementations, reason = "its parts have no `Debug`")]
 pub struct Host {
-    /// The token endpoint and its siblings; assertions of clients are single-use by the host's table.
+    /// The token endpoint and its siblings. The host's table makes client assertions single-use.
     pub authorization: AuthorizationServer,
-    /// The guard of the API: asks another issuer about its opaque tokens.
+    /// The guard of the API, which introspects the opaque tokens of another issuer.
     pub introspection: Introspection,
     /// The sender of webhooks.
     pub dispatcher: Dispatcher,
@@ -43,11 +43,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// Builds every part on `ports` and `store`. What has no table in this example is in memory.
+    /// Builds every part on `ports` and `store`. State without a table in this example is in
+    /// memory.
     ///
     /// # Errors
     ///
-    /// Each mistake of the configuration at once.
+    /// All mistakes of the configuration together.
     pub fn new(
         ports: &Ports,
         store: &Store,

@@ -1,4 +1,4 @@
-//! The host's own pool and tables, as one store port of each crate.
+//! The host's pool and tables, as one store port of each crate.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -25,7 +25,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the server is away, or the tables exist.
+    /// [`StoreError`]: the server cannot be reached, or the tables exist.
     pub async fn create(pool: PgPool) -> Result<Self, StoreError> {
         let schema = sqlx::raw_sql(include_str!("schema.sql"));
         schema.execute(&pool).await.map_err(store_error)?;
@@ -33,7 +33,7 @@ impl Store {
     }
 }
 
-/// Nanoseconds since 1970, at most the year 2262.
+/// Converts a time to nanoseconds since 1970, at most the year 2262.
 fn nanoseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
@@ -71,7 +71,7 @@ impl ReplayStore for Store {
 #[async_trait]
 impl LatestSeen for Store {
     async fn advance(&self, resource: &ResourceKey, position: Position) -> Result<Advance, StoreError> {
-        // unsigned as signed, in the same order
+        // maps unsigned to signed in the same order
         let position = (position.as_u64() ^ (1 << 63)).cast_signed();
         let moved = sqlx::query(
             "INSERT INTO latest (key, position) VALUES (sha256(sha256($1) || sha256($2)), $3)

@@ -1,4 +1,4 @@
-//! The worked example: its stores pass the kits, its page quotes its code.
+//! The worked example: its stores pass the conformance kits, and its page quotes its code.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Every Rust block of `docs/one-host.md` stands in the files of this package.
+//! Every Rust block of `docs/one-host.md` is quoted from the files of this package.
 
 const PAGE: &str = include_str!("../../../one-host.md");
 const FILES: [&str; 4] = [

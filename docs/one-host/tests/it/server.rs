@@ -1,4 +1,4 @@
-//! A schema of its own for each test, on the PostgreSQL of `TEST_POSTGRES_URL`.
+//! A schema for each test, on the PostgreSQL server of `TEST_POSTGRES_URL`.
 
 use std::env;
 use std::io::{Write, stderr};
@@ -8,7 +8,7 @@ use one_host::Store;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
-/// A store with empty tables, or `return` from the test when there is no server.
+/// A store with empty tables, or `return` from the test if there is no server.
 macro_rules! store {
     () => {
         match $crate::server::fresh().await {

@@ -1,13 +1,13 @@
-//! What the programs among the examples say of an error, and how they end by one.
+//! Reports errors of the example programs, with their causes, and sets the exit code.
 //!
-//! The errors of the suite say of themselves what went wrong and leave the cause to [`source`](Error::source): whoever logs one has to
-//! walk down.
+//! `Display` of an error of the suite has no cause in it; the causes are its
+//! [`source`](Error::source)s. So a log line needs the whole chain.
 
 use std::error::Error;
 use std::iter::{once, successors};
 use std::process::ExitCode;
 
-/// An error with everything beneath it, in one line.
+/// Formats an error with all its causes in one line.
 #[must_use]
 pub fn in_one_line<E: Error + ?Sized>(error: &E) -> String {
     let beneath = successors(error.source(), |&cause| cause.source());
@@ -15,7 +15,7 @@ pub fn in_one_line<E: Error + ?Sized>(error: &E) -> String {
     words.collect::<Vec<_>>().join(": ")
 }
 
-/// How a program ends: quietly, or with the error on standard error.
+/// Converts the result of a program to its exit code, and prints an error to standard error.
 #[must_use]
 #[expect(clippy::print_stderr, reason = "what it is for")]
 pub fn exit_code<E: Error + ?Sized>(done: Result<(), Box<E>>) -> ExitCode {

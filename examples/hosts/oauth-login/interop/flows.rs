@@ -1,6 +1,7 @@
-//! Every flow of the client against npm `oidc-provider`: `flows ISSUER KEY`, where KEY is a file with the private key of the client `assertion`.
+//! Every flow of the client against npm `oidc-provider`: `flows ISSUER KEY`, where KEY is a file
+//! with the private key of the client `assertion`.
 //!
-//! Started by `interop/run`, which starts the issuer first.
+//! `interop/run` starts the issuer and then this program.
 #![expect(clippy::print_stdout, reason = "it says what it has tried")]
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use webhook_core::address::AddressPolicy;
 
 type Failure = Box<dyn Error>;
 
-/// Nobody listens there: the browser stops at the link.
+/// No server listens there: the browser stops at the link.
 const CALLBACK: &str = "http://127.0.0.1:1/callback";
 
 struct World {
@@ -86,7 +87,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 impl World {
-    /// A sign-in, and everything that becomes of it.
+    /// A sign-in with everything that follows from it.
     async fn whole_life(&self, client: &Client) -> Result<(), Failure> {
         let (tokens, ada) = self.sign_in(client).await?;
         ensure(
@@ -94,7 +95,7 @@ impl World {
             "the ID token has her address",
         )?;
         let renewed = self.renewed_at_once(&tokens).await?;
-        // a token that was used before ends the chain
+        // reuse of a refresh token revokes the family
         self.refused(&tokens).await?;
         self.refused(&renewed).await?;
 
@@ -126,7 +127,7 @@ impl World {
         Ok((tokens, identity))
     }
 
-    /// A token of the client itself, and an API that takes it.
+    /// A token of the client itself, and an API that accepts it.
     async fn of_itself(&self, client: &Client) -> Result<(), Failure> {
         let tokens = client
             .client_credentials(&"read:charges".parse()?)
@@ -154,8 +155,8 @@ impl World {
         ensure(again.is_err(), "a proof is taken once")
     }
 
-    /// Sixteen who were refused by an API at once. The issuer takes a second use of a refresh token for a theft and ends the chain, so
-    /// that the tokens of the next renewal tell that it had seen one.
+    /// Sixteen concurrent callers whose tokens an API refused. The issuer revokes the family on
+    /// reuse of a refresh token, so the tokens of the next renewal prove that it saw one request.
     async fn renewed_at_once(&self, tokens: &TokenResponse) -> Result<Arc<TokenResponse>, Failure> {
         let source = TokenSource::new(tokens.clone(), self.ports.clone());
         let refused = tokens.access_token();
@@ -187,7 +188,7 @@ impl World {
         ensure(refusal.code() == "invalid_grant", refusal.code())
     }
 
-    /// What a browser does until it is sent back to the client; the query that it comes back with.
+    /// Follows the pages until the redirect to the client; returns its query.
     async fn browse(&self, url: String) -> Result<String, Failure> {
         let (mut at, mut cookies) = (url, BTreeMap::new());
         for _ in 0..10 {

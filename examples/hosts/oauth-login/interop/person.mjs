@@ -18,8 +18,8 @@ async function check(what, probe) {
   console.log(`  ${what}`);
 }
 
-await check("nobody is signed in at first", async () => {
-  assert.match(await page(new Browser()), /Nobody is signed in/);
+await check("the browser has no session at first", async () => {
+  assert.match(await page(new Browser()), /Not signed in/);
 });
 
 const browser = new Browser();
@@ -27,7 +27,7 @@ await check("a person signs in at the issuer and is known at the app", async () 
   await browser.signIn(at("/login"), at("/"), { person });
   const greeting = await page(browser);
   for (const said of ["Hello grace", "grace@example.com", issuer.href.slice(0, -1)]) assert.ok(greeting.includes(said), said);
-  assert.match(await page(new Browser()), /Nobody is signed in/);
+  assert.match(await page(new Browser()), /Not signed in/);
 });
 
 await check("the link back is of use to its browser alone, and once", async () => {
@@ -55,5 +55,5 @@ await check("a form of somebody else signs nobody out", async () => {
 await check("a person signs out", async () => {
   const [, token] = (await page(browser)).match(/name="csrf_token" value="([^"]+)"/);
   assert.equal((await browser.open(at("/sign-out"), new URLSearchParams({ csrf_token: token }))).status, 303);
-  assert.match(await page(browser), /Nobody is signed in/);
+  assert.match(await page(browser), /Not signed in/);
 });

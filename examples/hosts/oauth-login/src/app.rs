@@ -20,7 +20,7 @@ use oauth_core::{Client, RemoteKeySet, SessionCookie, Sessions};
 use crate::page::{Home, Page, Person, see_other};
 use crate::sign_ins::{self, SignIns};
 
-/// How many people are known before those whose sessions are over are forgotten.
+/// Number of sessions above which expired ones are removed.
 const MANY: usize = 10_000;
 
 pub(crate) struct App {
@@ -29,20 +29,20 @@ pub(crate) struct App {
     keys: RemoteKeySet,
     ports: Ports,
     sessions: Sessions,
-    /// Ties a sign-in to its browser, before there is a session.
+    /// Binds a sign-in to its browser, before there is a session.
     cookie: SessionCookie,
     sign_ins: SignIns,
     people: Mutex<HashMap<SessionId, Known>>,
 }
 
-/// Somebody who is signed in.
+/// A signed-in user.
 struct Known {
     identity: IdTokenClaims,
     tokens: TokenResponse,
     until: SystemTime,
 }
 
-/// Why a browser does not get what it came for: what it is told, and for the log what is behind it.
+/// An error page for the browser, and its cause for the log.
 struct Refusal {
     status: StatusCode,
     told: &'static str,
@@ -56,7 +56,7 @@ impl App {
         keys: RemoteKeySet,
         ports: Ports,
     ) -> Result<Self, InvalidCookie> {
-        // it listens on a loopback address, without TLS
+        // the app listens on a loopback address, without TLS
         let cookie = |name| SessionCookie::new(name).map(SessionCookie::danger_over_plain_http);
         let sessions = Sessions::new(MemoryTokens::new(), cookie("login")?, SystemClock, OsEntropy);
         Ok(Self {
@@ -77,7 +77,7 @@ impl App {
             (&Method::GET, "/login") => self.login(request).await,
             (&Method::GET, "/callback") => self.callback(request).await,
             (&Method::POST, "/sign-out") => self.sign_out(request).await,
-            _ => Err(Refusal::new(StatusCode::NOT_FOUND, "There is no such page.")),
+            _ => Err(Refusal::new(StatusCode::NOT_FOUND, "Page not found.")),
         };
         answered.unwrap_or_else(|refusal| self.refused(&refusal))
     }
@@ -105,9 +105,9 @@ impl App {
         .shown(StatusCode::OK))
     }
 
-    /// Sends the browser to the issuer, by a request that was pushed there where it takes such.
+    /// Redirects the browser to the issuer, with a pushed request if the issuer supports it.
     async fn login(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
-        // before the issuer is asked
+        // before a request to the issuer
         if !self.sign_ins.has_room(self.ports.now()) {
             return Err(Refusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -125,7 +125,7 @@ impl App {
         Ok(page)
     }
 
-    /// Takes the browser back: the answer has to be one to a request of this very browser.
+    /// Handles the redirect from the issuer: it must answer a request of this browser.
     async fn callback(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
         let query = request.uri().query().unwrap_or_default();
         let state = Params::parse(query.as_bytes())
@@ -138,7 +138,7 @@ impl App {
         let Some(pending) = pending else {
             return Err(Refusal::new(
                 StatusCode::BAD_REQUEST,
-                "This sign-in was not begun in this browser, or too long ago. Begin again.",
+                "The sign-in began in another browser or too long ago. Sign in again.",
             ));
         };
         let call = pending
@@ -154,7 +154,7 @@ impl App {
         let Some(identity) = identity else {
             return Err(Refusal::new(
                 StatusCode::BAD_GATEWAY,
-                "The issuer did not say who you are.",
+                "The issuer sent no user identity.",
             ));
         };
         let signed_in = self
@@ -180,7 +180,7 @@ impl App {
         Ok(page)
     }
 
-    /// Ends the session here, and what the issuer gave for it.
+    /// Ends the session and revokes the refresh token.
     async fn sign_out(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
         let Some(session) = self.session(request).await? else {
             return Ok(see_other("/"));
@@ -190,7 +190,7 @@ impl App {
         if !token.is_some_and(|token| session.secret.is_csrf_token(token)) {
             return Err(Refusal::new(
                 StatusCode::FORBIDDEN,
-                "This form is not from this browser.",
+                "The form was not sent to this browser. Reload the page.",
             ));
         }
         let cookie = self
@@ -200,7 +200,7 @@ impl App {
             .map_err(Refusal::unavailable)?;
         let known = self.people().remove(&session.record.id);
         if let Some(token) = known.as_ref().and_then(|known| known.tokens.refresh_token()) {
-            // who signed out here is signed out here, whatever the issuer answers
+            // the user is signed out here for any response of the issuer
             match self.client.revoke_refresh_token(token) {
                 Ok(call) => call.send(&self.ports).await.unwrap_or_else(|error| log(&error)),
                 Err(not_offered) => log(&not_offered),
@@ -252,11 +252,11 @@ impl Refusal {
         }
     }
 
-    /// What the issuer or somebody in between answered by the browser.
+    /// The issuer, or a party in between, sent this through the browser.
     fn callback(error: CallbackError) -> Self {
         let told = match error {
-            CallbackError::Refused(_) => "The issuer did not let you in, or you did not want it to.",
-            _ => "This is no answer to your sign-in. Begin again.",
+            CallbackError::Refused(_) => "The sign-in was refused or cancelled at the issuer.",
+            _ => "The response does not belong to your sign-in. Sign in again.",
         };
         Self {
             cause: Some(Box::new(error)),
@@ -265,7 +265,7 @@ impl Refusal {
     }
 }
 
-/// Each error with what is behind it: none of this crate's has a secret in it.
+/// Logs an error with its causes: no error of this crate contains a secret.
 #[expect(clippy::print_stderr, reason = "an example logs to the terminal")]
 fn log(error: &(dyn Error + 'static)) {
     eprintln!("{}", failure::in_one_line(error));

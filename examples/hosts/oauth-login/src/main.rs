@@ -1,4 +1,4 @@
-//! A small web app that people sign in to, with any OpenID Connect issuer: by default with the payments desk of `service`.
+//! A small web app with sign-in by any OpenID Connect issuer, by default the payments service.
 //!
 //! ```sh
 //! cargo run -p service &

@@ -1,4 +1,4 @@
-//! What the program is told when it starts.
+//! Command line options.
 
 use std::env;
 use std::error::Error;
@@ -15,7 +15,7 @@ const USAGE: &str = "usage: oauth-login [--issuer http://127.0.0.1:8080] [--clie
 
 The secret of the client is read from OAUTH_CLIENT_SECRET; a client without one is public. Register
 http://127.0.0.1:9999/callback with the issuer as the redirect URI.";
-/// The web client of the payments desk.
+/// The web client of the payments service.
 const DEMO: (&str, &str) = ("demo-web", "demo-web-secret");
 
 pub(crate) struct Options {
@@ -42,7 +42,7 @@ impl Options {
             }
         }
         let known = (client_id == DEMO.0).then(|| DEMO.1.to_owned());
-        // not on the command line, where other users of the machine see it
+        // from the environment: other users of the machine can see the command line
         let credentials = match env::var("OAUTH_CLIENT_SECRET").ok().or(known) {
             Some(secret) => ClientCredentials::Basic(secret.parse()?),
             None => ClientCredentials::None,
@@ -56,7 +56,8 @@ impl Options {
         })
     }
 
-    /// Where requests may go: to public addresses, by https to the port of the issuer; where the issuer is this machine, to it as well.
+    /// Allowed addresses of requests: public ones with https at the issuer's port, and loopback if
+    /// the issuer is on this machine.
     pub(crate) fn addresses(&self) -> AddressPolicy {
         let policy = AddressPolicy::new();
         let Ok(issuer) = Url::parse(self.issuer.as_str()) else {

@@ -1,4 +1,4 @@
-//! What browsers are shown.
+//! Pages for browsers.
 
 use askama::Template;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use http_body_util::Full;
 
 pub(crate) type Page = Response<Full<Bytes>>;
 
-/// The one page: who is signed in, if anybody is, and what went wrong, if anything did.
+/// The only page: the signed-in user, and an error if there is one.
 #[derive(Default, Template)]
 #[template(path = "page.html")]
 pub(crate) struct Home<'p> {
@@ -22,7 +22,7 @@ pub(crate) struct Person<'p> {
     pub(crate) email: Option<&'p str>,
     pub(crate) subject: &'p str,
     pub(crate) scopes: String,
-    /// Proves that the form to sign out was given to this browser.
+    /// Proves that the sign-out form was sent to this browser.
     pub(crate) csrf_token: &'p str,
 }
 
@@ -36,13 +36,13 @@ impl Home<'_> {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         let policy = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-        // the address of the callback has a code in it
+        // the URL of the callback contains a code
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         page
     }
 }
 
-/// Sends the browser on, by GET whatever it came by.
+/// Redirects the browser with 303, so that it continues with GET.
 pub(crate) fn see_other(location: &str) -> Page {
     let mut page = Response::new(Full::default());
     *page.status_mut() = StatusCode::SEE_OTHER;
@@ -55,7 +55,7 @@ pub(crate) fn see_other(location: &str) -> Page {
     page
 }
 
-/// What the server answers in the app's place.
+/// Response of the server if the app cannot answer.
 pub(crate) fn refused(_: &Request<()>, status: StatusCode) -> Response<Bytes> {
     let mut page = Response::new(Bytes::new());
     *page.status_mut() = status;

@@ -1,4 +1,4 @@
-//! Who is on the way to the issuer, and is expected back.
+//! Pending sign-ins.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use oauth_core::secret::TokenHash;
 use oauth_core::session::SessionSecret;
 use oauth_core::vocabulary::State;
 
-/// How long one is waited for; the client takes no answer after that.
+/// Lifetime of a pending sign-in; the client refuses a later response.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(600);
-/// How many are waited for: whoever comes when there are as many has to try again.
+/// Limit of pending sign-ins; above it a new one is refused.
 const CAPACITY: usize = 10_000;
 
-/// Sign-ins that have begun, each known by its state to the browser alone that began it. A host of several machines keeps the
-/// browser on one of them for these minutes, or each sign-in where all of them see it (`PendingAuthorization::into_text`).
+/// Pending sign-ins by state, each bound to the browser that began it. A host on several machines
+/// keeps a browser on one of them, or stores sign-ins for all (`PendingAuthorization::into_text`).
 #[derive(Default)]
 pub(crate) struct SignIns(Mutex<HashMap<State, Begun>>);
 
@@ -26,7 +26,8 @@ struct Begun {
 }
 
 impl SignIns {
-    /// Whether one more may begin. Anybody can begin as many as there is room for: a host on the internet counts them by address first.
+    /// Returns `true` if another sign-in can begin. A host on the internet limits them by address
+    /// first, since any client can fill the capacity.
     pub(crate) fn has_room(&self, now: SystemTime) -> bool {
         let mut begun = self.lock();
         if begun.len() >= CAPACITY {
@@ -44,10 +45,10 @@ impl SignIns {
         self.lock().insert(sign_in.pending.state().clone(), sign_in);
     }
 
-    /// The sign-in that this browser began, once.
+    /// Takes the sign-in of this browser, once.
     pub(crate) fn take(&self, browser: &SessionSecret, state: &State) -> Option<PendingAuthorization> {
         let mut begun = self.lock();
-        // somebody else's link must not end it
+        // a link of another browser must not end it
         begun.get(state).filter(|begun| begun.browser == browser.hash())?;
         begun.remove(state).map(|begun| begun.pending)
     }

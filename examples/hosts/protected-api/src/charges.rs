@@ -1,4 +1,4 @@
-//! The API itself: what is charged, for those who may read it, and those who may add to it.
+//! The API: lists charges with the read scope, and creates them with the write scope.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use oauth_core::store::ReplayStore;
 use oauth_core::vocabulary::Scope;
 use serde::{Deserialize, Serialize};
 
-/// The scopes that open something here.
+/// Scopes of the API.
 pub(crate) const SCOPES: &str = "read:charges write:charges";
 
-/// A sum that somebody owes.
+/// An amount to be paid.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Charge {
@@ -44,14 +44,14 @@ impl Charges {
     }
 }
 
-/// Whom the extractor [`Caller`] asks.
+/// The resource server that the extractor [`Caller`] uses.
 impl FromRef<Charges> for ResourceServer {
     fn from_ref(charges: &Charges) -> Self {
         charges.guard.clone()
     }
 }
 
-/// The endpoints, and the document that says who may ask there.
+/// The endpoints, and the protected resource metadata.
 pub(crate) fn router(guard: ResourceServer) -> Result<Router, Box<dyn Error>> {
     let document = guard.metadata_path().ok_or("the API has no URL")?;
     let charges = Charges {
@@ -102,7 +102,7 @@ async fn metadata(State(charges): State<Charges>, Whole(request): Whole) -> Resp
     charges.guard.metadata(&request).map(Body::from)
 }
 
-/// Forgets each minute which proofs were used that are too old to be used again. Ends when the store fails.
+/// Purges expired DPoP proofs every minute. Returns if the store fails.
 pub(crate) async fn forget(replays: Arc<MemoryReplays>) -> StoreError {
     loop {
         tokio::time::sleep(Duration::from_secs(60)).await;

@@ -1,4 +1,4 @@
-//! The issuer of the tokens, found by its name: what it signs with, and what it says of opaque ones.
+//! The issuer of the tokens, found by discovery: its JWKS and its introspection endpoint.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use webhook_core::address::AddressPolicy;
 
 use crate::options::Options;
 
-/// What believes the issuer's tokens for this API. Its keys are fetched when they are needed, and again when it has rotated them.
+/// Creates the resource server. Its JWKS client fetches keys when needed, and again after a
+/// rotation.
 pub(crate) async fn guard(options: &Options) -> Result<ResourceServer, Box<dyn Error>> {
-    // whoever runs this names the issuer, and no stranger does: it may be on this machine
+    // the operator names the issuer, so it may be on this machine
     let transport = HyperTransport::new(AddressPolicy::new().danger_allow_loopback());
     let transport = Arc::new(transport);
     let provider = Provider::discover(&options.issuer, &*transport).await?;
@@ -22,7 +23,7 @@ pub(crate) async fn guard(options: &Options) -> Result<ResourceServer, Box<dyn E
         return Ok(guard);
     };
     let endpoint = provider.introspection_endpoint().cloned();
-    let endpoint = endpoint.ok_or("the issuer tells nobody what tokens are worth")?;
+    let endpoint = endpoint.ok_or("the issuer has no introspection endpoint")?;
     let (client, secret) = (asking.client.parse()?, asking.secret.parse()?);
     let introspection = Introspection::new(endpoint, client, secret, transport);
     Ok(guard.with_introspection(introspection.with_cache(asking.remember, 10_000)))

@@ -1,12 +1,13 @@
-//! An API that takes access tokens of an authorization server of somebody else's: by scope, bound to a key of their holder (DPoP) or
-//! not, JWTs and opaque ones.
+//! An API protected by the access tokens of another authorization server: JWTs and opaque tokens,
+//! bearer or DPoP-bound, by scope.
 //!
 //! ```sh
 //! cargo run -p service -- --api http://127.0.0.1:8090
 //! CLIENT_SECRET=demo-api-secret cargo run -p protected-api
 //! ```
 //!
-//! What it takes it says at `/.well-known/oauth-protected-resource`, to which each of its challenges leads; every refusal is a problem.
+//! `/.well-known/oauth-protected-resource` has its requirements, and each challenge names that
+//! document. Every refusal is a problem (RFC 9457).
 #![expect(clippy::print_stdout, reason = "what it is for")]
 
 mod charges;

@@ -1,4 +1,4 @@
-//! What the program is told when it starts.
+//! Command line options.
 
 use std::env;
 use std::error::Error;
@@ -10,13 +10,13 @@ const USAGE: &str = "\
 usage: protected-api [--issuer http://127.0.0.1:8080] [--listen 127.0.0.1:8090] [--url http://127.0.0.1:8090]
                      [--client demo-api] [--remember 10]
 
-  --issuer URL         whose access tokens open it
-  --listen ADDRESS     where it listens
-  --url URL            where the public knows it, which is the audience of its tokens
+  --issuer URL         issuer of the access tokens
+  --listen ADDRESS     address and port to listen on
+  --url URL            public URL of the API, the audience of its tokens
 
-With a secret in CLIENT_SECRET it asks the issuer what tokens are worth that are no JWTs:
-  --client ID          as whom
-  --remember SECONDS   for how long an answer is believed: a revoked token opens the API until then";
+With a secret in CLIENT_SECRET, opaque tokens are introspected at the issuer:
+  --client ID          client id for introspection
+  --remember SECONDS   cache lifetime of a result: a revoked token is accepted until then";
 
 pub(crate) struct Options {
     pub(crate) issuer: Issuer,
@@ -25,7 +25,7 @@ pub(crate) struct Options {
     pub(crate) asking: Option<Asking>,
 }
 
-/// As whom the issuer is asked about opaque tokens.
+/// Client credentials for introspection of opaque tokens.
 pub(crate) struct Asking {
     pub(crate) client: String,
     pub(crate) secret: String,
@@ -50,14 +50,14 @@ impl Options {
                 _ => return Err(USAGE.into()),
             }
         }
-        // in the environment, where other users of the machine do not see it
+        // from the environment: other users of the machine can see the command line
         let asking = match env::var("CLIENT_SECRET") {
             Ok(secret) => Some(Asking {
                 client: client.unwrap_or_else(|| String::from("demo-api")),
                 secret,
                 remember: Duration::from_secs(remember.unwrap_or(10)),
             }),
-            // whoever says how to ask wants it asked
+            // the flags of introspection need the secret
             Err(_) if client.is_some() || remember.is_some() => return Err(USAGE.into()),
             Err(_) => None,
         };

@@ -1,4 +1,5 @@
-//! Starts the program as a newcomer would, beside the authorization server of the payments desk, and plays its callers.
+//! Starts the program with its defaults beside the authorization server of the payments service,
+//! and plays its callers.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -25,14 +26,14 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use webhook_core::address::AddressPolicy;
 
-/// Where the public knows the API, wherever it listens.
+/// Public URL of the API, independent of its socket.
 const API: &str = "https://charges.example";
 const SERVICE: &str = "Basic ZGVtby1zZXJ2aWNlOmRlbW8tc2VydmljZS1zZWNyZXQ=";
-/// How long the program remembers what it was told of a token: `--remember 1`.
+/// Cache lifetime of introspection results: `--remember 1`.
 const REMEMBER: Duration = Duration::from_secs(1);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_protected-api");
 
-/// The program at work, and the server whose tokens it takes; dropping it ends the program.
+/// The running program and its authorization server; dropping it ends the program.
 struct World {
     _program: Child,
     api: String,
@@ -68,7 +69,7 @@ impl World {
         Transport::send(&self.transport, request).await.unwrap()
     }
 
-    /// A form from the client that acts for itself.
+    /// Posts a form as the client that acts for itself.
     async fn post(&self, path: &str, proof: Option<Proof>, key: &SigningKey, form: &str) -> Response<Bytes> {
         let request = Request::post(format!("{}{path}", self.issuer))
             .header("content-type", "application/x-www-form-urlencoded")
@@ -109,7 +110,7 @@ impl World {
         text(&json(&bought)["access_token"])
     }
 
-    /// A call of the API with these credentials, and with a proof where there is one.
+    /// Calls the API with these headers, and with a proof if there is one.
     async fn call(&self, method: Method, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
         let request = Request::builder()
             .method(method)
@@ -139,10 +140,10 @@ impl World {
     }
 }
 
-/// What answers at the issuer's address by now.
+/// The server at the issuer's address, which tests replace.
 type Desk = Arc<Mutex<Arc<App>>>;
 
-/// The desk in this process, with tokens of this format for the API, too, and its issuer.
+/// The payments service in this process, with tokens of this format for the API, and its issuer.
 async fn open_desk(format: AccessTokenFormat) -> (String, Desk) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let issuer = format!("http://{}", listener.local_addr().unwrap());
@@ -162,7 +163,7 @@ async fn open_desk(format: AccessTokenFormat) -> (String, Desk) {
     (issuer, desk)
 }
 
-/// A desk with keys of its own, which it has just made.
+/// A payments service with new keys.
 async fn app(issuer: &str, format: AccessTokenFormat) -> Arc<App> {
     let mut config = Config::new(issuer, Database::open_in_memory().unwrap());
     config.access_tokens.format = format;
@@ -190,7 +191,7 @@ fn header(response: &Response<Bytes>, name: &str) -> String {
     value.to_str().unwrap().to_owned()
 }
 
-/// A refusal as every one of them is: a problem, with one challenge that says this.
+/// Asserts a refusal: a problem with one challenge of this error.
 fn assert_refused(response: &Response<Bytes>, status: u16, scheme: &str, error: &str) {
     assert_eq!(response.status(), status, "{response:?}");
     assert_eq!(header(response, "content-type"), "application/problem+json");
@@ -204,7 +205,7 @@ fn assert_refused(response: &Response<Bytes>, status: u16, scheme: &str, error: 
     );
 }
 
-/// O14, O16, O17: a token opens what its scopes say, here alone, whether it is read or looked up.
+/// O14, O16, O17: a token grants its scopes at this API alone, as a JWT and by introspection.
 #[tokio::test]
 async fn a_token_opens_what_its_scopes_say() {
     for format in [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque] {
@@ -237,7 +238,8 @@ async fn a_token_opens_what_its_scopes_say() {
     }
 }
 
-/// O22: whoever has no token is led to the document, and by that to the server that has some.
+/// O22: a caller without a token is led to the metadata, and from there to the authorization
+/// server.
 #[tokio::test]
 async fn a_caller_without_a_token_is_led_to_one() {
     let world = World::start(AccessTokenFormat::Jwt).await;
@@ -262,7 +264,7 @@ async fn a_caller_without_a_token_is_led_to_one() {
     );
 }
 
-/// O20, DP10, DP12, DP13, DP15: a bound token opens the API to its key, with the nonce of the API, and to nobody else.
+/// O20, DP10, DP12, DP13, DP15: a bound token needs a proof of its key with the nonce of the API.
 #[tokio::test]
 async fn a_bound_token_is_of_its_key_alone() {
     for format in [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque] {
@@ -287,7 +289,8 @@ async fn a_bound_token_is_of_its_key_alone() {
     }
 }
 
-/// O13, O14: an opaque token that was revoked opens the API for as long as the answer is remembered, and no longer.
+/// O13, O14: a revoked opaque token is accepted while its introspection result is cached, and no
+/// longer.
 #[tokio::test]
 async fn a_revoked_token_opens_nothing_once_it_is_asked_about_anew() {
     let world = World::start(AccessTokenFormat::Opaque).await;
@@ -300,15 +303,16 @@ async fn a_revoked_token_opens_nothing_once_it_is_asked_about_anew() {
         .await;
     assert_eq!(revoked.status(), 200);
     let again = world.bear(Method::GET, "/charges", &token).await;
-    // a slow machine may be past the second already
+    // on a slow machine the second may have passed
     assert!(again.status() == 200 || begun.elapsed() >= REMEMBER);
-    // the program has the clock of the machine: this second, the shortest that `--remember` takes, has to pass
+    // the program uses the machine's clock, so the shortest cache lifetime has to pass
     tokio::time::sleep_until((remembered + REMEMBER).into()).await;
     let refused = world.bear(Method::GET, "/charges", &token).await;
     assert_refused(&refused, 401, "Bearer", "invalid_token");
 }
 
-/// O22: an issuer that rotates its keys needs no restart of the API; a key that it takes back opens nothing once the API has seen another.
+/// O22: an issuer rotates its keys without a restart of the API; a withdrawn key is refused after
+/// the next fetch of the JWKS.
 #[tokio::test]
 async fn a_key_that_was_rotated_while_the_api_runs_opens_it() {
     let world = World::start(AccessTokenFormat::Jwt).await;

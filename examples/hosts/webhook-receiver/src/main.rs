@@ -1,12 +1,13 @@
-//! Receives signed webhooks (Standard Webhooks) and prints one line for each new event.
+//! Receives signed webhooks (Standard Webhooks) and prints a line for each new event.
 //!
 //! ```sh
 //! cargo run -p webhook-receiver -- --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --listen 127.0.0.1:8090
 //! ```
 //!
-//! The secret is better kept in the environment variable `WEBHOOK_SECRET`. The sender is answered as soon as its event
-//! is claimed and queued; a worker does the rest. What is forged or stale is 400, what is repeated is acknowledged and
-//! not queued again. This queue is in memory; the one of `host-store-sqlite` survives a crash.
+//! Prefer the environment variable `WEBHOOK_SECRET` for the secret. The sender gets its response as
+//! soon as the event is claimed and queued; a worker processes it. A forged or stale request gets
+//! 400; a duplicate is acknowledged and not queued again. This queue is in memory; that of
+//! `host-store-sqlite` survives a crash.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 
 mod options;

@@ -1,4 +1,4 @@
-//! What the program is told when it starts.
+//! Command line options.
 
 use std::env;
 
@@ -10,7 +10,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The secret may come from `WEBHOOK_SECRET`, where other users of the machine do not see it.
+    /// Parses the command line. `WEBHOOK_SECRET` hides the secret from other users of the machine.
     pub(crate) fn parse() -> Result<Self, &'static str> {
         let mut secret = env::var("WEBHOOK_SECRET").ok();
         let mut listen = String::from("127.0.0.1:8090");

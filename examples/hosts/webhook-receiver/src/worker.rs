@@ -1,4 +1,4 @@
-//! What is done about an event, after its sender has been answered.
+//! Processing of events, after their sender was answered.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use webhook_core::{event::Envelope, receiver::Inbox};
 
 const LEASE: Duration = Duration::from_secs(60);
 
-/// Takes what is queued, and again what was taken and not finished within its lease.
+/// Takes queued events, and events whose lease has expired.
 ///
-/// Returns why nothing more can be printed: events that nobody does anything about must not be acknowledged.
+/// Returns the error if nothing more can be printed: unprocessed events must not be acknowledged.
 pub(crate) async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) -> io::Error {
     loop {
         let jobs = inbox.take(64, SystemTime::now(), LEASE).await;
@@ -30,7 +30,7 @@ pub(crate) async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) -> io::Err
             if let Err(error) = printed {
                 return error;
             }
-            // what is not marked as done is taken again after its lease
+            // an event that is not finished is taken again after its lease
             if let Err(error) = inbox.finish(&job.ticket).await {
                 eprintln!("{error}");
             }

@@ -1,4 +1,4 @@
-//! Starts the program as a newcomer would and plays its sender.
+//! Starts the program with its defaults and plays its sender.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Stdio;
@@ -18,7 +18,7 @@ use webhook_core::signature::{Signer, Signers};
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-receiver");
 
-/// The program at work; dropping it ends it.
+/// The running program; dropping it ends it.
 struct Program {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
@@ -56,7 +56,7 @@ impl Program {
     }
 }
 
-/// Sends a body under the signature of an event.
+/// Sends a body with the signature of an event.
 async fn post(transport: &HyperTransport, url: &str, signed: &Envelope, sent: Bytes) -> StatusCode {
     let secret = SigningSecret::from_whsec(SECRET).unwrap();
     let signers = Signers::from(Signer::standard_webhooks(&secret));
@@ -94,7 +94,7 @@ async fn an_event_is_printed_once_and_a_forged_one_never() {
     let tampered = Bytes::from([last.bytes(), b" ".as_slice()].concat());
     assert_eq!(program.post(&last, tampered).await, StatusCode::BAD_REQUEST);
     assert_eq!(program.line().await, "charge.created evt_first");
-    // were the repetition or the forgery queued, it would come before this one
+    // a queued duplicate or forgery would come before this one
     assert_eq!(
         program.post(&last, last.bytes().clone()).await,
         StatusCode::NO_CONTENT
@@ -102,7 +102,7 @@ async fn an_event_is_printed_once_and_a_forged_one_never() {
     assert_eq!(program.line().await, "charge.created evt_last");
 }
 
-/// W7: what nobody can do anything about is not acknowledged for long.
+/// W7: the program stops acknowledging events that it cannot process.
 #[tokio::test]
 async fn the_program_ends_when_it_can_print_no_more() {
     let Program {
@@ -119,7 +119,7 @@ async fn the_program_ends_when_it_can_print_no_more() {
     assert_eq!(ended.unwrap().unwrap().code(), Some(1));
 }
 
-/// H19: what is too large is refused before it is verified.
+/// H19: a body over the limit is refused before it is verified.
 #[tokio::test]
 async fn a_body_over_the_limit_is_413() {
     let program = Program::start().await;

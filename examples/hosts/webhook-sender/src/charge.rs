@@ -1,4 +1,4 @@
-//! The business of this shop, and how an event is stored with what it tells.
+//! The charge of this shop, stored together with its event.
 
 use std::time::SystemTime;
 
@@ -11,7 +11,7 @@ use crate::Failure;
 pub(crate) const TABLES: &[&str] =
     &["CREATE TABLE charge (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL) STRICT"];
 
-/// A charge and its event, in one transaction.
+/// Stores a charge and its event in one transaction.
 pub(crate) async fn book(database: &Database, amount: u32) -> Result<EventId, Failure> {
     let event_type: EventType = "charge.created".parse()?;
     let booking = database.write(move |transaction| {

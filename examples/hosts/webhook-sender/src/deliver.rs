@@ -1,4 +1,4 @@
-//! The engine at work, and how it is stopped.
+//! Delivery of events until Ctrl-C.
 
 use std::io::{Write, stderr, stdout};
 use std::time::{Duration, SystemTime};
@@ -8,10 +8,10 @@ use tokio::{signal::ctrl_c, sync::Notify, time::sleep};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{Dispatcher, Handled};
 
-/// How soon it is seen what another process has stored.
+/// Interval at which events of other processes are found.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Delivers what is due until Ctrl-C, and then what has begun.
+/// Delivers due events until Ctrl-C, then finishes open deliveries.
 pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
     let stop = Arc::new(Notify::new());
     let stopped = Arc::clone(&stop);
@@ -29,7 +29,7 @@ pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
             }
         }
     };
-    // deliveries go on when nobody listens any more
+    // deliveries continue if stdout is closed
     let tell = |told: Result<Handled, StoreError>| {
         match told {
             Ok(handled) => writeln!(stdout(), "{:?} {}", handled.disposition, handled.delivery.event),

@@ -1,4 +1,4 @@
-//! Books charges, and tells a receiver of each (Standard Webhooks) until it has acknowledged.
+//! Stores charges and delivers an event about each to a receiver (Standard Webhooks).
 //!
 //! ```sh
 //! export WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
@@ -6,9 +6,10 @@
 //! cargo run -p webhook-sender -- shop.sqlite http://127.0.0.1:8090/ 500 1200
 //! ```
 //!
-//! A charge and its event are stored in one transaction: either both are there or neither. What is stored is delivered, if
-//! need be after a crash: start the program again without an amount, and it goes on where it was. Ctrl-C lets what is on its
-//! way arrive. One receiver is registered when the program first meets the file; its URL and secret stay what they were.
+//! - A charge and its event are stored in one transaction.
+//! - Stored events are delivered, also after a crash: start the program again without an amount.
+//! - Ctrl-C finishes open deliveries.
+//! - The receiver is registered once per file; its URL and secret do not change afterwards.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 
 mod charge;
@@ -37,7 +38,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Failure> {
     let options = Options::parse()?;
-    // for this demonstration only: a host calls public addresses and nothing else
+    // for this example only: a host calls public addresses alone
     let policy = AddressPolicy::new().danger_allow_loopback();
     let database = Database::open(&options.file)?;
     database.migrate("shop", charge::TABLES).await?;

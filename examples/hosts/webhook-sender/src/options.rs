@@ -1,4 +1,4 @@
-//! What the program is told when it starts.
+//! Command line options.
 
 use std::env;
 

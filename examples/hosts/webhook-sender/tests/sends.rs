@@ -1,4 +1,4 @@
-//! Starts the program as a newcomer would and plays its receiver.
+//! Starts the program with its defaults and plays its receiver.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,7 +27,7 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-sender");
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The program at work; dropping it ends it.
+/// The running program; dropping it ends it.
 struct Program {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
@@ -48,7 +48,7 @@ impl Program {
         Self { child, output }
     }
 
-    /// What the next line says of which event.
+    /// The outcome and the event id of the next line.
     async fn line(&mut self) -> (String, String) {
         let line = timeout(PATIENCE, self.output.next_line()).await;
         let line = line.unwrap().unwrap().unwrap();
@@ -68,7 +68,7 @@ impl Program {
     }
 }
 
-/// A receiver that takes what is rightly signed, and its URL.
+/// A receiver that verifies signatures, and its URL.
 fn receiver() -> (Arc<MemoryInbox>, String) {
     let inbox = Arc::new(MemoryInbox::default());
     let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(SECRET).unwrap());
@@ -82,7 +82,7 @@ fn receiver() -> (Arc<MemoryInbox>, String) {
     (inbox, serve(handle))
 }
 
-/// Answers requests by `handle`, at the URL that comes back.
+/// Serves `handle`; returns its URL.
 fn serve<H, F>(handle: H) -> String
 where
     H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
@@ -110,7 +110,7 @@ async fn amounts(file: &Path) -> Vec<u32> {
     read.await.unwrap()
 }
 
-/// W15: what is booked is delivered, each charge by an event of its own, and Ctrl-C ends the program in peace.
+/// W15: each charge is delivered by an event of its own, and Ctrl-C ends the program cleanly.
 #[tokio::test]
 async fn each_charge_is_told_to_the_receiver() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ async fn each_charge_is_told_to_the_receiver() {
     assert_eq!(amounts(&file).await, [500, 1200]);
 }
 
-/// W15: what the file holds is delivered when the program starts, whoever stored it and whatever became of them.
+/// W15: a restart delivers the events in the file, also those of a killed process.
 #[tokio::test]
 async fn a_sender_goes_on_where_another_was_ended() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ async fn a_sender_goes_on_where_another_was_ended() {
     assert_eq!(jobs.len(), 2);
 }
 
-/// W15: at Ctrl-C a receiver may be at work on a delivery; its acknowledgement is waited for and written down.
+/// W15: after Ctrl-C the open delivery is finished, and its acknowledgement stored.
 #[tokio::test]
 async fn an_exchange_under_way_at_ctrl_c_is_finished() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ async fn an_exchange_under_way_at_ctrl_c_is_finished() {
     let stored = program.line().await;
     timeout(PATIENCE, asked.notified()).await.unwrap();
     program.press_ctrl_c().await;
-    // a program that leaves its receiver alone is gone by then
+    // a program that does not wait has ended by then
     let ended = timeout(Duration::from_millis(500), program.child.wait()).await;
     assert!(ended.is_err(), "{ended:?}");
     acknowledge.notify_one();
@@ -201,7 +201,7 @@ async fn an_exchange_under_way_at_ctrl_c_is_finished() {
     );
 }
 
-/// W11: a receiver that is not there loses nothing: its event is stored and scheduled again.
+/// W11: an event for an unreachable receiver is stored and retried.
 #[tokio::test]
 async fn an_absent_receiver_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! One exchange after the other, each on a connection of its own.
+//! A client that sends requests one by one, each on a connection of its own.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::rt::TokioIo;
 use tokio::{net::TcpStream, time::timeout};
 
-/// How long a server may take for one answer.
+/// Timeout of an exchange.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LARGEST_ANSWER: usize = 16 << 20;
 
-/// Sends requests to one server.
+/// Client of one server.
 #[derive(Clone, Debug)]
 pub struct Client {
     authority: Authority,
@@ -20,17 +20,17 @@ pub struct Client {
     headers: HeaderMap,
 }
 
-/// There was no answer.
+/// The server sent no response.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoAnswer(String);
 
 impl Client {
-    /// A client of `http://host[:port]`, which sends these headers with every request.
+    /// Creates a client of `http://host[:port]` that sends these headers with every request.
     ///
     /// # Errors
     ///
-    /// When the URL is another.
+    /// The URL has another form.
     pub fn new(base: &str, headers: HeaderMap) -> Result<Self, NoAnswer> {
         let malformed = || NoAnswer(format!("{base:?} is not http://host:port"));
         let uri: Uri = base.trim_end_matches('/').parse().map_err(|_| malformed())?;
@@ -43,29 +43,29 @@ impl Client {
         })
     }
 
-    /// The headers that are sent with every request.
+    /// Headers of every request.
     #[must_use]
     pub const fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// Reads a path.
+    /// Sends a GET request.
     ///
     /// # Errors
     ///
-    /// When there is no answer.
+    /// The server sends no response.
     pub async fn get(&self, path: &str) -> Result<Response<Bytes>, NoAnswer> {
         let request = Request::get(path).body(Bytes::new());
-        let mut request = request.map_err(|_| NoAnswer(format!("{path:?} is no path")))?;
+        let mut request = request.map_err(|_| NoAnswer(format!("{path:?} is not a path")))?;
         *request.headers_mut() = self.headers.clone();
         self.send(request).await
     }
 
-    /// Sends a request as it is, with the field `Host`.
+    /// Sends a request with the field `Host` added.
     ///
     /// # Errors
     ///
-    /// When there is no answer in ten seconds, or a broken one.
+    /// The server sends no response in ten seconds, or a malformed one.
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
         let sent = format!(
             "{} {}",

@@ -1,4 +1,5 @@
-//! Audits a live HTTP API: sends what shows whether the rules of `http_conventions` are kept, and reports what is not.
+//! Audits a live HTTP API: sends test requests and reports violations of the rules of
+//! `http_conventions`.
 
 pub mod client;
 pub mod options;

@@ -1,4 +1,4 @@
-//! `conventions-audit URL`: what is wrong with the answers of an HTTP API, each with the section that says so.
+//! `conventions-audit URL`: reports the faults of an HTTP API, each with the section it violates.
 //!
 //! ```sh
 //! cargo run -p conventions-audit -- http://127.0.0.1:8080 --openapi /openapi.json
@@ -51,10 +51,10 @@ async fn main() -> ExitCode {
 
 async fn audited(options: &Options) -> Result<Report, String> {
     let client = Client::new(&options.base, options.headers.clone()).map_err(|error| error.to_string())?;
-    let mut plan = Plan::of_paths(&options.paths).with_writes(&options.writes);
+    let mut plan = Plan::from_paths(&options.paths).with_writes(&options.writes);
     if let Some(path) = &options.openapi {
         let document = client.get(path).await.map_err(|error| error.to_string())?;
-        plan.extend(Plan::of_openapi(document.body()).map_err(|error| format!("{path}: {error}"))?);
+        plan.extend(Plan::from_openapi(document.body()).map_err(|error| format!("{path}: {error}"))?);
     }
     if plan.is_empty() {
         return Err(
@@ -67,7 +67,7 @@ async fn audited(options: &Options) -> Result<Report, String> {
         .map_err(|error| error.to_string())
 }
 
-/// A reader that closed the pipe has read enough.
+/// a reader that has closed the pipe is no error
 fn say(text: &str) {
     let _closed = writeln!(io::stdout(), "{text}");
 }

@@ -4,59 +4,59 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::plan::Write;
 
-/// What `--help` says.
+/// Text of `--help`.
 pub const USAGE: &str = "\
 usage: conventions-audit URL [--openapi PATH] [--path PATH]... [--write PATH=JSON]...
                          [--header 'Name: value']... [--json]
 
-  URL        where the API is, such as http://127.0.0.1:8080; plain http, for a server of one's own
-  --openapi  its OpenAPI document: every GET without parameters in its path is audited, and every POST that takes an
-             Idempotency-Key and has an example, which is sent several times
+  URL        base URL of the API, such as http://127.0.0.1:8080; plain http, for your own server
+  --openapi  path of its OpenAPI document: audits every GET without parameters in its path, and every POST with an
+             Idempotency-Key and an example, which is sent several times
   --path     a further path to read
   --write    a further POST with an Idempotency-Key, such as '/v1/charges={\"amount\":100}', which is sent several times
-  --header   sent with every request, such as 'Authorization: Bearer ...'
+  --header   a header of every request, such as 'Authorization: Bearer ...'
   --json     one JSON object instead of text
 
-ends with 0 where nothing was found, 1 with findings, 2 where there was nothing to audit";
+exit: 0 no findings; 1 findings; 2 nothing to audit";
 
-/// What is asked for.
+/// A parsed command line.
 #[derive(Debug)]
 pub enum Command {
-    /// The usage.
+    /// Print the usage.
     Help,
-    /// An audit.
+    /// Run an audit.
     Audit(Options),
 }
 
-/// What to audit.
+/// Options of an audit.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where the API is.
+    /// Base URL of the API.
     pub base: String,
-    /// The path of its OpenAPI document.
+    /// Path of its OpenAPI document.
     pub openapi: Option<String>,
     /// Further paths to read.
     pub paths: Vec<String>,
-    /// Further requests that make something.
+    /// Further requests that create something.
     pub writes: Vec<Write>,
-    /// Sent with every request.
+    /// Headers of every request.
     pub headers: HeaderMap,
-    /// Whether to report in JSON.
+    /// Reports as JSON instead of text.
     pub json: bool,
 }
 
-/// The command line is not as the usage says.
+/// The command line is invalid.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(String);
 
 impl Command {
-    /// Reads the arguments, without the name of the program.
+    /// Parses the arguments, without the name of the program.
     ///
     /// # Errors
     ///
-    /// When one is unknown, or lacks its value.
+    /// An argument is unknown or lacks its value.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut arguments = arguments.into_iter();
         let mut options = Options::default();
@@ -76,18 +76,20 @@ impl Command {
                     options.headers.append(name, value);
                 }
                 _ if !argument.starts_with('-') && options.base.is_empty() => options.base = argument,
-                _ => return Err(UsageError(format!("{argument} is not understood"))),
+                _ => return Err(UsageError(format!("unknown argument {argument}, see --help"))),
             }
         }
         match options.base.is_empty() {
-            true => Err(UsageError("there is no URL".to_owned())),
+            true => Err(UsageError(
+                "URL is missing, for example http://127.0.0.1:8080".to_owned(),
+            )),
             false => Ok(Self::Audit(options)),
         }
     }
 }
 
 fn write(text: &str) -> Result<Write, UsageError> {
-    let malformed = || UsageError(format!("{text:?} is no PATH=JSON"));
+    let malformed = || UsageError(format!("--write: {text:?} is not PATH=JSON"));
     let (path, body) = text.split_once('=').ok_or_else(malformed)?;
     let body = serde_json::from_str(body).map_err(|_| malformed())?;
     match path.starts_with('/') {
@@ -100,7 +102,7 @@ fn write(text: &str) -> Result<Write, UsageError> {
 }
 
 fn header(text: &str) -> Result<(HeaderName, HeaderValue), UsageError> {
-    let malformed = || UsageError(format!("{text:?} is no header"));
+    let malformed = || UsageError(format!("--header: {text:?} is not `Name: value`"));
     let (name, value) = text.split_once(':').ok_or_else(malformed)?;
     let name = name.trim().parse().map_err(|_| malformed())?;
     let value = value.trim().parse().map_err(|_| malformed())?;

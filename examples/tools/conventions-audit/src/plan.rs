@@ -1,52 +1,53 @@
-//! What to ask a server for.
+//! The requests of an audit.
 
 use serde_json::{Map, Value};
 
-/// The paths to read, and the requests that make something.
+/// Paths to read, and requests that create something.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Plan {
     reads: Vec<String>,
     writes: Vec<Write>,
 }
 
-/// A POST that takes an `Idempotency-Key`.
+/// A POST request that takes an `Idempotency-Key`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Write {
-    /// Its path.
+    /// Path of the request.
     pub path: String,
-    /// An example of its JSON.
+    /// JSON body, taken from an example.
     pub body: Value,
 }
 
-/// The document is no OpenAPI document.
+/// The document is not an OpenAPI document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("no OpenAPI document with paths")]
 pub struct InvalidDocument;
 
 impl Plan {
-    /// Reads of these paths.
+    /// Creates a plan that reads these paths.
     #[must_use]
-    pub fn of_paths(paths: &[String]) -> Self {
+    pub fn from_paths(paths: &[String]) -> Self {
         Self {
             reads: paths.to_vec(),
             writes: Vec::new(),
         }
     }
 
-    /// With these requests that make something.
+    /// Adds requests that create something.
     #[must_use]
     pub fn with_writes(mut self, writes: &[Write]) -> Self {
         self.writes.extend_from_slice(writes);
         self
     }
 
-    /// What an OpenAPI document describes well enough to be asked for.
+    /// Creates a plan from an OpenAPI document: GET paths without parameters, and POST requests
+    /// with an `Idempotency-Key` and an example.
     ///
     /// # Errors
     ///
-    /// When it is none.
-    pub fn of_openapi(document: &[u8]) -> Result<Self, InvalidDocument> {
+    /// The document is not an OpenAPI document with paths.
+    pub fn from_openapi(document: &[u8]) -> Result<Self, InvalidDocument> {
         let document: Value = serde_json::from_slice(document).map_err(|_| InvalidDocument)?;
         let paths = document
             .get("paths")
@@ -68,25 +69,25 @@ impl Plan {
         Ok(plan)
     }
 
-    /// With what another plan has.
+    /// Adds the requests of another plan.
     pub fn extend(&mut self, other: Self) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
     }
 
-    /// Whether there is nothing to ask for.
+    /// Returns `true` if the plan has no request.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// The paths to read.
+    /// Paths to read.
     #[must_use]
     pub fn reads(&self) -> &[String] {
         &self.reads
     }
 
-    /// The requests that make something.
+    /// Requests that create something.
     #[must_use]
     pub fn writes(&self) -> &[Write] {
         &self.writes

@@ -1,4 +1,4 @@
-//! What was found.
+//! The report of an audit.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use http::{Request, Response};
 use http_conventions::audit::Finding;
 use serde_json::json;
 
-/// The findings of an audit, in the order they were made.
+/// Findings of an audit, in the order of the requests.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     answers: usize,
@@ -22,13 +22,13 @@ struct Entry {
 }
 
 impl Report {
-    /// Adds what was found in one answer.
-    pub fn note(&mut self, request: &Request<Bytes>, answer: &Response<Bytes>, findings: Vec<Finding>) {
+    /// Adds the findings of one response.
+    pub fn add(&mut self, request: &Request<Bytes>, answer: &Response<Bytes>, findings: Vec<Finding>) {
         let target = request
             .uri()
             .path_and_query()
             .map_or("/", |target| target.as_str());
-        // what is long on purpose would fill the screen, and a path of the server's document may hold anything
+        // a long target would fill the screen, and paths of the server's document are untrusted
         let shown: String = target.chars().take(80).flat_map(char::escape_debug).collect();
         self.entries.extend(findings.into_iter().map(|finding| Entry {
             request: format!("{} {shown}", request.method()),
@@ -37,12 +37,12 @@ impl Report {
         }));
     }
 
-    /// One answer more was looked at.
-    pub const fn count(&mut self) {
+    /// Counts one response.
+    pub const fn count_response(&mut self) {
         self.answers += 1;
     }
 
-    /// Whether nothing was found.
+    /// Returns `true` if there is no finding.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.entries.is_empty()
@@ -53,12 +53,12 @@ impl Report {
         self.entries.iter().map(|entry| &entry.finding)
     }
 
-    /// A line for each finding, and one for how many there are.
+    /// Formats one line per finding, and a line with their number.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         for entry in &self.entries {
-            // a string does not refuse to be written to
+            // writing to a string never fails
             let _written = writeln!(text, "{} ({}): {}", entry.request, entry.status, entry.finding);
         }
         let _written = write!(
@@ -70,7 +70,7 @@ impl Report {
         text
     }
 
-    /// The same as one JSON object.
+    /// Formats the report as one JSON object.
     #[must_use]
     pub fn json(&self) -> String {
         let findings: Vec<_> = self

@@ -1,4 +1,4 @@
-//! The audit of one server: what is sent to it, and what the answers are held to.
+//! The audit of one server: its requests and the checks of the responses.
 
 use std::fmt;
 
@@ -19,46 +19,46 @@ use crate::{
 
 const STRANGE_ORIGIN: &str = "https://conventions-audit.invalid";
 const HARMFUL_ID: &str = "a; drop table";
-/// Duplicates of one request that are sent at once.
+/// Number of duplicates that are sent at once.
 const RACERS: usize = 8;
 
-/// How far an audit has come.
+/// Progress of an audit.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is audited next.
+    /// Path that is audited next.
     pub path: String,
-    /// How many came before it.
+    /// Number of paths before it.
     pub done: usize,
-    /// How many there are.
-    pub of: usize,
+    /// Number of all paths.
+    pub total: usize,
 }
 
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.escape_debug();
-        write!(f, "[{}/{}] {path}", self.done + 1, self.of)
+        write!(f, "[{}/{}] {path}", self.done + 1, self.total)
     }
 }
 
-/// Audits a server by this plan, and tells how far it has come.
+/// Audits a server by this plan, and reports the progress to `tell`.
 ///
 /// # Errors
 ///
-/// When the server does not answer.
+/// The server sends no response.
 pub async fn audit(client: &Client, plan: &Plan, tell: impl Fn(Progress)) -> Result<Report, NoAnswer> {
     let mut site = Site {
         client,
         report: Report::default(),
     };
-    let of = plan.reads().len() + plan.writes().len();
+    let total = plan.reads().len() + plan.writes().len();
     let paths = plan
         .reads()
         .iter()
         .chain(plan.writes().iter().map(|write| &write.path));
     let progress = |done: usize| {
         let path = paths.clone().nth(done).cloned().unwrap_or_default();
-        tell(Progress { path, done, of });
+        tell(Progress { path, done, total });
     };
     for (done, path) in plan.reads().iter().enumerate() {
         progress(done);
@@ -79,7 +79,7 @@ struct Site<'a> {
 type Audited = Result<Response<Bytes>, NoAnswer>;
 
 impl Site<'_> {
-    /// What shows in the answers to reads.
+    /// Audits the responses to GET requests.
     async fn read(&mut self, path: &str) -> Result<(), NoAnswer> {
         let get = self.answered(self.request(Method::GET, path, &[])).await?;
         self.held_to(Method::HEAD, path, &[], |head| audit::head(&get, head))
@@ -108,7 +108,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// What a server says to somebody it does not know.
+    /// Audits the response to a request without credentials.
     async fn without_credentials(&mut self, path: &str) -> Result<(), NoAnswer> {
         let mut request = self.request(Method::GET, path, &[]);
         if request.headers_mut().remove(AUTHORIZATION).is_some() {
@@ -132,13 +132,13 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// What shows in the answers to a POST that may be sent again.
+    /// Audits the responses to a POST request with an `Idempotency-Key`, sent several times.
     async fn write(&mut self, write: &Write) -> Result<(), NoAnswer> {
         let key = random_key();
         let first = self.answered(self.post(write, &key, &write.body)).await?;
         let again = self.answered(self.post(write, &key, &write.body)).await?;
         let request = self.post(write, &key, &write.body);
-        self.report.note(
+        self.report.add(
             &request,
             &again,
             audit::duplicates(&[first.clone(), again.clone()]),
@@ -153,7 +153,7 @@ impl Site<'_> {
             .get(LOCATION)
             .and_then(|location| location.to_str().ok());
         if let Some(path) = created.filter(|_| first.status() == StatusCode::CREATED) {
-            // an absolute one may be of another server
+            // an absolute URL may name another server
             if path.starts_with('/') {
                 self.read(path).await?;
                 self.stale(path, &write.body).await?;
@@ -174,12 +174,12 @@ impl Site<'_> {
             self.look(&request, answer);
         }
         if let Some(last) = answers.last() {
-            self.report.note(&request, last, audit::duplicates(&answers));
+            self.report.add(&request, last, audit::duplicates(&answers));
         }
         Ok(())
     }
 
-    /// A write that was meant for a state that never was.
+    /// Audits a write with a precondition that cannot hold.
     async fn stale(&mut self, path: &str, body: &Value) -> Result<(), NoAnswer> {
         let fields = [(IF_MATCH.as_str(), "\"conventions-audit-never-was\"")];
         let mut request = self.request(Method::PUT, path, &fields);
@@ -223,7 +223,7 @@ impl Site<'_> {
         self.judged(request, judge).await
     }
 
-    /// Sends a request, and holds its answer to what every answer is held to, and to this.
+    /// Sends a request, and applies the common checks and this one to the response.
     async fn judged(
         &mut self,
         request: Request<Bytes>,
@@ -231,13 +231,13 @@ impl Site<'_> {
     ) -> Audited {
         let answer = self.client.send(request.clone()).await?;
         self.look(&request, &answer);
-        self.report.note(&request, &answer, judge(&answer));
+        self.report.add(&request, &answer, judge(&answer));
         Ok(answer)
     }
 
     fn look(&mut self, request: &Request<Bytes>, answer: &Response<Bytes>) {
-        self.report.count();
-        self.report.note(request, answer, audit::audit(request, answer));
+        self.report.count_response();
+        self.report.add(request, answer, audit::audit(request, answer));
     }
 }
 
@@ -257,7 +257,7 @@ fn with_query(path: &str, query: &str) -> String {
     format!("{path}{separator}{query}")
 }
 
-/// The cursor with another character in its middle.
+/// Changes a character in the middle of the cursor.
 fn changed(cursor: &str) -> String {
     let middle = cursor.chars().count() / 2;
     let other = |character: char| if character == 'A' { 'B' } else { 'A' };
@@ -271,7 +271,7 @@ fn changed(cursor: &str) -> String {
     changed.collect()
 }
 
-/// A body that is another request: with a member more.
+/// Adds a member to the body, so that it is another request.
 fn another(body: &Value) -> Value {
     let mut another = body.clone();
     if let Some(members) = another.as_object_mut() {
@@ -280,7 +280,7 @@ fn another(body: &Value) -> Value {
     another
 }
 
-/// A key that nobody used before.
+/// A random key.
 fn random_key() -> String {
     let random = getrandom::u64().unwrap_or_default();
     format!("conventions-audit-{random:016x}")

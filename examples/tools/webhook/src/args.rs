@@ -1,17 +1,18 @@
-//! The words after the command, as flags and operands.
+//! Parses the arguments after the command into flags and operands.
 
 use std::str::FromStr;
 
 use crate::{Failure, show, usage};
 
-/// The words of one command, whose flags are known.
+/// Parsed arguments of one command.
 pub(crate) struct Args {
     values: Vec<(&'static str, String)>,
     operands: Vec<String>,
 }
 
 impl Args {
-    /// Reads words; `valued` flags take a value, after a space or `=`, and `switches` none. After `--` are operands only.
+    /// Parses arguments. `valued` flags take a value, after a space or `=`; `switches` take none.
+    /// After `--` all are operands.
     pub(crate) fn parse(
         words: Vec<String>,
         valued: &[&'static str],
@@ -44,22 +45,19 @@ impl Args {
             } else if let Some(flag) = switches.iter().find(|flag| **flag == name && attached.is_none()) {
                 values.push((*flag, String::new()));
             } else {
-                return Err(usage(format!(
-                    "`{}` is no flag of this command",
-                    show::word(&name)
-                )));
+                return Err(usage(format!("unknown flag `{}`, see --help", show::word(&name))));
             }
         }
         Ok(Self { values, operands })
     }
 
-    /// The one operand, called `name` in what is said of its absence. What is one too many is not shown: it may be the rest of
-    /// a secret with spaces.
+    /// Returns the only operand; `name` is its name in messages. Further operands are not shown:
+    /// they may be the rest of a secret with spaces.
     pub(crate) fn operand(&self, name: &str) -> Result<&str, Failure> {
         match self.operands.as_slice() {
             [one] => Ok(one),
             [] => Err(usage(format!("{name} is missing"))),
-            [_, _, ..] => Err(usage(format!("one word too many follows {name}"))),
+            [_, _, ..] => Err(usage(format!("unexpected operand after {name}"))),
         }
     }
 
@@ -68,7 +66,7 @@ impl Args {
         if self.operands.is_empty() {
             Ok(self)
         } else {
-            Err(usage("one word is neither a flag nor its value"))
+            Err(usage("unexpected operand, this command takes flags only"))
         }
     }
 
@@ -81,17 +79,17 @@ impl Args {
         values.map(|(_, value)| value.as_str())
     }
 
-    /// The value of a flag that may stand once.
+    /// Value of a flag that may be given once.
     pub(crate) fn one(&self, flag: &str) -> Result<Option<&str>, Failure> {
         let mut values = self.all(flag);
         let value = values.next();
         match values.next() {
             None => Ok(value),
-            Some(_) => Err(usage(format!("{flag} may stand once only"))),
+            Some(_) => Err(usage(format!("{flag} is given more than once"))),
         }
     }
 
-    /// The value of a flag that may stand once, read as what it must be.
+    /// Parsed value of a flag that may be given once; `expected` describes it in messages.
     pub(crate) fn read<T: FromStr>(&self, flag: &str, expected: &str) -> Result<Option<T>, Failure> {
         let value = self.one(flag)?;
         let read = |value: &str| {

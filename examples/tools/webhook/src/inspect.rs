@@ -1,4 +1,4 @@
-//! `webhook inspect`: deliveries, their attempts, and the dead letters.
+//! `webhook inspect`: deliveries, their attempts, and dead letters.
 
 use host_store_sqlite::Database;
 use webhook_core::sender::{AttemptResult, Delivery, DeliveryFilter, Outbox, Page};
@@ -23,7 +23,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows at most `limit` deliveries; answers how many, and whether that was all.
+/// Prints at most `limit` deliveries; returns their number, and `true` if there are no more.
 pub(crate) async fn table(
     database: &Database,
     filter: &DeliveryFilter,

@@ -1,4 +1,4 @@
-//! `--scheme`, and where secrets come from.
+//! `--scheme` and the sources of secrets.
 
 use std::{fmt::Display, fs::File, io::Read};
 
@@ -13,10 +13,10 @@ use webhook_core::{
 
 use crate::{Failure, args::Args, failed, show, usage};
 
-/// The flags of this module.
+/// Flags of this module.
 pub(crate) const FLAGS: [&str; 3] = ["--scheme", "--secret", "--secret-file"];
 
-/// Where secrets are looked for that no flag gives.
+/// Environment variable for secrets, used without a flag.
 const VARIABLE: &str = "WEBHOOK_SECRET";
 const MAX_SECRET_FILE: usize = 64 * 1024;
 
@@ -41,7 +41,7 @@ fn scheme(args: &Args) -> Result<Scheme, Failure> {
     }
 }
 
-/// What signs, by the command line.
+/// Signers for the command line.
 pub(crate) fn signers(args: &Args) -> Result<Signers, Failure> {
     let scheme = scheme(args)?;
     let secrets = secrets(args)?;
@@ -61,7 +61,7 @@ pub(crate) fn signers(args: &Args) -> Result<Signers, Failure> {
     Signers::new(active).map_err(usage)
 }
 
-/// What verifies, and what says why it does not, by the command line.
+/// Verifier and diagnosis for the command line.
 pub(crate) fn verifier(args: &Args) -> Result<(Verifier, Diagnosis), Failure> {
     let scheme = scheme(args)?;
     let secrets = secrets(args)?;
@@ -92,7 +92,7 @@ fn ring<K>(keys: impl Iterator<Item = Result<K, Failure>>) -> Result<Keyring<K>,
     Keyring::new(keys).map_err(usage)
 }
 
-/// The secrets of the flags, and only without these the ones of the environment; there is one at least.
+/// Secrets of the flags, or without these of the environment; at least one.
 fn secrets(args: &Args) -> Result<Vec<String>, Failure> {
     let mut secrets: Vec<String> = args.all("--secret").map(str::to_owned).collect();
     for file in args.all("--secret-file") {
@@ -137,7 +137,7 @@ fn public_key(text: &str) -> Result<PublicKey, InvalidSecret> {
     PublicKey::from_whpk(text)
 }
 
-/// Says what is wrong, and never with what.
+/// Reports the error without the secret.
 fn refused(error: InvalidSecret) -> Failure {
-    usage(format!("a secret is refused: {error}"))
+    usage(format!("invalid secret: {error}"))
 }

@@ -1,4 +1,4 @@
-//! `webhook sign|verify|send|listen|inspect|replay`: what there is to do with webhooks at a terminal.
+//! `webhook sign|verify|send|listen|inspect|replay`: webhooks at a terminal.
 //!
 //! ```sh
 //! cargo run -p webhook-cli -- --help
@@ -29,40 +29,40 @@ usage: webhook sign    [--secret S]… [--scheme X] [--id ID] [--timestamp N] < 
        webhook replay  FILE --missing --endpoint ID [--from N] [--before N] [--dry-run]
 
   --scheme     standard (id.timestamp.body, base64; the default), hex (timestamp.body), hex-id (id.timestamp.body), ed25519
-  --secret     whsec_… is base64; for hex and hex-id any other text is taken as it is, and text:… always;
+  --secret     whsec_… is base64; for hex and hex-id any other text is the secret itself, and text:… always is;
                for ed25519 whsk_… signs, and whpk_… or whsk_… verifies. Repeat it during a rotation, the newest first
-  --secret-file FILE  secrets out of sight of other users, one a line; without either flag they are read from the
+  --secret-file FILE  secrets hidden from other users, one a line; without either flag they are read from the
                environment variable WEBHOOK_SECRET, in the same form
-  --explain    tries the usual mistakes and says which one it was
-  --now        the time to verify at, in Unix seconds          --tolerance  how far the signing may be from it (300)
-  --count      send so many events, each with its own id       --concurrency  so many at a time (8)
-  --timeout    seconds for one exchange (10)                   --listen  where to listen (127.0.0.1:8090)
-  --body       shows the body of each verified message too
+  --explain    tries common mistakes and names the one that fits
+  --now        time of the verification, in Unix seconds       --tolerance  seconds between signing and --now (300)
+  --count      number of events, each with its own id          --concurrency  requests at a time (8)
+  --timeout    seconds for one exchange (10)                   --listen  address and port (127.0.0.1:8090)
+  --body       prints the body of each verified message too
   --state      ready, retry_scheduled, leased, acked, permanent_failure or dead_letter
-  --from       events created at this time or later, in Unix seconds; with --before, earlier than that
-  --missing    what the endpoint never got: events from before it was registered, or wanted so much
-  --attempts   the log of each delivery too                    --dry-run  only say what would be sent again
+  --from       events created at this time or later, in Unix seconds; --before: events created earlier
+  --missing    events that the endpoint never got: created before it was registered or subscribed to them
+  --attempts   prints the log of each delivery too             --dry-run  only prints the number
   FILE         a database of host-store-sqlite
 
-exit: 0 done, or verified; 1 not verified, not acknowledged, or failed; 2 the command line means nothing
+exit: 0 done, or verified; 1 not verified, not acknowledged, or failed; 2 the command line is invalid
 ";
 
-/// Why a command ends without success.
+/// Reason for an end without success.
 enum Failure {
-    /// It was asked what it can mean: exit 0.
+    /// Help was requested: exit 0.
     Help,
-    /// The command line means nothing: exit 2.
+    /// The command line is invalid: exit 2.
     Usage(String),
-    /// It means something that failed: exit 1.
+    /// The command failed: exit 1.
     Failed(String),
 }
 
-/// What went wrong, in one line, whatever it was.
+/// A failure with a message in one line.
 fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// What went wrong and what caused it, in one line.
+/// A failure with its causes in one line.
 fn caused(error: impl Error + 'static) -> Failure {
     failed(show::chain(&error))
 }
@@ -94,11 +94,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Failure> {
-    // a word with other bytes in its place would be another secret or another file
-    let words = std::env::args_os().skip(1).map(|word| {
-        word.into_string()
-            .map_err(|_| usage("a word of the command line is not UTF-8"))
-    });
+    // a lossy conversion would make another secret or another file name
+    let words = std::env::args_os()
+        .skip(1)
+        .map(|word| word.into_string().map_err(|_| usage("an argument is not UTF-8")));
     let mut words = words.collect::<Result<Vec<String>, Failure>>()?.into_iter();
     let command = words.next().unwrap_or_default();
     let words = words.collect();
@@ -111,6 +110,9 @@ async fn run() -> Result<(), Failure> {
         "inspect" => inspect::run(words).await,
         "replay" => replay::run(words).await,
         "" => Err(usage("a command is missing")),
-        other => Err(usage(format!("`{}` is no command", show::word(other)))),
+        other => Err(usage(format!(
+            "unknown command `{}`, see --help",
+            show::word(other)
+        ))),
     }
 }

@@ -1,4 +1,4 @@
-//! `webhook replay`: failed deliveries become due again, and an endpoint gets what it has missed.
+//! `webhook replay`: failed deliveries become due again, and an endpoint gets earlier events.
 
 use std::time::SystemTime;
 
@@ -7,20 +7,23 @@ use webhook_core::sender::{DeliveryFilter, Endpoint, EndpointStore, MissingReque
 
 use crate::{Failure, args::Args, caused, failed, inspect, show, store, usage};
 
-/// Events that one step looks at for what is missing: a dispatcher beside us waits no longer than that.
+/// Events that one step examines: a dispatcher beside this program waits no longer than that.
 const AT_ONCE: usize = 1_000;
 
 pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     let args = Args::parse(words, &store::FLAGS, &["--all", "--dry-run", "--missing"])?;
     let (file, filter) = (args.operand("the file")?, store::filter(&args)?);
     if let Some(live) = filter.states.iter().find(|state| !state.is_failed()) {
-        return Err(usage(format!("--state {live}: only what failed is sent again")));
+        return Err(usage(format!(
+            "--state {live}: only failed deliveries are replayed"
+        )));
     }
     let dry_run = args.has("--dry-run");
     if args.has("--missing") {
         let is_more = filter.event.is_some() || !filter.states.is_empty() || args.has("--all");
         let id = filter.endpoint.as_ref().filter(|_| !is_more);
-        let id = id.ok_or_else(|| usage("--missing goes with --endpoint ID, --from and --before"))?;
+        let id =
+            id.ok_or_else(|| usage("--missing requires --endpoint ID, and permits --from and --before"))?;
         let database = store::open(file)?;
         let endpoint = database.load(id).await.map_err(caused)?;
         let endpoint = endpoint.ok_or_else(|| failed(format!("{id}: no such endpoint")))?;
@@ -35,7 +38,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     again(&store::open(file)?, filter, dry_run).await
 }
 
-/// Sends again what failed.
+/// Replays failed deliveries.
 async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Result<(), Failure> {
     if dry_run {
         let mut failed_ones = filter.clone();
@@ -59,7 +62,7 @@ async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Re
     Ok(())
 }
 
-/// Sends what the endpoint never got.
+/// Creates deliveries that the endpoint never had.
 async fn missing(
     database: &Database,
     endpoint: &Endpoint,

@@ -1,4 +1,4 @@
-//! `webhook send`: signed events to a receiver, one or many.
+//! `webhook send`: sends one or many signed events to a receiver.
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -24,11 +24,11 @@ use crate::{
     usage,
 };
 
-/// Each is a file that this process has open, and a body that it holds.
+/// Limit of concurrent exchanges: each has an open socket and a body in memory.
 const MOST_CONNECTIONS: usize = 1024;
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Everything that is the same for each event.
+/// The common parts of all requests.
 struct Job {
     url: String,
     signers: Signers,
@@ -37,15 +37,15 @@ struct Job {
     content: Content,
 }
 
-/// What the body is.
+/// Content of the body.
 enum Content {
-    /// These bytes, whatever they are.
+    /// These bytes, unchanged.
     Raw(Bytes),
-    /// An envelope of this type about this object.
+    /// An envelope of this type with this object.
     Object(EventType, Bytes),
 }
 
-/// How the exchanges ended so far.
+/// Results of the exchanges so far.
 #[derive(Default)]
 struct Tally {
     done: usize,
@@ -75,7 +75,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     }
     let id: Option<EventId> = args.read("--id", "1 to 256 visible ASCII characters without a dot")?;
     if id.is_some() && count > 1 {
-        return Err(usage("--id is for one event, and --count asks for more"));
+        return Err(usage("--id is for one event, and --count is above 1"));
     }
     let job = job(&args)?;
     if count == 1 {
@@ -85,7 +85,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
 }
 
 fn job(args: &Args) -> Result<Job, Failure> {
-    // whoever types a URL may mean this machine, but not the network around it
+    // the URL may name this machine, but not its network
     let policy = AddressPolicy::new().danger_allow_loopback();
     let url = args.operand("the URL")?;
     let target = policy
@@ -102,7 +102,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
         (None, None) => Content::Raw(show::stdin()?),
         (None, Some(_)) => {
             return Err(usage(
-                "--type belongs to --data; a body from stdin is sent as it is",
+                "--type requires --data; a body from stdin is sent unchanged",
             ));
         }
     };
@@ -117,7 +117,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
         limits,
         content,
     };
-    // what cannot be written is said before anything is sent
+    // a body that cannot be written is reported before anything is sent
     job.request(&EventId::generate(&OsEntropy))?;
     Ok(job)
 }
@@ -140,7 +140,7 @@ async fn one(job: &Job, id: Option<EventId>) -> Result<(), Failure> {
 async fn many(job: &Job, count: usize, concurrency: usize) -> Result<(), Failure> {
     let begin = Instant::now();
     let (mut tally, progress, mut redraw) = (Tally::default(), Progress::new(), interval(REDRAW));
-    // what has begun when Ctrl-C comes is waited for, and nothing more is begun
+    // after Ctrl-C open exchanges are finished, and no more are begun
     let interrupted = tokio::spawn(interrupt::first());
     let exchanges = stream::iter(0..count).take_until(interrupted).map(|_| async {
         let request = job.request(&EventId::generate(&OsEntropy))?;
@@ -169,7 +169,7 @@ async fn many(job: &Job, count: usize, concurrency: usize) -> Result<(), Failure
 }
 
 impl Job {
-    /// A new request, signed now.
+    /// Creates a new request, signed now.
     fn request(&self, id: &EventId) -> Result<Request<Bytes>, Failure> {
         let now = SystemTime::now();
         let body = match &self.content {

@@ -1,4 +1,4 @@
-//! What the terminal gets to see.
+//! Output to the terminal.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
@@ -8,10 +8,10 @@ use bytes::Bytes;
 
 use crate::{Failure, caused, failed};
 
-/// The largest body that is read; the largest that receivers take is far smaller.
+/// Size limit of a body that is read; receivers have far smaller limits.
 const MAX_BODY: usize = 64 << 20;
 
-/// Colours, where the terminal has them.
+/// Colours, for terminals that support them.
 #[derive(Clone, Copy)]
 pub(crate) enum Colour {
     Red = 31,
@@ -20,7 +20,7 @@ pub(crate) enum Colour {
     Dim = 2,
 }
 
-/// Writes to stdout; a reader that has left, as `head` does, ends the program in peace.
+/// Writes to stdout. If the reader has left, as `head` does, the program ends with success.
 pub(crate) fn text(text: &str) {
     let mut out = io::stdout().lock();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -32,7 +32,7 @@ pub(crate) fn line(line: &str) {
     text(&format!("{line}\n"));
 }
 
-/// A word of the command line, for what is said of it: without controls, and not a secret that stands in the wrong place.
+/// Quotes an argument in a message: without control characters, and without a misplaced secret.
 pub(crate) fn word(word: &str) -> String {
     let is_secret = ["whsec_", "whsk_", "text:"]
         .iter()
@@ -44,12 +44,12 @@ pub(crate) fn word(word: &str) -> String {
     }
 }
 
-/// A line on stderr; if nobody reads that, the exit code has to do.
+/// Writes a line to stderr; a closed stderr is ignored.
 pub(crate) fn complaint(line: &str) {
     io::stderr().lock().write_all(format!("{line}\n").as_bytes()).ok();
 }
 
-/// `text` in a colour, if stdout shows it to somebody who wants it.
+/// Returns `text` in a colour, if stdout is a terminal that permits it.
 pub(crate) fn painted(colour: Colour, text: &str) -> String {
     let refuses = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if is_dumb() || refuses("NO_COLOR") || !is_watched() {
@@ -58,7 +58,7 @@ pub(crate) fn painted(colour: Colour, text: &str) -> String {
     format!("\x1b[{}m{text}\x1b[0m", colour as u8)
 }
 
-/// Whether somebody looks at stdout as it is written.
+/// Returns `true` if stdout is a terminal.
 pub(crate) fn is_watched() -> bool {
     io::stdout().is_terminal()
 }
@@ -67,7 +67,7 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 
-/// What somebody else wrote, fit for a terminal: no controls, and at most `width` characters.
+/// Escapes untrusted text for a terminal: no control characters, at most `width` characters.
 pub(crate) fn foreign(text: &[u8], width: usize) -> String {
     let text = String::from_utf8_lossy(text);
     let visible = |c: char| {
@@ -85,8 +85,9 @@ pub(crate) fn foreign(text: &[u8], width: usize) -> String {
     shown
 }
 
-/// Characters that a terminal does not show, or that make it show others elsewhere: `Default_Ignorable_Code_Point` of Unicode 16,
-/// line and paragraph separators, and the format controls that stand for no glyph.
+/// Returns `true` for characters that a terminal hides or that move others:
+/// `Default_Ignorable_Code_Point` of Unicode 16, line and paragraph separators, and format controls
+/// without a glyph.
 fn is_deceptive(c: char) -> bool {
     matches!(
         c,
@@ -97,12 +98,13 @@ fn is_deceptive(c: char) -> bool {
     )
 }
 
-/// An error and what caused it. Peers have their say in some, as in the names of a certificate.
+/// Formats an error with its causes, escaped: some contain text of the peer, such as certificate
+/// names.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     foreign(failure::in_one_line(error).as_bytes(), 400)
 }
 
-/// All of stdin, up to what is a body at all.
+/// Reads all of stdin, up to the size limit of a body.
 pub(crate) fn stdin() -> Result<Bytes, Failure> {
     let stdin = io::stdin().lock();
     if stdin.is_terminal() {
@@ -117,7 +119,7 @@ pub(crate) fn stdin() -> Result<Bytes, Failure> {
     Ok(body.into())
 }
 
-/// A time as `2026-11-21T09:30:00Z`.
+/// Formats a time as `2026-11-21T09:30:00Z`.
 pub(crate) fn time(time: SystemTime) -> String {
     // days since 0000-03-01, in eras of 400 years
     let days = seconds(time) / 86_400 + 719_468;
@@ -135,7 +137,7 @@ pub(crate) fn time(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{}Z", time_of_day(time))
 }
 
-/// A time as `09:30:00`, in UTC.
+/// Formats a time as `09:30:00`, in UTC.
 pub(crate) fn time_of_day(time: SystemTime) -> String {
     let second = seconds(time);
     format!(
@@ -151,7 +153,7 @@ fn seconds(time: SystemTime) -> u64 {
     since.unwrap_or_default().as_secs()
 }
 
-/// A line on stderr that overwrites itself; silent unless somebody watches.
+/// A line on stderr that overwrites itself, on a terminal alone.
 pub(crate) struct Progress(bool);
 
 impl Progress {
@@ -160,7 +162,7 @@ impl Progress {
     }
 
     pub(crate) fn show(&self, text: &str) {
-        // without wrapping: of a line that is longer than the terminal is wide, only the last row could be overwritten
+        // without wrapping: only the last row of a wrapped line could be overwritten
         self.write(&format!("\r\x1b[?7l{text}\x1b[K\x1b[?7h"));
     }
 
@@ -170,13 +172,13 @@ impl Progress {
 
     fn write(&self, text: &str) {
         if self.0 {
-            // progress that cannot be shown is no failure
+            // a closed stderr is ignored
             io::stderr().lock().write_all(text.as_bytes()).ok();
         }
     }
 }
 
-/// A duration to the millisecond.
+/// Formats a duration in milliseconds.
 pub(crate) fn duration(duration: Duration) -> String {
     if duration < Duration::from_secs(1) {
         format!("{} ms", duration.as_millis())

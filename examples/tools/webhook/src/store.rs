@@ -1,4 +1,4 @@
-//! A file of host-store-sqlite, and which of its deliveries are meant.
+//! A file of host-store-sqlite, and the selection of deliveries.
 
 use std::{
     error::Error,
@@ -15,15 +15,15 @@ use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState, Period};
 
 use crate::{Failure, args::Args, failed, show};
 
-/// The flags of this module.
+/// Flags of this module.
 pub(crate) const FLAGS: [&str; 5] = ["--event", "--endpoint", "--state", "--from", "--before"];
 
-/// Opens a file that is a store already: opening makes tables, and must not do so in whatever is named.
+/// Opens an existing store. Other files are refused, since opening makes tables.
 pub(crate) fn open(file: &str) -> Result<Database, Failure> {
     let name = show::word(file);
     let said = |error: &dyn Error| failed(format!("{name}: {error}"));
     File::open(file).map_err(|error| said(&error))?;
-    // the error names the file as it is, with whatever stands in it
+    // SQLite's message contains the file name unescaped
     let look = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
         .map_err(|_| failed(format!("{name}: not a database that can be opened")))?;
     look.busy_timeout(Duration::from_secs(5))
@@ -33,13 +33,13 @@ pub(crate) fn open(file: &str) -> Result<Database, Failure> {
         .query_row(tables, (), |row| row.get(0))
         .map_err(|error| said(&error))?;
     if found != 2 {
-        return Err(failed(format!("{name}: no database of host-store-sqlite")));
+        return Err(failed(format!("{name}: not a database of host-store-sqlite")));
     }
     drop(look);
     Database::open(file).map_err(|error| failed(format!("{name}: {}", show::chain(&error))))
 }
 
-/// The deliveries that the flags ask for.
+/// Filter of deliveries for the flags.
 pub(crate) fn filter(args: &Args) -> Result<DeliveryFilter, Failure> {
     let expected = "ready, retry_scheduled, leased, acked, permanent_failure or dead_letter";
     let state = |text: &str| {
@@ -67,7 +67,7 @@ pub(crate) fn filter(args: &Args) -> Result<DeliveryFilter, Failure> {
     Ok(filter.with_created(Period { from, before }))
 }
 
-/// The first line of a table of deliveries.
+/// Header line of a table of deliveries.
 pub(crate) fn heading() {
     show::line(&format!(
         "{:<36}  {:<24}  {:<17}  {:>8}  {:<20}  REASON",
@@ -75,7 +75,7 @@ pub(crate) fn heading() {
     ));
 }
 
-/// One line of a table of deliveries.
+/// Line of a table of deliveries.
 pub(crate) fn row(delivery: &Delivery) {
     let due = if delivery.state.is_live() {
         show::time(delivery.due_at)

@@ -1,4 +1,4 @@
-//! `webhook verify`: whether a captured message is right, and if not, why.
+//! `webhook verify`: verifies a captured message, and explains a failure.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
         None => SystemTime::now(),
         Some(seconds) => SystemTime::UNIX_EPOCH
             .checked_add(Duration::from_secs(seconds))
-            .ok_or_else(|| usage("--now is beyond the end of time"))?,
+            .ok_or_else(|| usage("--now is out of range"))?,
     };
     let headers = headers(&args)?;
     let body = show::stdin()?;
@@ -49,7 +49,7 @@ pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
     }
 }
 
-/// The headers as given, repeats included.
+/// The headers as given, with repetitions.
 fn headers(args: &Args) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     for header in args.all("--header") {
@@ -61,10 +61,10 @@ fn headers(args: &Args) -> Result<HeaderMap, Failure> {
         };
         let (name, value) = header.split_once(':').ok_or_else(malformed)?;
         let name: HeaderName = name.parse().map_err(|_| malformed())?;
-        // a message with such a header cannot have come over HTTP
+        // no HTTP message can have such a header
         let value = HeaderValue::from_bytes(value.trim_matches([' ', '\t']).as_bytes()).map_err(|_| {
             failed(format!(
-                "not verified: {name} has a character that no header can carry"
+                "not verified: {name} has a character that is invalid in a header"
             ))
         })?;
         headers
@@ -78,12 +78,12 @@ fn headers(args: &Args) -> Result<HeaderMap, Failure> {
 pub(crate) fn explained(finding: Option<Finding>) -> String {
     match finding {
         None => String::new(),
-        // asked a moment after the verifier was
+        // the diagnosis ran a moment after the verification
         Some(Finding::Verifies) => {
-            "\n  likely: a clock that is a little behind; it verifies by now".to_owned()
+            "\n  likely: a clock that is slightly behind; the message verifies now".to_owned()
         }
         Some(Finding::Unexplained) => {
-            "\n  likely: another secret altogether, or another body; none of the usual mistakes".to_owned()
+            "\n  likely: another secret or another body; no common mistake fits".to_owned()
         }
         Some(Finding::Explained(causes)) => causes
             .iter()
@@ -92,7 +92,7 @@ pub(crate) fn explained(finding: Option<Finding>) -> String {
     }
 }
 
-/// The reason in words, for whoever holds the secret.
+/// Reason in words, for the holder of the secret.
 pub(crate) fn words_of(failure: VerifyFailure) -> &'static str {
     match failure {
         VerifyFailure::MissingHeader => "a header is missing",
@@ -101,11 +101,11 @@ pub(crate) fn words_of(failure: VerifyFailure) -> &'static str {
         VerifyFailure::InvalidTimestamp => "the timestamp is malformed",
         VerifyFailure::TooManySignatures => "there are too many signatures",
         VerifyFailure::NoUsableSignature => "no signature has the form of the scheme",
-        VerifyFailure::Mismatch => "no signature is right",
-        VerifyFailure::TooOld => "rightly signed, but too long ago",
-        VerifyFailure::TooNew => "rightly signed, but in the future",
-        VerifyFailure::MissingEnvelopeId => "rightly signed, but the body has no id",
-        VerifyFailure::IdMismatch => "rightly signed, but the id is not the one in the body",
-        _ => "for another reason",
+        VerifyFailure::Mismatch => "no signature matches",
+        VerifyFailure::TooOld => "signature valid, but the timestamp is too old",
+        VerifyFailure::TooNew => "signature valid, but the timestamp is in the future",
+        VerifyFailure::MissingEnvelopeId => "signature valid, but the body has no id",
+        VerifyFailure::IdMismatch => "signature valid, but the body has another id",
+        _ => "not verified for another reason",
     }
 }

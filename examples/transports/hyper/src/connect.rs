@@ -1,4 +1,4 @@
-//! From vetted addresses to one connection.
+//! Connects to one of several vetted addresses.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,12 +8,12 @@ use futures_util::future::select_ok;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-/// How long one address has to itself before the next one is tried beside it (RFC 8305 §5).
+/// Head start of an address before the next one is tried (RFC 8305 §5).
 const STAGGER: Duration = Duration::from_millis(250);
-/// Every address is vetted; so many of them are tried.
+/// Limit of connection attempts; all addresses are vetted.
 const MAX_ATTEMPTS: usize = 4;
 
-/// Connects to one of `addresses`, of which there is at least one.
+/// Connects to one of `addresses`, which is not empty.
 pub(crate) async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut wait = Duration::ZERO;
     let attempts = interleaved(addresses)
@@ -27,14 +27,14 @@ pub(crate) async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
                 TcpStream::connect(address).await
             })
         });
-    // vetting has refused the empty list, on which `select_ok` would panic
+    // vetting refuses an empty list, on which `select_ok` would panic
     let (connected, _) = select_ok(attempts).await?;
     connected.set_nodelay(true)?;
     Ok(connected)
 }
 
-/// The resolver's order, but with the families taking turns: where one of them does not work here, the other comes up before
-/// the attempts are used up ([RFC 8305 §4](https://www.rfc-editor.org/rfc/rfc8305#section-4)).
+/// Interleaves the address families in the resolver's order, so that a family without connectivity
+/// does not use up the attempts ([RFC 8305 §4](https://www.rfc-editor.org/rfc/rfc8305#section-4)).
 fn interleaved(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let preferred = addresses.first().map(SocketAddr::is_ipv6);
     let (first, second): (Vec<_>, Vec<_>) = addresses

@@ -1,4 +1,4 @@
-//! From a name to its addresses.
+//! Name resolution.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// Resolves names. Any `Fn(&str) -> io::Result<Vec<IpAddr>>` is a resolver, for tests and for fixed tables.
+/// Resolver of names. Any `Fn(&str) -> io::Result<Vec<IpAddr>>` is one, for tests and fixed tables.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// **All** addresses of `name`: what is left out is not vetted.
+    /// Returns **all** addresses of `name`: an omitted address is not vetted.
     ///
     /// # Errors
-    /// When the name has no address, or nobody could be asked.
+    ///
+    /// The name has no address, or the name server cannot be reached.
     async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -27,15 +28,18 @@ where
     }
 }
 
-/// So many look-ups at most: a quarter of the threads that tokio keeps, unless told otherwise, for all that blocks.
+/// Limit of concurrent lookups: a quarter of the threads of tokio's blocking pool by default.
 static LOOKUPS: Semaphore = Semaphore::const_new(128);
 
 /// The resolver of the operating system.
 ///
-/// It blocks, so each look-up has a thread of tokio's blocking pool, and nothing can call it back: one that was given up at the
-/// deadline keeps its thread until the system gives up too, after half a minute where `resolv.conf` names three silent servers.
-/// At most 128 are under way in the process, abandoned ones included; further ones wait, within their own deadlines. A host
-/// whose users may register names of their own by the thousand is better off with an asynchronous [`Resolve`].
+/// # Performance
+///
+/// A lookup blocks a thread of tokio's blocking pool and cannot be cancelled. A lookup whose
+/// exchange timed out keeps its thread until the system gives up, after half a minute if
+/// `resolv.conf` names three silent servers. At most 128 lookups run in the process; further ones
+/// wait within their own deadlines. A host whose users register thousands of names should use an
+/// asynchronous [`Resolve`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
@@ -48,7 +52,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// Runs what blocks, whose place is free again when it has returned, and not when nobody waits for it any longer.
+/// Runs a blocking lookup. Its slot is free when it has returned, not when its caller has given up.
 async fn bounded<T: Send + 'static>(
     places: &'static Semaphore,
     look_up: impl FnOnce() -> io::Result<T> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The client side of TLS, with everything chosen here and nothing process-wide.
+//! The client side of TLS, without a process-wide provider.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, Error, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-/// Whom a client believes, and what it shows to those who ask.
+/// Trusted roots, and the client certificate for servers that request one.
 #[derive(Clone)]
 pub(crate) struct Trust {
     pub(crate) roots: RootCertStore,
@@ -16,7 +16,8 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// Mozilla's roots, as of the `webpki-roots` release in the lock file; it shows nothing.
+    /// Mozilla's roots, as of the `webpki-roots` release in the lock file, without a client
+    /// certificate.
     pub(crate) fn mozilla() -> Self {
         let roots = RootCertStore {
             roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
@@ -40,7 +41,7 @@ impl Trust {
     }
 }
 
-/// A certificate, with whoever vouches for it, and its key.
+/// A certificate with its chain and its private key.
 pub(crate) fn certified(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -49,7 +50,7 @@ pub(crate) fn certified(
     Ok(Arc::new(SingleCertAndKey::from(certified)))
 }
 
-/// Another crate's choice of a default provider must not reach in here, nor its absence make this panic.
+/// Independent of the process-wide provider, which may be absent.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(aws_lc_rs::default_provider())
 }

@@ -1,4 +1,4 @@
-//! One exchange: vet, resolve, vet, connect, send, read. A fetch is up to four of them.
+//! One exchange: vet, resolve, vet, connect, send, read. A fetch has up to four exchanges.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -33,21 +33,22 @@ const MAX_RESPONSE_HEAD: usize = MAX_RESPONSE_FIELDS + 8 * 1024;
 /// Time for the end of a body that has filled the cap, unless half of the time that is left is shorter.
 const END_OF_BODY: Duration = Duration::from_secs(1);
 
-/// A [`Transport`] on hyper. Clones share its settings.
+/// [`Transport`] on hyper. Clones share its settings.
 ///
-/// A response has at most 100 header fields, and at most 65,536 bytes of names and values, with four bytes added for each field. A
-/// larger head is [`TooLarge`](host_ports::TransportErrorKind::TooLarge).
+/// A response has at most 100 header fields with at most 65,536 bytes of names and values, plus
+/// four bytes per field. A larger head is [`TooLarge`](host_ports::TransportErrorKind::TooLarge).
 #[derive(Clone)]
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
     resolver: Arc<dyn Resolve>,
     trust: Trust,
-    /// Made of the trust.
+    /// Made from the trust.
     tls: TlsConnector,
 }
 
 impl HyperTransport {
-    /// A transport to the addresses that `policy` allows, with the system's resolver and Mozilla's roots.
+    /// Creates a transport to the addresses that `policy` allows, with the system's resolver and
+    /// Mozilla's roots.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
         let trust = Trust::mozilla();
@@ -59,7 +60,7 @@ impl HyperTransport {
         }
     }
 
-    /// Resolves names by `resolver`.
+    /// Resolves names with `resolver`.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
@@ -96,15 +97,17 @@ impl HyperTransport {
         Ok(self)
     }
 
-    /// Fetches a URL that another party chose, such as one inside a payload, over at most three redirects.
+    /// Fetches a URL that another party chose, for example one in a payload, over at most three
+    /// redirects.
     ///
-    /// Not for deliveries: [`Transport::send`] returns a redirect as it came. [`Hops`]
-    /// decides on each redirect; each target's addresses are vetted when it is connected to. The [`ExchangeLimits`] in the
-    /// request's extensions bound the whole: one deadline over all hops.
+    /// - [`Hops`] decides on each redirect, and the addresses of each target are vetted.
+    /// - The [`ExchangeLimits`] in the request's extensions hold for all hops together, with one
+    ///   deadline.
+    /// - Not for deliveries: [`Transport::send`] returns a redirect as a response.
     ///
     /// # Errors
     ///
-    /// As for [`Transport::send`]; a redirect that must not be followed is
+    /// As for [`Transport::send`]; a refused redirect is
     /// [`RefusedAddress`](host_ports::TransportErrorKind::RefusedAddress).
     pub async fn fetch(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits = limits_of(&request);
@@ -150,7 +153,7 @@ impl HyperTransport {
         converse(tls, request, limits, deadline).await
     }
 
-    /// The addresses to connect to, which are never looked up again.
+    /// The vetted addresses to connect to; they are not resolved again.
     async fn vetted_addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, TransportError> {
         let addresses = match target.host() {
             Host::Ip(address) => vec![*address],
@@ -161,7 +164,7 @@ impl HyperTransport {
                 .map_err(TransportError::connect)?,
         };
         match self.policy.vet_resolved(&addresses) {
-            // no verdict on the receiver, only on this moment of its name
+            // not a verdict on the receiver, only on the name at this moment
             Err(unresolved @ RefusedAddress::Unresolved) => Err(TransportError::connect(unresolved)),
             Err(refused) => Err(TransportError::refused(refused)),
             Ok(()) => Ok(addresses
@@ -200,7 +203,7 @@ impl fmt::Debug for HyperTransport {
     }
 }
 
-/// The request as it goes over the wire: to the vetted target, framed by this transport alone.
+/// Prepares the request for the wire: to the vetted target, with this transport's framing.
 fn prepared(request: Request<Bytes>, target: &Target) -> Result<Request<Full<Bytes>>, TransportError> {
     let (mut parts, body) = request.into_parts();
     let uri = target.uri();
@@ -254,14 +257,14 @@ where
         }
         Ok(response)
     };
-    // driven here and not in a task of its own, so that the deadline takes the connection with it
+    // not in a task of its own, so that the deadline drops the connection too
     match select(pin!(exchange), pin!(connection)).await {
         Either::Left((answered, _)) => answered,
         Either::Right((_, exchange)) => exchange.await,
     }
 }
 
-/// The size of header fields as they are written: `name: value` and the end of the line.
+/// Size of the header fields on the wire: `name: value` and the line end.
 fn size_of(fields: &HeaderMap) -> usize {
     let sizes = fields
         .iter()
@@ -269,7 +272,7 @@ fn size_of(fields: &HeaderMap) -> usize {
     sizes.sum()
 }
 
-/// Reads at most `limit` bytes of the body. The second value is `true` if that is all of it.
+/// Reads at most `limit` bytes of the body. The second value is `true` if the body is complete.
 async fn read_body(mut body: Incoming, limit: usize, deadline: Instant) -> (Bytes, bool) {
     let mut kept = BytesMut::new();
     while kept.len() < limit {
@@ -279,7 +282,7 @@ async fn read_body(mut body: Incoming, limit: usize, deadline: Instant) -> (Byte
             None => return (kept.freeze(), true),
         };
         let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
-        // no more than fits: a longer buffer would keep the whole frame in memory
+        // a longer buffer would keep the whole frame in memory
         let fits = data.get(..limit - kept.len()).unwrap_or(data);
         kept.extend_from_slice(fits);
         if fits.len() < data.len() {
@@ -290,8 +293,8 @@ async fn read_body(mut body: Incoming, limit: usize, deadline: Instant) -> (Byte
     (kept.freeze(), is_whole)
 }
 
-/// Returns `true` if no more data follows. A server that neither ends its chunked body nor sends more must not cost the status
-/// that was received, so this gives up before the deadline.
+/// Returns `true` if no more data follows. It gives up before the deadline, so that the status is
+/// returned even if the server neither ends its chunked body nor sends more.
 async fn ends_in_time(mut body: Incoming, deadline: Instant) -> bool {
     let now = Instant::now();
     let patience = END_OF_BODY.min(deadline.saturating_duration_since(now) / 2);

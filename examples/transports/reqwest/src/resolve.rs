@@ -9,7 +9,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// Hands on the addresses of another resolver if the policy allows all of them.
+/// Passes on the addresses of another resolver if the policy allows all of them.
 pub(crate) struct Vetting {
     pub(crate) policy: Arc<AddressPolicy>,
     pub(crate) resolver: Arc<dyn Resolve>,

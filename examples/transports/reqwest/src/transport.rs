@@ -68,7 +68,7 @@ impl ReqwestTransport {
         let target = self.policy.vet(&request.uri().to_string());
         let target = target.map_err(TransportError::refused)?;
         if let Host::Ip(address) = target.host() {
-            // a literal address is not shown to the resolver
+            // a literal address does not reach the resolver
             let vetted = self.policy.vet_resolved(&[*address]);
             vetted.map_err(TransportError::refused)?;
         }
@@ -105,7 +105,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Resolves names by `resolver`, which returns **all** addresses of a name. Their ports are ignored.
+    /// Resolves names with `resolver`, which returns **all** addresses of a name. Their ports are
+    /// ignored.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
@@ -119,10 +120,11 @@ impl Builder {
         self
     }
 
-    /// Bounds the time to resolve the name, to connect to one of its addresses and for the TLS handshake together. Default 5 s.
+    /// Limits the time for name resolution, connection and TLS handshake together; 5 s by default.
     ///
-    /// After it the exchange is [`Connect`](host_ports::TransportErrorKind::Connect), since nothing was sent. If the deadline of the
-    /// exchange comes first, it is [`Timeout`](host_ports::TransportErrorKind::Timeout).
+    /// At this limit the exchange fails with [`Connect`](host_ports::TransportErrorKind::Connect),
+    /// since nothing was sent. If the deadline of the exchange comes first, it fails with
+    /// [`Timeout`](host_ports::TransportErrorKind::Timeout).
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
@@ -135,7 +137,7 @@ impl Builder {
     ///
     /// reqwest or rustls rejects the configuration.
     pub fn build(self) -> Result<ReqwestTransport, BuildError> {
-        // the default provider of the process may be another one, or none
+        // the process-wide provider may be another one, or absent
         let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
         let tls = tls
             .with_safe_default_protocol_versions()
@@ -146,7 +148,7 @@ impl Builder {
             policy: Arc::clone(&self.policy),
             resolver: self.resolver,
         };
-        // also what another crate may enable by a feature of reqwest is off
+        // explicitly off: another crate may enable these features of reqwest
         let client = Client::builder()
             .tls_backend_preconfigured(tls)
             .dns_resolver(Arc::new(resolver))
@@ -215,7 +217,7 @@ async fn read(response: reqwest::Response, cap: usize, deadline: Instant) -> Res
         match body.frame().await {
             Some(Ok(frame)) => {
                 let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
-                // no more than fits: a longer buffer would keep the whole frame in memory
+                // a longer buffer would keep the whole frame in memory
                 let fits = data.get(..cap - kept.len()).unwrap_or(data);
                 kept.extend_from_slice(fits);
                 if fits.len() < data.len() {
@@ -236,8 +238,8 @@ async fn read(response: reqwest::Response, cap: usize, deadline: Instant) -> Res
     read
 }
 
-/// Returns `true` if no more data follows. A server that neither ends its chunked body nor sends more must not cost the status
-/// that was received, so this gives up before the deadline.
+/// Returns `true` if no more data follows. It gives up before the deadline, so that the status is
+/// returned even if the server neither ends its chunked body nor sends more.
 async fn ends_in_time(mut body: reqwest::Body, deadline: Instant) -> bool {
     let now = Instant::now();
     let patience = END_OF_BODY.min(deadline.saturating_duration_since(now) / 2);
@@ -254,7 +256,7 @@ async fn ends_in_time(mut body: reqwest::Body, deadline: Instant) -> bool {
     timeout_at(now + patience, ends).await.unwrap_or(false)
 }
 
-/// The kind of a failed exchange, by the causes of reqwest's error.
+/// Kind of a failed exchange, by the causes of reqwest's error.
 fn failed(error: reqwest::Error) -> TransportError {
     // the URL may carry a secret
     let error = error.without_url();
@@ -264,7 +266,7 @@ fn failed(error: reqwest::Error) -> TransportError {
         None => {}
     }
     if error.is_connect() {
-        // an alert of the server after the handshake is no failed handshake: the request was sent
+        // an alert after the handshake is not a failed handshake: the request was sent
         return match cause::<rustls::Error>(&error) {
             Some(_) => TransportError::tls(error),
             None => TransportError::connect(error),
@@ -276,7 +278,8 @@ fn failed(error: reqwest::Error) -> TransportError {
     }
 }
 
-/// The first cause of this type. An I/O error does not name the error it wraps as its source, so that one is looked into.
+/// The first cause of this type. An I/O error does not return its inner error as source, so that is
+/// examined too.
 fn cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -1,4 +1,4 @@
-//! A browser: cookies, redirects and nothing else.
+//! A minimal browser: cookies and redirects.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// One request; `form` is posted.
+    /// Sends one request; `form` is posted.
     pub(crate) async fn exchange(&self, url: &str, form: Option<&str>) -> Response<Bytes> {
         let cookies: Vec<_> = self
             .cookies
@@ -61,7 +61,7 @@ impl Browser {
         String::from_utf8(response.body().to_vec()).unwrap()
     }
 
-    /// Where a redirect leads.
+    /// Returns the target of a redirect.
     pub(crate) async fn follow(&self, url: &str) -> String {
         let response = self.exchange(url, None).await;
         let location = response.headers().get(LOCATION);
@@ -69,7 +69,7 @@ impl Browser {
         location.to_str().unwrap().to_owned()
     }
 
-    /// Begins a sign-in at the app, goes through the issuer, and stops at the link that leads back.
+    /// Begins a sign-in at the app, passes the issuer, and stops at the link back to the app.
     pub(crate) async fn link_back(&self, app: &str) -> String {
         let issuer = self.follow(&format!("{app}/login")).await;
         self.follow(&issuer).await

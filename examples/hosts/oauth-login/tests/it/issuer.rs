@@ -1,4 +1,5 @@
-//! An issuer at which everybody is Ada and allows everything at once: oauth-core's own server on a loopback address.
+//! An issuer that signs in every user as Ada and grants all consent: oauth-core's server on
+//! loopback.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use oauth_core::server::{Authentication, Authorize, Consent, path};
 use oauth_core::vocabulary::RegisteredRedirectUri;
 use oauth_core::{AuthorizationServer, RegisteredClient, Scopes, SigningKey, SigningKeys};
 
-/// Where it listens, until the test ends.
+/// Starts it and returns its URL; it runs until the test ends.
 pub(crate) fn start() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let issuer = format!("http://{}", listener.local_addr().unwrap());
     let scopes: Scopes = "openid email profile".parse().unwrap();
-    // the port of the app is not known beforehand
+    // the port of the app is not known in advance
     let native = RegisteredClient::public("native".parse().unwrap())
         .with_redirect_uri(RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").unwrap())
         .with_scopes(scopes.clone());

@@ -1,4 +1,4 @@
-//! Starts the program as a newcomer would and signs in to it.
+//! Starts the program with its defaults and signs in to it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod browser;
@@ -10,7 +10,7 @@ use browser::Browser;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// The program at work; dropping it ends it.
+/// The running program; dropping it ends it.
 struct App {
     _child: Child,
     url: String,
@@ -44,12 +44,13 @@ impl App {
     }
 }
 
-/// O18, O23: a person signs in at the issuer, by a pushed request, is known at the app, in this browser alone, and signs out.
+/// O18, O23: a user signs in at the issuer with a pushed request, has a session in this browser
+/// alone, and signs out.
 #[tokio::test]
 async fn a_person_signs_in_and_out() {
     let app = App::start().await;
     let (browser, home) = (Browser::default(), app.at("/"));
-    assert!(browser.text(&home).await.contains("Nobody is signed in"));
+    assert!(browser.text(&home).await.contains("Not signed in"));
     let issuer = browser.follow(&app.at("/login")).await;
     assert!(issuer.contains("request_uri=urn"), "{issuer}");
     let back = browser.follow(&issuer).await;
@@ -59,14 +60,9 @@ async fn a_person_signs_in_and_out() {
         page.contains("Hello Ada &#60;b&#62;") && page.contains("ada@example.com"),
         "{page}"
     );
-    assert!(
-        Browser::default()
-            .text(&home)
-            .await
-            .contains("Nobody is signed in")
-    );
+    assert!(Browser::default().text(&home).await.contains("Not signed in"));
 
-    // a form of somebody else
+    // a form without the CSRF token of this browser
     let forged = browser.exchange(&app.at("/sign-out"), Some("csrf_token=x")).await;
     assert_eq!(forged.status(), 403);
     assert!(browser.text(&home).await.contains("Hello"));
@@ -76,28 +72,29 @@ async fn a_person_signs_in_and_out() {
         .exchange(&app.at("/sign-out"), Some(&format!("csrf_token={token}")))
         .await;
     assert_eq!(signed_out.status(), 303);
-    assert!(browser.text(&home).await.contains("Nobody is signed in"));
+    assert!(browser.text(&home).await.contains("Not signed in"));
 }
 
-/// O5, 89: the link back is of use to the browser that began, and once: who has it signs nobody else in, and who is sent it is not
-/// signed in as somebody else.
+/// O5, 89: the link back works in the browser that began, and once: neither does it sign in another
+/// browser, nor can an attacker sign a victim in as the attacker.
 #[tokio::test]
 async fn the_link_back_is_for_its_browser_and_for_once() {
     let app = App::start().await;
     let (victim, attacker) = (Browser::default(), Browser::default());
     let link = victim.link_back(&app.url).await;
     assert_eq!(Browser::default().status(&link).await, 400);
-    // one that has begun a sign-in of its own
+    // an attacker with a sign-in of its own
     let own = attacker.link_back(&app.url).await;
     assert_eq!(attacker.status(&link).await, 400);
     assert_eq!(victim.status(&own).await, 400);
-    // nobody has spent it
+    // the link was not used yet
     assert_eq!(victim.status(&link).await, 303);
     assert_eq!(victim.status(&link).await, 400);
     assert!(victim.text(&app.at("/")).await.contains("Hello"));
 }
 
-/// O5, 90, 91: an answer of another issuer, and one that is no answer, sign nobody in; what it says is not shown.
+/// O5, 90, 91: a response of another issuer and an invalid response sign no user in, and their text
+/// is not shown.
 #[tokio::test]
 async fn invalid_response_of_the_issuer_is_refused() {
     let app = App::start().await;
@@ -111,7 +108,7 @@ async fn invalid_response_of_the_issuer_is_refused() {
         let link = browser.link_back(&app.url).await;
         assert_eq!(browser.status(&format!("{link}{change}")).await, 400, "{change}");
         assert!(
-            browser.text(&app.at("/")).await.contains("Nobody is signed in"),
+            browser.text(&app.at("/")).await.contains("Not signed in"),
             "{change}"
         );
     }

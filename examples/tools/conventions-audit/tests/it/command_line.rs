@@ -1,4 +1,4 @@
-//! The command: what it prints, and how it ends.
+//! The command: its output and its exit codes.
 
 use std::process::Stdio;
 
@@ -24,7 +24,7 @@ async fn run(arguments: &[&str]) -> (i32, String, String) {
     )
 }
 
-/// H22: the command ends with 0 where nothing was found, and tells how far it has come.
+/// H22: the command reports its progress, and exits with 0 without a finding.
 #[tokio::test]
 async fn the_command_audits_by_an_openapi_document() {
     let (base, _stop) = serve(|_, _| {});
@@ -35,7 +35,7 @@ async fn the_command_audits_by_an_openapi_document() {
     assert_eq!(err, "[1/2] /v1/charges\n[2/2] /v1/charges\n");
 }
 
-/// H6, H22: what is sent several times can be named without a document.
+/// H6, H22: `--write` audits a request without a document.
 #[tokio::test]
 async fn the_command_audits_a_write_that_is_named() {
     let (base, _stop) = serve(|_, _| {});
@@ -50,7 +50,7 @@ async fn the_command_audits_a_write_that_is_named() {
     assert!(answers > 16, "{out}");
 }
 
-/// H22: a finding makes it end with 1, in text and in JSON.
+/// H22: a finding makes the command exit with 1, in text and in JSON.
 #[tokio::test]
 async fn the_command_fails_on_a_finding() {
     let (base, _stop) = serve(|_, answer| {
@@ -72,7 +72,7 @@ async fn the_command_fails_on_a_finding() {
     assert_eq!(json["findings"][0]["convention"], "H14");
 }
 
-/// A command that had nothing to look at does not say that all is well.
+/// A command without a request to send exits with 2.
 #[tokio::test]
 async fn the_command_ends_with_two_where_there_was_nothing_to_audit() {
     let (base, stop) = serve(|_, _| {});
@@ -98,8 +98,8 @@ async fn the_command_ends_with_two_where_there_was_nothing_to_audit() {
     assert!(out.starts_with("usage: "));
 }
 
-/// H22: nothing that a server writes steers the terminal of whoever audits it: neither its fields and content nor the paths of its
-/// document.
+/// H22: no text of a server controls the terminal: neither its fields and content nor the paths of
+/// its document.
 #[tokio::test]
 async fn an_audited_server_cannot_steer_the_terminal() {
     let (base, _stop) = serve(|request, answer| {

@@ -1,4 +1,4 @@
-//! A small API that keeps the rules, and then breaks one.
+//! A small API that follows the rules, and breaks one on demand.
 
 use std::{
     net::{Ipv4Addr, TcpListener},
@@ -35,7 +35,7 @@ pub(crate) const OPENAPI: &str = r##"{"openapi":"3.1.0","paths":{
     "/v1/searches":{"get":{"parameters":[{"name":"q","in":"query","required":true}]}}},
     "components":{"parameters":{"Key":{"name":"Idempotency-Key","in":"header"}}}}"##;
 
-/// What is done to an answer before it is sent.
+/// A change of a response before it is sent.
 pub(crate) type Break = fn(&Request<Bytes>, &mut Response<Bytes>);
 
 struct Desk {
@@ -45,7 +45,7 @@ struct Desk {
     broken: Break,
 }
 
-/// A server that runs until the sender is dropped, and where it is.
+/// Starts a server that runs until the sender is dropped; returns its URL.
 pub(crate) fn serve(broken: Break) -> (String, oneshot::Sender<()>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -147,7 +147,7 @@ impl Desk {
         }
     }
 
-    /// Forty numbers, of which a page shows twenty.
+    /// Forty numbers, in pages of twenty.
     fn page(&self, query: Option<&str>) -> Result<Response<Bytes>, Problem> {
         let binding = CursorBinding::new("/v1/charges", "user-7");
         let asked = self

@@ -1,4 +1,4 @@
-//! A live server that breaks one rule is found out, and one that keeps them all has no finding.
+//! A live server that breaks one rule is detected, and one that keeps all has no finding.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use http_conventions::audit::{Finding, Rule};
 
 use crate::desk::{Break, TOKEN, serve};
 
-/// Each rule that shows live, and a server that breaks it.
+/// Each rule that an audit can check, and a server that breaks it.
 const FAULTS: [(Rule, Break); 20] = [
     (Rule::NoRequestId, |_, answer| {
         drop(answer.headers_mut().remove("x-request-id"));
@@ -119,12 +119,12 @@ async fn report(broken: Break) -> Report {
     headers.insert(TOKEN.0, HeaderValue::from_static(TOKEN.1));
     let client = Client::new(&base, headers).unwrap();
     let document = client.get("/openapi.json").await.unwrap();
-    let plan = Plan::of_openapi(document.body()).unwrap();
+    let plan = Plan::from_openapi(document.body()).unwrap();
     assert_eq!((plan.reads().len(), plan.writes().len()), (1, 1));
     site::audit(&client, &plan, |_| {}).await.unwrap()
 }
 
-/// H22: what keeps the rules has no finding.
+/// H22: a server that keeps the rules has no finding.
 #[tokio::test]
 async fn a_server_that_keeps_the_rules_has_no_finding() {
     let report = report(|_, _| {}).await;
@@ -132,7 +132,7 @@ async fn a_server_that_keeps_the_rules_has_no_finding() {
     assert!(report.text().starts_with("0 findings in "), "{}", report.text());
 }
 
-/// H22: each fault of a live server is found, under its rule.
+/// H22: each fault of a live server is reported with its rule.
 #[tokio::test]
 async fn each_fault_of_a_live_server_is_found() {
     for (rule, broken) in FAULTS {
@@ -149,7 +149,7 @@ async fn each_fault_of_a_live_server_is_found() {
     }
 }
 
-/// H22: a method that nobody knows passes by a server that answers it as a GET.
+/// H22: a server that answers an unknown method like a GET is reported.
 #[tokio::test]
 async fn a_method_that_passes_is_found() {
     let report = report(|request, answer| {

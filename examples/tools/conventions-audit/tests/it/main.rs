@@ -1,4 +1,4 @@
-//! The audit of live servers: one that keeps the rules, and one for each fault.
+//! Audits of live servers: one that keeps the rules, and one for each fault.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod command_line;

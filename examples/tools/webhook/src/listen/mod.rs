@@ -1,4 +1,4 @@
-//! `webhook listen`: a receiver that shows what arrives, one line for each message.
+//! `webhook listen`: a receiver that prints a line for each message.
 
 mod row;
 
@@ -26,11 +26,11 @@ use crate::{
 };
 use row::Row;
 
-/// How much of a body is shown.
+/// Limit of the printed part of a body.
 const SHOWN: usize = 4000;
 const LEASE: Duration = Duration::from_secs(60);
 
-/// What a message is received and shown with.
+/// Settings for receiving and printing a message.
 #[derive(Clone)]
 struct Desk {
     receiver: Receiver,
@@ -80,7 +80,7 @@ impl Desk {
         if let Some(outcome) = response.extensions().get::<ReceiveOutcome>() {
             self.show(outcome, response.status(), &headers, &body);
         }
-        // shown is done: nothing is kept but the claim
+        // a printed event is done: only the claim is kept
         let now = SystemTime::now();
         for job in self.inbox.take(64, now, LEASE).await.unwrap_or_default() {
             self.inbox.finish(&job.ticket).await.ok();
@@ -102,7 +102,7 @@ impl Desk {
             outcome,
             ReceiveOutcome::Enqueued | ReceiveOutcome::Duplicate | ReceiveOutcome::Conflict
         );
-        // nothing that was not signed is read, let alone shown as if it were
+        // an unverified body is not parsed
         let event = is_verified.then(|| Envelope::parse(body.clone()).ok()).flatten();
         let event_type = event.map_or_else(|| "-".to_owned(), |event| event.event_type().to_string());
         let now = SystemTime::now();

@@ -1,12 +1,12 @@
-//! The line that tells of one request.
+//! The printed line of one request.
 
 use std::time::SystemTime;
 
 use crate::show::{self, Colour};
 
-/// No terminal is narrower, as a rule.
+/// Width of the narrowest common terminal.
 const COLUMNS: usize = 80;
-/// Nothing that was signed is longer.
+/// Length limit of signed values.
 const WHOLE: usize = 256;
 
 pub(super) struct Row<'a> {
@@ -20,8 +20,8 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Whole on one line for a pipe. A person has a clock and a narrow window: the time without the date, no more of type and
-    /// id than fits, and the reason below.
+    /// Formats one full line for a pipe. On a terminal: the time without the date, type and id cut
+    /// to the width, and the reason on the next line.
     pub(super) fn text(&self, now: SystemTime, is_watched: bool) -> String {
         let (time, between) = if is_watched {
             (show::time_of_day(now), "\n  ")

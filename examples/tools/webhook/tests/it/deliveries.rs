@@ -12,10 +12,10 @@ use webhook_core::{address::AddressPolicy, event::Envelope, secret::SigningSecre
 
 use crate::program::{SECRET, code, text, webhook};
 
-/// When the event says it was created, in Unix seconds.
+/// Creation time of the event, in Unix seconds.
 const CREATED: u64 = 1_700_000_000;
 
-/// A store whose one delivery was refused for good, and with an endpoint that came later.
+/// Makes a store with one permanently failed delivery, and an endpoint registered after it.
 async fn failed_delivery(file: &Path) {
     let database = Database::open(file).unwrap();
     let policy = AddressPolicy::new();
@@ -55,7 +55,7 @@ async fn failed_delivery(file: &Path) {
     store.insert(later).await.unwrap();
 }
 
-/// W18: deliveries and their attempts are listed, and replayed, of which a dry run says the number and does nothing.
+/// W18: deliveries and their attempts are listed and replayed; a dry run changes nothing.
 #[test]
 fn failed_deliveries_are_inspected_and_replayed() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn failed_deliveries_are_inspected_and_replayed() {
     assert!(shown(&["inspect", file]).contains("ready"));
 }
 
-/// A store with a failed delivery, and what the command says that ends well.
+/// Runs a command that succeeds, on a store with a failed delivery; returns its output.
 fn shown(file: &Path, words: &[&str]) -> String {
     let (command, rest) = words.split_first().unwrap();
     let words = [&[*command, file.to_str().unwrap()], rest].concat();
@@ -106,7 +106,7 @@ fn with_failed_delivery() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// W18: a replay is narrowed to the events that were created in a period, whose end is not in it.
+/// W18: a replay can be limited to events of a period, whose end is excluded.
 #[test]
 fn what_failed_of_a_period_is_sent_again() {
     let (_folder, file) = with_failed_delivery();
@@ -126,7 +126,7 @@ fn what_failed_of_a_period_is_sent_again() {
     }
 }
 
-/// W18: an endpoint that came later is sent what it has missed, once.
+/// W18: an endpoint gets the events from before its registration, once.
 #[test]
 fn an_endpoint_is_sent_what_it_missed() {
     let (_folder, file) = with_failed_delivery();
@@ -162,7 +162,7 @@ fn an_endpoint_is_sent_what_it_missed() {
     );
 }
 
-/// A replay says what it is of, in words that go together.
+/// A replay needs a selection, and refuses contradictory flags.
 #[test]
 fn a_replay_of_nothing_in_particular_is_refused() {
     let (_folder, file) = with_failed_delivery();
@@ -185,7 +185,7 @@ fn a_replay_of_nothing_in_particular_is_refused() {
     }
 }
 
-/// A file that is no store, or none at all, is left as it is.
+/// A missing file, or one that is no store, is not changed.
 #[test]
 fn a_foreign_file_is_refused_and_not_touched() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Peers, pipes and inputs that mean no good.
+//! Hostile peers, closed pipes and extreme inputs.
 
 use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ fn is_plain(text: &str) -> bool {
         .all(|c| c == '\n' || !c.is_control() && !"\u{202e}\u{61c}\u{2028}\u{200b}".contains(c))
 }
 
-/// What a receiver answers cannot steer the sender's terminal.
+/// The text of a receiver's response cannot control the sender's terminal.
 #[test]
 fn an_answer_is_shown_without_its_controls() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -27,7 +27,7 @@ fn an_answer_is_shown_without_its_controls() {
                 STEERING.len()
             );
             stream.write_all(format!("{head}{STEERING}").as_bytes()).unwrap();
-            // ends when the sender has read it and hangs up
+            // ends when the sender has read it and closes the connection
             stream.read_to_end(&mut Vec::new()).ok();
         }
     });
@@ -40,7 +40,7 @@ fn an_answer_is_shown_without_its_controls() {
     answering.join().unwrap();
 }
 
-/// What a caller sends cannot steer the listener's terminal, not even before it is verified.
+/// The text of an unverified request cannot control the listener's terminal.
 #[test]
 fn a_request_is_shown_without_its_controls() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_webhook"))
@@ -74,7 +74,7 @@ fn a_request_is_shown_without_its_controls() {
     child.wait().unwrap();
 }
 
-/// A captured header and a copied URL are foreign too: what is said of them cannot steer the terminal, and is one line.
+/// A message that quotes a header or a URL is one line without control characters.
 #[test]
 fn a_complaint_quotes_no_controls() {
     let header = format!("{STEERING}\nno header");
@@ -101,7 +101,7 @@ fn a_complaint_quotes_no_controls() {
     }
 }
 
-/// No number is too large for an answer: nothing overflows, and nobody asks for more connections than there are.
+/// No number makes a command overflow or exceed its limit of connections.
 #[test]
 fn no_number_makes_a_command_panic() {
     let most = u64::MAX.to_string();
@@ -146,7 +146,7 @@ fn no_number_makes_a_command_panic() {
     }
 }
 
-/// Readers that have left make neither a panic nor another exit code.
+/// A closed stdout or stderr causes neither a panic nor another exit code.
 #[test]
 fn closed_pipes_are_borne() {
     for (words, expected) in [
@@ -165,7 +165,7 @@ fn closed_pipes_are_borne() {
     }
 }
 
-/// A stdin without end is not kept in memory without end; bytes that are no text are signed as they are.
+/// A stdin without end is refused at the limit; bytes that are not text are signed unchanged.
 #[test]
 fn a_body_is_any_bytes_up_to_a_bound() {
     let sign = |body: &[u8]| {
@@ -182,7 +182,7 @@ fn a_body_is_any_bytes_up_to_a_bound() {
     assert_ne!(binary.stdout, other.stdout);
 }
 
-/// Secrets come from files and the environment too, where no other user sees them; flags go before the environment.
+/// Secrets can come from files and the environment; flags have priority over the environment.
 #[test]
 fn secrets_need_not_stand_on_the_command_line() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::program::{OTHER, SECRET, code, text, webhook};
 
-/// `webhook listen` at work; dropping it ends it.
+/// A running `webhook listen`; dropping it ends it.
 struct Listening {
     child: Child,
     output: BufReader<std::process::ChildStdout>,
@@ -47,7 +47,7 @@ impl Drop for Listening {
     }
 }
 
-/// W8: what is sent is shown as it arrives, repetitions and forgeries as what they are.
+/// W8: messages are printed as they arrive, with duplicates and forgeries marked.
 #[test]
 fn what_is_sent_is_shown_by_the_listener() {
     let mut listening = Listening::start();
@@ -83,7 +83,7 @@ fn what_is_sent_is_shown_by_the_listener() {
     assert!(text(&forged.stderr).starts_with("400 Bad Request"));
     let line = listening.line();
     assert!(
-        line.contains("refused    400  -") && line.contains("no signature is right"),
+        line.contains("refused    400  -") && line.contains("no signature matches"),
         "{line}"
     );
     assert!(listening.line().contains("likely: another secret"));
@@ -95,7 +95,7 @@ fn what_is_sent_is_shown_by_the_listener() {
     }
 }
 
-/// A pipe gets each line whole, with the day, and the reason on it: what reads it goes by lines.
+/// A pipe gets each message as one full line, with the date and the reason.
 #[test]
 fn a_pipe_gets_whole_lines() {
     let mut listening = Listening::start();
@@ -117,12 +117,12 @@ fn a_pipe_gets_whole_lines() {
     );
     let line = listening.line();
     assert!(
-        line.contains(&id) && line.ends_with(" B  no signature is right\n"),
+        line.contains(&id) && line.ends_with(" B  no signature matches\n"),
         "{line}"
     );
 }
 
-/// Many events are sent at once and counted; progress is for terminals alone.
+/// Many events are sent concurrently and counted; progress is for terminals alone.
 #[test]
 fn many_are_sent_and_counted() {
     let mut listening = Listening::start();

@@ -1,4 +1,4 @@
-//! Runs the program as somebody at a terminal would.
+//! Runs the program as a user at a terminal would.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deliveries;

@@ -1,4 +1,4 @@
-//! The program, run with words and a standard input, and what both sides of a signature share.
+//! Runs the program with arguments and a standard input; has the values shared by both sides.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -20,7 +20,7 @@ pub(crate) fn webhook(words: &[&str], stdin: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // a command that is refused does not read what it is given
+    // a refused command does not read its input
     child.stdin.take().unwrap().write_all(stdin).ok();
     child.wait_with_output().unwrap()
 }

@@ -1,4 +1,4 @@
-//! `sign` and `verify`, and usage that means nothing.
+//! `sign` and `verify`, and invalid command lines.
 
 use std::process::Output;
 
@@ -29,7 +29,7 @@ fn verify(scheme: &str, secrets: &[&str], headers: &[String], more: &[&str], bod
     webhook(&words, body)
 }
 
-/// W3: the signatures are those of the reference libraries, by every scheme.
+/// W3: the signatures equal those of the reference libraries, for every scheme.
 #[test]
 fn sign_prints_the_headers_of_the_vectors() {
     for (scheme, secret, signature) in [
@@ -68,7 +68,7 @@ fn sign_prints_the_headers_of_the_vectors() {
     }
 }
 
-/// W5: 0 when it verifies, 1 with one line when it does not, by every scheme.
+/// W5: exit 0 if it verifies, exit 1 with one line if it does not, for every scheme.
 #[test]
 fn verify_tells_right_from_wrong_by_its_exit_code() {
     for (scheme, ours, theirs) in [
@@ -108,7 +108,7 @@ fn verify_tells_right_from_wrong_by_its_exit_code() {
     }
 }
 
-/// W2: headers are taken as given: a repeated or missing one is not repaired.
+/// W2: repeated and missing headers are not repaired.
 #[test]
 fn verify_takes_the_headers_as_given() {
     let headers = signed("standard", SECRET, BODY);
@@ -128,7 +128,7 @@ fn verify_takes_the_headers_as_given() {
     assert_eq!(code(&verify("standard", &[SECRET], &control, &now, BODY)), 1);
 }
 
-/// W5: the diagnosis is shown when it is asked for, and only then.
+/// W5: the diagnosis is printed with `--explain` alone.
 #[test]
 fn explain_names_the_mistake() {
     let headers = signed("hex-id", SECRET, BODY);
@@ -144,7 +144,7 @@ fn explain_names_the_mistake() {
     assert_eq!((code(&loud), code(&scheme)), (1, 1));
 }
 
-/// Every command line that means nothing ends with 2 and one line, and never shows a secret.
+/// Every invalid command line exits with 2 and one line, and shows no secret.
 #[test]
 fn bad_usage_exits_with_2_and_one_line() {
     for words in [
@@ -208,7 +208,7 @@ fn bad_usage_exits_with_2_and_one_line() {
     }
 }
 
-/// A secret in the wrong place is not shown either, whatever the place and the scheme.
+/// A misplaced secret is not shown, for any place and scheme.
 #[test]
 fn a_misplaced_secret_is_not_shown() {
     let passphrase = "Tzuc4 in the words of a passphrase";
@@ -244,7 +244,7 @@ fn a_misplaced_secret_is_not_shown() {
     }
 }
 
-/// Too many keys are counted by their scheme: what is said of it is true.
+/// The message about too many keys has the limit of their scheme.
 #[test]
 fn too_many_secrets_are_counted_by_their_scheme() {
     let sign = |scheme: &str, secret: &str, times: usize| {
@@ -263,7 +263,7 @@ fn too_many_secrets_are_counted_by_their_scheme() {
     }
 }
 
-/// Help is for who asks for it: a value that reads so is a value.
+/// A flag's value that reads `--help` is a value.
 #[test]
 fn help_is_a_flag_and_not_a_value() {
     for words in [
@@ -282,7 +282,7 @@ fn help_is_a_flag_and_not_a_value() {
     assert_eq!(code(&operand), 1);
 }
 
-/// Nothing is put in the place of bytes that are no text, which would make another secret of it.
+/// Arguments that are not UTF-8 are refused: a replacement would make another secret.
 #[cfg(unix)]
 #[test]
 fn words_that_are_no_text_are_refused() {

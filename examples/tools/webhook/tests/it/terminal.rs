@@ -1,4 +1,4 @@
-//! What somebody at a terminal sees, and what Ctrl-C does.
+//! Output on a terminal, and Ctrl-C.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use pty_process::{Size, blocking::open};
 
 use crate::program::{OTHER, SECRET, code, webhook};
 
-/// A terminal with the program in it; dropping it ends both.
+/// A terminal that runs the program; dropping it ends both.
 struct Terminal {
     pty: Pty,
     child: Child,
@@ -33,7 +33,7 @@ impl Terminal {
         Self { pty, child, seen }
     }
 
-    /// One more piece of the output; `false` at its end.
+    /// Reads the next part of the output; `false` at its end.
     fn read(&mut self) -> bool {
         let mut piece = [0; 4096];
         match self.pty.read(&mut piece) {
@@ -44,7 +44,7 @@ impl Terminal {
                 true
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => true,
-            // Linux says so when the other end is closed
+            // Linux reports a closed other end as an error
             Err(_) => false,
         }
     }
@@ -59,7 +59,7 @@ impl Terminal {
         self.pty.write_all(b"\x03").unwrap();
     }
 
-    /// The exit code, and all that was shown.
+    /// Returns the exit code and the whole output.
     fn end(mut self) -> (Option<i32>, String) {
         while self.read() {}
         (self.child.wait().unwrap().code(), std::mem::take(&mut self.seen))
@@ -73,7 +73,7 @@ impl Drop for Terminal {
     }
 }
 
-/// `listen` in a terminal, and its URL.
+/// Starts `listen` in a terminal; returns its URL.
 fn listening(variables: &[(&str, &str)]) -> (Terminal, String) {
     let mut terminal = Terminal::start(&["listen", "--listen", "127.0.0.1:0", "--body"], variables);
     terminal.read_until("\n");
@@ -87,7 +87,7 @@ fn send(url: &str, data: &str) {
     assert_eq!(code(&sent), 0);
 }
 
-/// Verdicts are coloured for who wants that, bodies are shown where asked for, and Ctrl-C ends a listener in peace.
+/// Results are coloured on request, bodies shown with `--body`, and Ctrl-C ends a listener cleanly.
 #[test]
 fn a_terminal_that_wants_colour_gets_it() {
     for (variables, is_coloured) in [
@@ -112,7 +112,7 @@ fn a_terminal_that_wants_colour_gets_it() {
     }
 }
 
-/// What a listener tells of a request fits a terminal of 80 columns, however long its type and its id are; a reason stands below.
+/// A printed line fits into 80 columns for any type and id; the reason is below.
 #[test]
 fn a_line_of_the_listener_fits_the_terminal() {
     let (mut terminal, url) = listening(&[("NO_COLOR", "1")]);
@@ -126,7 +126,7 @@ fn a_line_of_the_listener_fits_the_terminal() {
     );
     let forged = ["send", &url, "--secret", OTHER, "--data", "{}"];
     assert_eq!(code(&webhook(&forged, b"")), 1);
-    terminal.read_until("no signature is right");
+    terminal.read_until("no signature matches");
     terminal.press_ctrl_c();
     let (_, seen) = terminal.end();
     let is_body = |line: &&str| line.starts_with("  {");
@@ -141,12 +141,12 @@ fn a_line_of_the_listener_fits_the_terminal() {
         (2, 1),
         "{seen}"
     );
-    assert!(lines.contains(&"  no signature is right"), "{seen}");
+    assert!(lines.contains(&"  no signature matches"), "{seen}");
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{seen}");
     assert!(seen.contains("charge.dispute.evidence…  evt_7777777"), "{seen}");
 }
 
-/// Progress stays on its one row; Ctrl-C sends nothing more, waits for what is on its way, and counts it.
+/// Progress stays on its row; after Ctrl-C nothing more is sent, and open exchanges are finished.
 #[test]
 fn a_long_send_shows_progress_and_ends_at_ctrl_c() {
     let (mut listener, url) = listening(&[]);
@@ -164,7 +164,7 @@ fn a_long_send_shows_progress_and_ends_at_ctrl_c() {
     sender.read_until("/1000000 sent, ");
     listener.read_until("verified");
     sender.press_ctrl_c();
-    // a terminal nobody reads from would stop the listener
+    // without a reader of its terminal the listener would block
     let ended = AtomicBool::new(false);
     let (code, seen) = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -186,7 +186,7 @@ fn a_long_send_shows_progress_and_ends_at_ctrl_c() {
     assert!(rest.starts_with(&format!("{sent} acknowledged in ")), "{summary}");
 }
 
-/// A receiver that says nothing holds up neither the progress nor who presses Ctrl-C twice.
+/// A silent receiver delays neither the progress nor the end by a second Ctrl-C.
 #[test]
 fn a_second_ctrl_c_ends_at_once() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -202,7 +202,7 @@ fn a_second_ctrl_c_ends_at_once() {
     assert_eq!(terminal.end().0, Some(130));
 }
 
-/// Who forgot the body is told what the program waits for.
+/// Without a body the user is told that the program waits for one.
 #[test]
 fn a_body_may_be_typed() {
     let mut terminal = Terminal::start(&["sign", "--id", "a"], &[]);

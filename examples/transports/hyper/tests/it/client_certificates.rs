@@ -1,4 +1,4 @@
-//! The certificate of the client.
+//! Client certificates.
 
 use bytes::Bytes;
 use host_ports::Transport;
@@ -21,7 +21,7 @@ fn distrusting(receiver: &Receiver) -> HyperTransport {
     HyperTransport::new(receiver.loopback_policy()).with_resolver(Resolver(Names::fixed(&["127.0.0.1"])))
 }
 
-/// Answers one request, and tells which certificate the client has shown and proven to have the key of.
+/// Answers one request; returns the certificate whose key the client has proven to hold.
 async fn answer_whoever_asks(receiver: &Receiver) -> Option<PeerCertificate> {
     let any_certificate = ClientCertificates::new(RootCertStore::empty()).with_unverified();
     let own = vec![CertificateDer::from(CERTIFICATE)];
@@ -34,8 +34,8 @@ async fn answer_whoever_asks(receiver: &Receiver) -> Option<PeerCertificate> {
     shown
 }
 
-/// O19: a server that asks for a certificate is shown the one that the transport was given, in whichever order it was told its roots; and
-/// none by a transport that was given none.
+/// O19: a server that requests a certificate gets that of the transport, for either order of the
+/// settings, and none without one.
 #[tokio::test]
 async fn a_certificate_is_shown_to_a_server_that_asks_for_one() {
     let receiver = Receiver::bind().await;
@@ -59,7 +59,7 @@ async fn a_certificate_is_shown_to_a_server_that_asks_for_one() {
     }
 }
 
-/// O19: to one that does not ask it is not shown, and the exchange goes on as ever.
+/// O19: a server that requests no certificate gets none, and the exchange succeeds.
 #[tokio::test]
 async fn certificate_is_sent_only_on_request() {
     let receiver = Receiver::bind().await;
@@ -71,7 +71,7 @@ async fn certificate_is_sent_only_on_request() {
     assert_eq!(asked.unwrap().0.as_deref(), Some(NAME));
 }
 
-/// O19: a key that is not of the certificate is found out before a server finds it out.
+/// O19: a private key of another certificate is refused when the transport is built.
 #[tokio::test]
 async fn a_certificate_without_its_key_is_refused_at_once() {
     let receiver = Receiver::bind().await;

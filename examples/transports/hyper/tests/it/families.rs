@@ -1,4 +1,4 @@
-//! Names with addresses of both families.
+//! Names with IPv4 and IPv6 addresses.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Fetches over redirects: where they are allowed to end, and what is told on the way.
+//! Fetches over redirects: allowed targets, and the headers of each hop.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn moved(to: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n").into_bytes()
 }
 
-/// The test receivers read up to a body of `{}`; a GET with it is as good as one without.
+/// A GET with the body `{}`, up to which the test receivers read.
 fn get(url: &str) -> Request<Bytes> {
     let request = Request::get(url).header("authorization", "Bearer t");
     request.body(Bytes::from_static(b"{}")).unwrap()
@@ -39,7 +39,7 @@ async fn fetch(
     )
 }
 
-/// W10: a fetch follows redirects of its origin and gives the last answer.
+/// W10: a fetch follows redirects of its origin and returns the last response.
 #[tokio::test]
 async fn a_fetch_follows_three_redirects() {
     let receiver = Receiver::bind().await;
@@ -79,7 +79,7 @@ async fn a_fetch_ends_at_the_fourth_redirect() {
     assert!(!receiver.was_called());
 }
 
-/// W10: a receiver on an allowed address cannot lead the fetch to one that is not, by address or by name.
+/// W10: a redirect to a refused address, literal or by name, is not followed.
 #[tokio::test]
 async fn a_redirect_to_a_refused_address_is_not_followed() {
     let receiver = Receiver::bind().await;
@@ -110,7 +110,7 @@ async fn a_redirect_to_a_refused_address_is_not_followed() {
     assert!(!receiver.was_called());
 }
 
-/// W10: what goes to another origin bears no credentials.
+/// W10: a redirect to another origin carries no credentials.
 #[tokio::test]
 async fn credentials_stay_with_their_origin() {
     let (first, second) = (Receiver::bind().await, Receiver::bind().await);
@@ -127,7 +127,7 @@ async fn credentials_stay_with_their_origin() {
     assert!(!told_second.contains("authorization"), "{told_second}");
 }
 
-/// W12: one deadline over all hops, not one for each.
+/// W12: one deadline for all hops together.
 #[tokio::test]
 async fn the_deadline_is_over_all_hops() {
     let receiver = Receiver::bind().await;
@@ -146,7 +146,7 @@ async fn the_deadline_is_over_all_hops() {
     assert_eq!(late.unwrap_err().kind(), TransportErrorKind::Timeout);
 }
 
-/// Takes one request without a body and gives `answer`.
+/// Reads one request without a body and answers with `answer`.
 async fn head(receiver: &Receiver, answer: &[u8]) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let (mut stream, _) = receiver.listener.accept().await.unwrap();

@@ -1,11 +1,11 @@
-//! The cap of a response head.
+//! Size limit of a response head.
 
 use host_ports::{Transport, TransportErrorKind};
 use host_transport_conformance::receiver::{Receiver, post, read_request};
 use host_transport_hyper::HyperTransport;
 use tokio::io::AsyncWriteExt as _;
 
-/// The result of an exchange whose response has header fields of this size, four bytes of each field added.
+/// Result of an exchange whose response has header fields of this size, plus four bytes per field.
 async fn with_fields_of(bytes: usize) -> Result<usize, TransportErrorKind> {
     let receiver = Receiver::bind().await;
     let transport = HyperTransport::new(receiver.loopback_policy());

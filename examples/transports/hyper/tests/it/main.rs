@@ -1,4 +1,4 @@
-//! The transport against the servers of the conformance kit, and what it does beyond the port.
+//! The transport on the conformance kit, and its features beyond the port.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client_certificates;

@@ -1,4 +1,4 @@
-//! Proxies in the environment are ignored. A test cannot set its own environment safely, so it starts itself with another one.
+//! Proxies in the environment are ignored. The test runs itself again with another environment.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 const CHILD: &str = "TRANSPORT_UNDER_TEST";
 
-/// W10: a proxy would choose the address that is connected to, so none is taken from the environment.
+/// W10: a proxy would select the address to connect to, so none is taken from the environment.
 #[tokio::test]
 async fn a_proxy_of_the_environment_is_not_asked() {
     if std::env::var_os(CHILD).is_some() {
@@ -49,7 +49,7 @@ async fn a_proxy_of_the_environment_is_not_asked() {
     assert!(asked.is_err(), "the proxy was asked: {asked:?}");
 }
 
-/// The first bytes that the receiver gets are those of a request to itself, and of a handshake with itself.
+/// The receiver gets a request to itself, and a TLS handshake with itself.
 async fn goes_straight_to_the_receiver() {
     for (scheme, expected) in [("http", b"POST /in?a=1 "), ("https", b"\x16\x03\x01")] as [(&str, &[u8]); 2] {
         let receiver = Receiver::bind().await;

@@ -1,4 +1,4 @@
-//! Bounds that reqwest has beside those of the port.
+//! Limits of reqwest beyond those of the port.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use host_transport_conformance::receiver::{Receiver, post, read_request};
 use host_transport_reqwest::ReqwestTransport;
 use tokio::io::AsyncWriteExt as _;
 
-/// A connection that is not there at the connect timeout is no connection, and no deadline that passed: nothing was sent.
+/// At the connect timeout the exchange fails with `Connect`, not `Timeout`: nothing was sent.
 #[tokio::test]
 async fn connect_timeout_is_a_failed_connection() {
     let receiver = Receiver::bind().await;
@@ -15,13 +15,13 @@ async fn connect_timeout_is_a_failed_connection() {
         .with_connect_timeout(Duration::from_millis(100))
         .build()
         .unwrap();
-    // the listener accepts no connection, so the server never begins its handshake
+    // the listener accepts no connection, so the TLS handshake never begins
     let request = post(&receiver.url("https", "127.0.0.1"));
     let failed = transport.send(request).await.unwrap_err();
     assert_eq!(failed.kind(), TransportErrorKind::Connect);
 }
 
-/// The deadline of the exchange is a timeout, whatever the exchange has come to.
+/// The deadline of the exchange is a timeout at any stage.
 #[tokio::test]
 async fn deadline_before_the_connect_timeout_is_a_timeout() {
     let receiver = Receiver::bind().await;
@@ -35,7 +35,7 @@ async fn deadline_before_the_connect_timeout_is_a_timeout() {
     assert_eq!(failed.kind(), TransportErrorKind::Timeout);
 }
 
-/// The result of an exchange whose response has a head of this many bytes.
+/// Result of an exchange whose response has a head of this many bytes.
 async fn with_head_of(bytes: usize) -> Result<u16, TransportErrorKind> {
     let receiver = Receiver::bind().await;
     let transport = ReqwestTransport::new(receiver.loopback_policy()).unwrap();

@@ -1,4 +1,4 @@
-//! The transport against the servers of the conformance kit, and beside the proxies of an environment.
+//! The transport on the conformance kit, and with proxies in the environment.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod limits;
