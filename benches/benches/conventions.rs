@@ -97,7 +97,7 @@ fn if_none_match(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What programs send, and what a browser does.
+/// `Accept` values of programs and of a browser.
 fn accept(criterion: &mut Criterion) {
     const BROWSER: &str =
         "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
@@ -167,7 +167,7 @@ fn cursor(criterion: &mut Criterion) {
     let seal = || keyring.seal(black_box(&position), Direction::Forward, &binding, now);
     let sealed = seal().expect("it fits");
 
-    // what is signed: the fixed part, an integer and a text with their marks
+    // the signed value: the fixed part, an integer and a text with their tags
     let payload = vec![1; 27 + 9 + 3 + ROW.len()];
     let prepared: Hmac<Sha256> = Hmac::new_from_slice(&[7; 32]).expect("a key");
 
@@ -176,7 +176,7 @@ fn cursor(criterion: &mut Criterion) {
     group.bench_function("ours, open", |b| {
         b.iter(|| keyring.open(black_box(&sealed), &binding, now).expect("valid"));
     });
-    // what a page in the middle of a list costs
+    // the work of a page in the middle of a list
     group.bench_function("ours, bind, open and seal", |b| {
         b.iter(|| {
             let binding = bind();
@@ -190,7 +190,7 @@ fn cursor(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Time passes at an hour a look, so that records of a fresh key expire and the store keeps its size.
+/// A clock that advances an hour per reading, so that records expire and the store keeps its size.
 struct HastyClock(AtomicU64);
 
 impl Clock for HastyClock {
@@ -239,7 +239,7 @@ fn idempotency(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A thousand million a second: nobody is ever refused, on either side.
+/// A limit of 10^9 per second: no request is refused on either side.
 fn policy() -> Policy {
     let quota = Quota::per(1_000_000_000, Duration::from_secs(1)).expect("a quota");
     Policy::new("user", quota).expect("a name")
@@ -259,7 +259,7 @@ fn gcra(criterion: &mut Criterion) {
         b.iter(
             || match decide(black_box(state), policy.quota(), 1, black_box(now)) {
                 limits::RateLimitDecision::Allowed { state: after } => state = after,
-                // the bucket is empty after a thousand million rounds
+                // the bucket is empty after 10^9 rounds
                 limits::RateLimitDecision::Denied { .. } => state = State::default(),
             },
         );
@@ -268,7 +268,7 @@ fn gcra(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Callers in no order that a processor could guess.
+/// Callers in an order that a processor cannot predict.
 fn keyed(criterion: &mut Criterion) {
     let (policy, now) = (policy(), SystemTime::now());
     for callers in [10_000_usize, 1_000_000] {
@@ -279,7 +279,7 @@ fn keyed(criterion: &mut Criterion) {
             assert!(ours.take(&policy.spend(name), now).is_allowed());
             assert!(peer.check_key(name).is_ok());
         }
-        let anybody = |at: &mut usize| {
+        let next_key = |at: &mut usize| {
             *at = at
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -289,16 +289,16 @@ fn keyed(criterion: &mut Criterion) {
 
         let mut group = criterion.benchmark_group(format!("conventions/rate limit of {callers}"));
         group.bench_function("ours", |b| {
-            b.iter(|| ours.take(&policy.spend(anybody(&mut at)), black_box(now)));
+            b.iter(|| ours.take(&policy.spend(next_key(&mut at)), black_box(now)));
         });
         group.bench_function("governor", |b| {
-            b.iter(|| black_box(&peer).check_key(anybody(&mut there)).is_ok());
+            b.iter(|| black_box(&peer).check_key(next_key(&mut there)).is_ok());
         });
         group.finish();
     }
 }
 
-/// Two policies at once through the port, with the fields of the answer.
+/// Two policies through the port, with the fields of the response.
 fn limiter(criterion: &mut Criterion) {
     let (user, address) = (
         policy(),
@@ -323,7 +323,7 @@ fn limiter(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A request through everything that every request goes through.
+/// A request through all parts of the pipeline.
 fn pipeline(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("conventions/pipeline");
     for (name, mut stack) in stacks::stacks() {

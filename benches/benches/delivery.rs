@@ -1,4 +1,5 @@
-//! Durable deliveries a second to a sink on loopback, against webhooksmith, which is a program of its own (see `peers/`).
+//! Durable deliveries per second to a sink on loopback, against webhooksmith, a program of its own
+//! (see `peers/`).
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -18,7 +19,7 @@ use tokio::runtime::Runtime;
 use webhook_core::sender::{EndpointStore, Outbox};
 
 const ROUNDS: usize = 5;
-/// Of each event, in bytes.
+/// Size of an event in bytes.
 const BODY: usize = 1024;
 const PRODUCERS: usize = 64;
 const PEER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/target/release/webhooksmith");
@@ -42,7 +43,7 @@ struct Contest {
     store: Store,
     endpoints: usize,
     events: usize,
-    /// Deliveries a second, one for each round.
+    /// Deliveries per second of each round.
     rates: Vec<f64>,
 }
 
@@ -53,7 +54,7 @@ impl Contest {
             who,
             store,
             endpoints,
-            // the peer would take minutes over as many as ours needs to show its rate
+            // the peer would take minutes for the number of events that ours needs
             events: match who {
                 Who::Ours => 5000,
                 Who::Webhooksmith => 500,
@@ -62,7 +63,7 @@ impl Contest {
         }
     }
 
-    /// How long deliveries take that are stored already; `None` when there is nobody to measure.
+    /// Time to deliver stored events; `None` if the peer is not built.
     fn elapsed(&self, runtime: &Runtime, sink: &Sink) -> Option<Duration> {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("outbox");
@@ -98,7 +99,7 @@ impl Contest {
         start.elapsed()
     }
 
-    /// The peer enqueues and delivers by itself and prints how many nanoseconds the deliveries took.
+    /// Runs the peer, which enqueues, delivers and prints the nanoseconds of the deliveries.
     fn peer(&self, store: &str, sink: &Sink) -> Option<Duration> {
         if !Path::new(PEER).exists() {
             return None;

@@ -1,4 +1,5 @@
-//! Durable enqueues of one event for one endpoint: 32 producers at once, one, and the same rows by hand with one commit each.
+//! Durable enqueues of one event for one endpoint: 32 producers, one producer, and the same rows by
+//! hand with one commit each.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -48,7 +49,7 @@ fn ours(
     group.finish();
 }
 
-/// The tables of the suite, and nothing else of it: one transaction for each event.
+/// The tables of the suite without its code: one transaction per event.
 fn by_hand(criterion: &mut Criterion, path: &Path) {
     drop(host_store_sqlite::Database::open(path).expect("a database"));
     let mut connection = durable(path).expect("a database");
@@ -57,7 +58,7 @@ fn by_hand(criterion: &mut Criterion, path: &Path) {
         number += 1;
         insert(&mut connection, &format!("evt_{number:08}")).expect("written");
     };
-    // until the log has reached the size it keeps: a commit that makes the file longer takes several times as long
+    // until the log has its final size: a commit that extends the file takes several times as long
     for _ in 0..1000 {
         enqueue();
     }

@@ -1,5 +1,5 @@
-//! Requests on one schema and the same data, from the bytes of the body to the bytes of the response: ours, juniper 0.18,
-//! async-graphql 7, and the response written without any engine.
+//! Requests on one schema and the same data, from the bytes of the body to the bytes of the
+//! response: ours, juniper 0.18, async-graphql 7, and the response written without an engine.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -23,7 +23,7 @@ mod yielding;
 use criterion::{BatchSize, Throughput};
 use mimalloc::MiMalloc;
 
-// as the goals were set; it spares most whoever allocates most
+// the allocator under which the goals were set; it helps most the engine that allocates most
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -33,7 +33,7 @@ fn main() {
         let mut group = criterion.benchmark_group(format!("graph/{}", case.name));
         let length = floor::by_hand(&case.data).len();
         group.throughput(Throughput::Bytes(length as u64));
-        // requests enough to measure, few enough to stay in the cache
+        // enough requests to measure, few enough to stay in the cache
         let batch = BatchSize::NumIterations((20_000 / length as u64).clamp(1, 64));
         for engines::Measured { name, answer } in engines::measured(&case) {
             let request = || engines::request(&case);

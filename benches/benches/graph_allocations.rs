@@ -1,6 +1,6 @@
-//! What the engines of `graph` allocate for one request: a table of numbers of allocations and of bytes.
+//! Allocations of the engines of `graph` for one request: a table of numbers and bytes.
 //!
-//! It is a program of its own, since a counter would slow down whoever allocates most.
+//! A program of its own, since a counter would slow down the engine that allocates most.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,

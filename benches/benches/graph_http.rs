@@ -1,8 +1,9 @@
-//! Ten nested items of the graph over HTTP on loopback, against juniper_axum and async-graphql-axum, which are programs of their
-//! own (see `peers/`).
+//! Ten nested items of the graph over HTTP on loopback, against juniper_axum and
+//! async-graphql-axum, which are programs of their own (see `peers/`).
 //!
-//! The server has one core, the load another: `taskset -c 1 cargo bench -p benches --bench graph_http`. With `-- instructions` it
-//! counts what a request takes by callgrind, which no load changes.
+//! The server has one core, the load another: `taskset -c 1 cargo bench -p benches --bench
+//! graph_http`. With `-- instructions` it counts the instructions of a request with callgrind,
+//! independent of load.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -38,11 +39,11 @@ use crate::load::{Load, Rate};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 const ROUNDS: usize = 5;
-/// Tells this program, started once more, to be a server, and which.
+/// Tells a second process of this program which server to run.
 const SERVE: &str = "GRAPH_HTTP_SERVE";
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/target/release");
 
-/// What serves, as `server` knows it, and the peers by the names of their programs.
+/// Our servers, by their names in `server`, and the peers, by the names of their programs.
 const SERVERS: [&str; 8] = [
     "ours, host-adapter-hyper",
     "ours, host-adapter-axum",
@@ -61,7 +62,7 @@ fn peer(server: &str) -> Option<(PathBuf, impl Iterator<Item = &str>)> {
     Some((Path::new(PEERS).join(name), words))
 }
 
-/// Which of them can be started.
+/// The servers that can be started.
 fn servers() -> Vec<&'static str> {
     let is_built = |server: &&str| peer(server).is_none_or(|(program, _)| program.exists());
     let servers: Vec<_> = SERVERS.into_iter().filter(is_built).collect();
@@ -71,7 +72,7 @@ fn servers() -> Vec<&'static str> {
     servers
 }
 
-/// Starts a server by the end of a command, which pins it or counts what it does.
+/// Starts a server with a command prefix that pins it or counts its instructions.
 fn start(mut command: Command, server: &str) -> Served {
     match peer(server) {
         Some((program, words)) => command.arg(program).args(words),

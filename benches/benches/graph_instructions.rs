@@ -1,6 +1,7 @@
-//! One row of `graph`, so many times, for a profiler that counts instructions: what a request takes is the difference of two runs.
+//! One row of `graph`, repeated, for a profiler that counts instructions: the cost of a request is
+//! the difference of two runs.
 //!
-//! `CASE ENGINE TIMES` on the command line, such as `"one scalar" "ours, yielding" 2000`.
+//! Arguments: `CASE ENGINE TIMES`, for example `"one scalar" "ours, yielding" 2000`.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"

@@ -1,6 +1,8 @@
-//! Hot paths, so many times each, for a profiler that counts instructions: the cost of one is the difference of two runs.
+//! Hot paths, repeated, for a profiler that counts instructions: the cost of one is the difference
+//! of two runs.
 //!
-//! `CASE TIMES` on the command line, such as `"verify 1 KiB" 2000`; without arguments the names of the cases.
+//! Arguments: `CASE TIMES`, for example `"verify 1 KiB" 2000`; without arguments it prints the
+//! cases.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -63,7 +65,7 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
 }
 
-/// A clock that costs nothing.
+/// A clock without cost.
 struct Stopped;
 
 impl Clock for Stopped {

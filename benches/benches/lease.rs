@@ -1,4 +1,5 @@
-//! How long it takes to lease 64 deliveries, and to ask when to look again, beside a thousand others that wait and beside a million.
+//! Time to lease 64 deliveries, and to find the next due time, beside a thousand and a million
+//! others.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -46,7 +47,7 @@ fn event(name: &str, state: DeliveryState, due_at: SystemTime) -> Enqueue {
     }
 }
 
-/// Deliveries that wait for their next attempt, a day or more from now, and for each endpoint one that is due.
+/// Inserts deliveries that are due in a day or later, and one due delivery for each endpoint.
 async fn fill(store: &impl Outbox, waiting: usize, now: SystemTime) {
     let due = event("due", DeliveryState::Ready, now);
     store.enqueue(due).await.expect("stored");
@@ -59,7 +60,7 @@ async fn fill(store: &impl Outbox, waiting: usize, now: SystemTime) {
         .await;
 }
 
-/// Leases, timed, and gives back, not timed.
+/// Leases, measured, and returns the deliveries, not measured.
 fn lease(bencher: &mut Bencher<'_>, runtime: &Runtime, store: &impl Outbox, now: SystemTime) {
     let request = LeaseRequest {
         now,
@@ -105,7 +106,7 @@ fn measure(criterion: &mut Criterion, runtime: &Runtime, name: &str, waiting: us
     group.bench_function(format!("next_due, {waiting} wait"), |b| {
         b.iter(|| runtime.block_on(store.next_due()).expect("an answer"));
     });
-    // the same rows, seen two days later: all of them are due
+    // the same rows two days later: all are due
     group.bench_function(format!("64 of {waiting} due"), |b| {
         lease(b, runtime, store, now + 2 * DAY);
     });

@@ -1,6 +1,8 @@
-//! Client credentials and introspection over HTTP on loopback, against node-oidc-provider: see `loopback/run`, which starts this.
+//! Client credentials and introspection over HTTP on loopback, against node-oidc-provider. Started
+//! by `loopback/run`.
 //!
-//! The server has one core, the load another. A bare hyper server that says the same shows what is HTTP's part of it.
+//! The server has one core, the load another. A bare hyper server with a response of the same
+//! length shows the share of HTTP.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -19,17 +21,17 @@ use benches::{Served, median, on_first_core, runtime};
 use crate::load::{Rate, Work};
 
 const ROUNDS: usize = 5;
-/// Where `loopback/run` has put the peer.
+/// Folder in which `loopback/run` has installed the peer.
 const PEER: &str = "LOOPBACK_PEER";
-/// Tells this program, started once more, to be a server, and which.
+/// Tells a second process of this program which server to run.
 const SERVE: &str = "LOOPBACK_SERVE";
 
-/// A server, and what is asked of it.
+/// A server, and the requests for it.
 struct Contest {
     name: &'static str,
     serve: &'static str,
     work: Work,
-    /// One for each round.
+    /// One rate per round.
     rates: Vec<Rate>,
 }
 

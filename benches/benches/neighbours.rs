@@ -1,7 +1,8 @@
-//! What a hung endpoint costs 99 others, over sockets and with a durable store.
+//! Effect of a hung endpoint on 99 others, over sockets and with a durable store.
 //!
-//! Each second every healthy endpoint gets four events, together six times as many as the dispatcher sends at once. Latency is from the second's
-//! beginning until the acceptance is stored.
+//! Each second every healthy endpoint gets four events, together six times the dispatcher's limit
+//! of concurrent deliveries. Latency is the time from the begin of the second until the acceptance
+//! is stored.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -21,15 +22,15 @@ use tokio::{runtime::Runtime, time::sleep_until};
 use webhook_core::sender::Handled;
 
 const HEALTHY: usize = 99;
-/// How long a healthy endpoint takes to answer.
+/// Response time of a healthy endpoint.
 const SERVICE: Duration = Duration::from_millis(50);
 const BURSTS: usize = 10;
 const EVERY: Duration = Duration::from_secs(1);
-/// For each endpoint, in each burst.
+/// Events per endpoint and burst.
 const EVENTS: usize = 4;
 const ROUNDS: usize = 3;
 
-/// How long each event for a healthy endpoint took, in milliseconds, ascending.
+/// Latencies of the events for healthy endpoints, in milliseconds, ascending.
 async fn latencies(sink: &Sink, hung: bool) -> Vec<f64> {
     let directory = tempfile::tempdir().expect("a directory");
     let database = Database::open(directory.path().join("outbox")).expect("a database");
@@ -64,7 +65,7 @@ async fn latencies(sink: &Sink, hung: bool) -> Vec<f64> {
     latencies
 }
 
-/// From the start.
+/// Start of a burst, from the start of the run.
 fn begun(burst: usize) -> Duration {
     EVERY * u32::try_from(burst).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,5 @@
-//! Access tokens, proofs of possession and PKCE, against jsonwebtoken on the same AWS-LC, and against nothing but the signature or the hash.
+//! Access tokens, DPoP proofs and PKCE, against jsonwebtoken on the same AWS-LC, and against the
+//! signature or hash alone.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -35,7 +36,7 @@ fn request(token: &str) -> Parts {
     request.body(()).expect("a request").into_parts().0
 }
 
-/// One that remembers no token: each costs its signature.
+/// A resource server without a cache: each token costs its signature.
 fn guard(keys: &Keys) -> ResourceServer {
     seen::remembering(keys).with_cache(0)
 }
@@ -73,10 +74,11 @@ fn authenticate(criterion: &mut Criterion, keys: &Keys) {
     group.finish();
 }
 
-/// The guard without the signature: one that is too short is refused for its length, after everything else was checked.
+/// The resource server without the signature check: a signature that is too short is refused for
+/// its length, after all other checks.
 fn layer(criterion: &mut Criterion, keys: &Keys) {
     let mut token = keys.token(SystemTime::now());
-    // fifteen whole groups of base64: sixty bytes
+    // fifteen groups of base64: sixty bytes
     token.truncate(token.len() - 6);
     let (request, guard) = (request(&token), guard(keys));
     let why = guard.authenticate(&request, SystemTime::now());

@@ -1,4 +1,5 @@
-//! Durable writes to one SQLite file: many in flight, one at a time, and one a transaction without any of the suite's code.
+//! Durable writes to one SQLite file: many in flight, one at a time, and one per transaction
+//! without the suite's code.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -59,7 +60,7 @@ fn charges(criterion: &mut Criterion, runtime: &Runtime, directory: &Path) {
         keep_in_flight(b, runtime, &[()], &lane);
     });
     let mut alone = by_hand(&directory.join("by-hand")).expect("a database");
-    // until the log has reached the size it keeps: a commit that makes the file longer takes several times as long
+    // until the log has its final size: a commit that extends the file takes several times as long
     for _ in 0..1000 {
         insert(&mut alone).expect("written");
     }
@@ -84,13 +85,13 @@ fn insert(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Refresh tokens as the token endpoint rotates them: load, decide, commit.
+/// Refresh tokens, rotated as by the token endpoint: load, decide, commit.
 struct Rotations {
     database: Database,
     client: RegisteredClient,
     policy: TokenPolicy,
     now: SystemTime,
-    /// Makes every token a new one.
+    /// Makes every token unique.
     serial: AtomicU64,
 }
 

@@ -1,4 +1,5 @@
-//! Signing and verifying messages of Standard Webhooks, against three other libraries and against nothing but the MAC.
+//! Signing and verifying messages of Standard Webhooks, against three other libraries and the MAC
+//! alone.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -25,7 +26,7 @@ const ID: &str = "msg_2KWPBgLlAfxdpx2AI54pPJ85f4W";
 const KEY: [u8; 32] = [7; 32];
 const SIZES: [usize; 3] = [256, 1024, 64 * 1024];
 
-/// One message, as everybody in a group gets it.
+/// One message for all rows of a group.
 struct Message {
     id: EventId,
     timestamp: Timestamp,
@@ -58,7 +59,7 @@ impl Message {
         }
     }
 
-    /// The MAC alone: the key is worked out beforehand and the signed text is at hand.
+    /// The MAC alone: key and signed text are prepared.
     fn mac(&self, timestamp: &str) -> Hmac<Sha256> {
         let mut mac = self.floor.clone();
         for piece in [ID.as_bytes(), b".", timestamp.as_bytes(), b".", &self.body] {
@@ -67,7 +68,7 @@ impl Message {
         mac
     }
 
-    /// The same, signed by somebody else.
+    /// The same message with the signature of another secret.
     fn forged(&self) -> HeaderMap {
         let mut headers = self.headers.clone();
         let secret = SigningSecret::from_bytes(&[9; 32]).expect("a secret");
@@ -91,7 +92,7 @@ fn signer() -> Signer {
     Signer::standard_webhooks(&secret())
 }
 
-/// All that a row of verify is given; it says whether it accepts.
+/// The function of a row of verify; it returns `true` if it accepts.
 type Verifies<'a> = &'a dyn Fn(&HeaderMap) -> bool;
 
 /// Measures verifiers that accept the message and refuse a forged one.
@@ -148,7 +149,7 @@ fn verify(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Makes a token.
+/// Returns a signature token.
 type Signs<'a> = &'a dyn Fn() -> String;
 
 fn sign(criterion: &mut Criterion) {

@@ -1,4 +1,5 @@
-// node-oidc-provider with its memory adapter: one client, the endpoints that are measured, tokens in the format of the first argument.
+// node-oidc-provider with its memory adapter: one client, the endpoints that are measured, tokens
+// in the format of the first argument.
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
@@ -13,7 +14,7 @@ const server = createServer().listen(0, '127.0.0.1', () => {
     clients: [
       {
         client_id: 'bench',
-        client_secret: 'the-secret-of-the-bench-and-of-nobody-else',
+        client_secret: 'the-secret-of-the-bench-and-of-no-one-else',
         grant_types: ['client_credentials'],
         id_token_signed_response_alg: 'EdDSA',
         redirect_uris: [],

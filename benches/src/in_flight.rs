@@ -1,4 +1,4 @@
-//! The time of one durable write among many.
+//! Time of one durable write among many.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,8 @@ use criterion::Bencher;
 use futures_util::future::join_all;
 use tokio::runtime::Runtime;
 
-/// Measures one write with as many always in flight as there are lanes: each begins its next when its last is durable.
+/// Measures one write with a constant number in flight: each lane begins its next one when its last
+/// is durable.
 pub fn keep_in_flight<S>(
     bencher: &mut Bencher<'_>,
     runtime: &Runtime,
@@ -21,7 +22,7 @@ pub fn keep_in_flight<S>(
     });
 }
 
-/// The part of `elapsed` that falls to `writes` of all that were made: there is never less than one a lane.
+/// Share of `elapsed` for `writes` of all writes, of which there is at least one per lane.
 fn per_write(elapsed: Duration, made: u64, writes: u64) -> Duration {
     let nanoseconds = elapsed.as_nanos() * u128::from(writes) / u128::from(made);
     Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))

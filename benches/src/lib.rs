@@ -1,4 +1,5 @@
-//! What the benches share: how a row is measured, the two ends of a delivery, and servers in processes of their own.
+//! Common parts of the benches: measurement of a row, sender and receiver, servers in own
+//! processes.
 #![expect(
     clippy::expect_used,
     reason = "a bench ends where something is not as it was set up"
@@ -22,7 +23,8 @@ pub use sender::{Sender, loopback};
 pub use served::{ProcessorTime, Served, on_first_core};
 pub use sink::Sink;
 
-/// Half a second of warming up and a second and a half of measuring a row; options of the command line go before.
+/// Criterion with 0.5 s of warm-up and 1.5 s of measurement per row; the command line can override
+/// both.
 #[must_use]
 pub fn criterion() -> Criterion {
     Criterion::default()
@@ -32,20 +34,20 @@ pub fn criterion() -> Criterion {
         .configure_from_args()
 }
 
-/// A runtime of one thread, the one that calls it.
+/// Creates a runtime on the calling thread.
 ///
 /// # Errors
 ///
-/// The operating system refuses what a runtime needs.
+/// The operating system refuses a resource of the runtime.
 pub fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// The one in the middle of a few measurements, the upper one of two.
+/// Median of the measurements; the upper one of two.
 ///
 /// # Panics
 ///
-/// When there is none.
+/// There is no measurement.
 #[must_use]
 pub fn median(mut measured: Vec<f64>) -> f64 {
     measured.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The PostgreSQL of `TEST_POSTGRES_URL`, or else the one on its usual local port.
+//! The PostgreSQL server of `TEST_POSTGRES_URL`, or the one on the default local port.
 
 use std::{
     env, process,
@@ -10,7 +10,7 @@ use host_store_postgres::sqlx::{
 };
 use tokio::runtime::Runtime;
 
-/// An empty schema, gone again when this is dropped.
+/// An empty schema; dropping it deletes it.
 #[derive(Debug)]
 pub struct Schema<'r> {
     runtime: &'r Runtime,
@@ -18,7 +18,7 @@ pub struct Schema<'r> {
 }
 
 impl<'r> Schema<'r> {
-    /// A new one; `None`, and a line that says so, when there is no server.
+    /// Creates a schema; prints a line and returns `None` without a server.
     #[must_use]
     pub fn fresh(runtime: &'r Runtime) -> Option<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -33,7 +33,7 @@ impl<'r> Schema<'r> {
         }
     }
 
-    /// The URL of a database in which everything goes into this schema.
+    /// URL of the database with this schema as its `search_path`.
     #[must_use]
     pub fn url(&self) -> String {
         let url = url();

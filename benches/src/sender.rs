@@ -1,4 +1,4 @@
-//! Our sending side as a host puts it together: a store, HTTP over sockets, a dispatcher.
+//! Our sender as a host builds it: a store, HTTP over sockets, a dispatcher.
 
 use std::{
     cell::Cell,
@@ -20,7 +20,7 @@ use webhook_core::{
     signature::Signer,
 };
 
-/// Endpoints at one sink, and a dispatcher with the usual settings that delivers to them.
+/// Endpoints at one sink, and a dispatcher with default settings.
 #[derive(Debug)]
 pub struct Sender<S> {
     store: Arc<S>,
@@ -31,11 +31,11 @@ pub struct Sender<S> {
 }
 
 impl<S: Outbox + EndpointStore + 'static> Sender<S> {
-    /// Registers an endpoint for each URL. Every event will have this body.
+    /// Registers an endpoint for each URL. Every event has this body.
     ///
     /// # Panics
     ///
-    /// When the store does not take them.
+    /// The store fails.
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
         let transport = HyperTransport::new(loopback());
@@ -60,11 +60,11 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
         }
     }
 
-    /// Stores an event for one endpoint, and wakes the dispatcher.
+    /// Enqueues an event for one endpoint and wakes the dispatcher.
     ///
     /// # Panics
     ///
-    /// When there is one under this id, or no such endpoint.
+    /// The id exists, or the endpoint does not.
     pub async fn enqueue(&self, id: &str, endpoint: usize) {
         let now = SystemTime::now();
         let event = StoredEvent {
@@ -79,11 +79,11 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
         self.new_event.notify_one();
     }
 
-    /// Delivers until so many have been accepted; each is told as soon as that is written.
+    /// Delivers until `count` events were accepted; calls `accepted` after each outcome is stored.
     ///
     /// # Panics
     ///
-    /// When the store fails.
+    /// The store fails.
     pub async fn deliver(&self, count: usize, accepted: impl Fn(Handled)) {
         let (left, over) = (Cell::new(count), Notify::new());
         let wait = |next_due| async move {
@@ -115,7 +115,7 @@ async fn until(due_at: Option<SystemTime>) {
     sleep(left.unwrap_or(Duration::MAX)).await;
 }
 
-/// Addresses as a bench has them.
+/// Address policy of the benches: loopback addresses.
 #[must_use]
 pub fn loopback() -> AddressPolicy {
     AddressPolicy::new().danger_allow_loopback()

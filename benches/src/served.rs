@@ -1,4 +1,4 @@
-//! A server in a process of its own, and the processor time that it takes.
+//! A server in a process of its own, and its processor time.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-/// Runs what is appended to it on the first core; the load is for the second one.
+/// Command prefix that pins a program to the first core; the load runs on the second.
 #[must_use]
 pub fn on_first_core() -> Command {
     let mut command = Command::new("taskset");
@@ -15,24 +15,24 @@ pub fn on_first_core() -> Command {
     command
 }
 
-/// A server that listens on loopback, until this is dropped.
+/// A server on loopback; dropping it ends it.
 #[derive(Debug)]
 pub struct Served {
     process: Child,
     port: u16,
 }
 
-/// Seconds of a processor, of all threads of a process.
+/// Processor time of all threads of a process, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessorTime {
-    /// In the program itself.
+    /// Time in the program.
     pub user: f64,
-    /// In the kernel on its behalf.
+    /// Time in the kernel for the program.
     pub system: f64,
 }
 
 impl ProcessorTime {
-    /// Both together.
+    /// Sum of both.
     #[must_use]
     pub fn whole(self) -> f64 {
         self.user + self.system
@@ -44,7 +44,7 @@ impl Served {
     ///
     /// # Panics
     ///
-    /// When it does not.
+    /// The program prints something else.
     #[must_use]
     pub fn start(mut command: Command) -> Self {
         let spawned = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -60,23 +60,23 @@ impl Served {
         }
     }
 
-    /// Where it listens.
+    /// Port of the server.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// What it has taken so far, in steps of a hundredth of a second.
+    /// Processor time so far, in steps of 10 ms.
     ///
     /// # Panics
     ///
-    /// When it has ended.
+    /// The process has ended.
     #[must_use]
     pub fn processor_time(&self) -> ProcessorTime {
         let status = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).expect("a process");
         let (_, fields) = status.rsplit_once(')').expect("its name in parentheses");
         let mut ticks = fields.split_whitespace().skip(11);
-        // the kernel shows hundredths of a second, whatever it counts in
+        // the kernel reports hundredths of a second
         let mut seconds = || {
             let ticks = ticks.next().and_then(|ticks| ticks.parse::<f64>().ok());
             ticks.expect("a number") / 100.0
@@ -87,7 +87,7 @@ impl Served {
         }
     }
 
-    /// What it has taken, once that is so many seconds more than now.
+    /// Waits until the server has used this much more processor time; returns the total.
     pub async fn work(&self, seconds: f64) -> ProcessorTime {
         let wanted = self.processor_time().whole() + seconds;
         loop {
@@ -99,11 +99,11 @@ impl Served {
         }
     }
 
-    /// Asks it to end, so that a profiler around it writes what it has seen.
+    /// Sends SIGTERM, so that a profiler can write its results.
     ///
     /// # Panics
     ///
-    /// When there is no `kill`.
+    /// There is no program `kill`.
     pub fn end(mut self) {
         let id = self.process.id().to_string();
         Command::new("kill").arg(id).status().expect("kill");

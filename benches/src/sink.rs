@@ -1,4 +1,4 @@
-//! A receiver of webhooks on loopback, as fast as can be.
+//! A fast receiver of webhooks on loopback.
 
 use std::{convert::Infallible, future::pending, io, thread, time::Duration};
 
@@ -21,10 +21,10 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// The path that is never answered.
+    /// Path without a response.
     pub const HUNG: &'static str = "/hung";
 
-    /// A sink that takes this long over each message, which it has read by then.
+    /// Starts a sink that reads each message and answers after this time.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Sink {
         Ok(Self { url })
     }
 
-    /// Where it listens, without a path.
+    /// URL without a path.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url

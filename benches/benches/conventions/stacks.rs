@@ -1,4 +1,4 @@
-//! One handler bare, within the layers of the peers and within ours; and ours without a router.
+//! One handler: bare, in the layers of the peers, in ours, and in ours without a router.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -33,10 +33,10 @@ use tower_service::Service;
 const APP: &str = "https://app.example.com";
 const PATH: &str = "/v1/charges";
 
-/// What is measured: its name, and an answer to a request.
+/// A measured stack: its name, and a function from request to response.
 pub(crate) type Stack = (&'static str, Box<dyn FnMut(Request<Body>) -> Response>);
 
-/// As a server makes them: slices of what it read.
+/// A request as a server makes it: slices of its read buffer.
 pub(crate) fn request() -> Request<Body> {
     let mut request = Request::new(Body::empty());
     *request.uri_mut() = http::Uri::from_static(PATH);
@@ -52,7 +52,7 @@ pub(crate) fn request() -> Request<Body> {
     request
 }
 
-/// All of them, each asked once already.
+/// All stacks, each after one request.
 pub(crate) fn stacks() -> Vec<Stack> {
     let bare = || Router::new().route(PATH, get(async || json()));
     let limited = Router::new()
@@ -93,7 +93,7 @@ fn tower_http(router: Router) -> Router {
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
 }
 
-/// A thousand million at once: nobody is ever refused, on either side.
+/// A limit of 10^9: no request is refused on either side.
 fn governed(router: Router) -> Router {
     let config = GovernorConfigBuilder::default()
         .per_nanosecond(1)

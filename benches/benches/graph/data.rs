@@ -1,10 +1,10 @@
-//! What every engine is asked for: users in memory, each with two posts, each with an author.
+//! The data of every engine: users in memory, each with two posts, each with an author.
 
 use std::sync::LazyLock;
 
 use serde::Serialize;
 
-/// The most that is asked for at once.
+/// Largest `first` argument.
 pub(crate) const MOST: usize = 1000;
 
 /// A thousand users.
@@ -64,7 +64,7 @@ impl User {
         }
     }
 
-    /// The same without posts, as `flat` asks for it.
+    /// The same user without posts, for `flat`.
     fn flat(&self) -> Self {
         Self {
             id: self.id,
@@ -95,7 +95,7 @@ pub(crate) enum Data {
     Users { users: Vec<User> },
 }
 
-/// An operation, and what every engine must answer to it.
+/// An operation, and the expected response of every engine.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) query: String,

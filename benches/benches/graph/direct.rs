@@ -1,4 +1,5 @@
-//! The schema with fields that answer at once. One source for two engines: the attributes give juniper the same types.
+//! The schema with synchronous fields. One source for two engines: the attributes give juniper the
+//! same types.
 
 use graph_core::{GraphEnum, RequestContext, graph_object};
 use juniper::GraphQLEnum;

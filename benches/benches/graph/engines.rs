@@ -1,4 +1,4 @@
-//! The engines that are compared: each takes a request with its bytes to the bytes of its answer.
+//! The compared engines: each turns the bytes of a request into the bytes of its response.
 
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -14,7 +14,7 @@ use crate::data::Case;
 use crate::direct::Context;
 use crate::{direct, floor, peer, yielding};
 
-/// A response, in what it was written.
+/// A response in its own buffer type.
 pub(crate) enum Written {
     Bytes(Bytes),
     Vec(Vec<u8>),
@@ -37,14 +37,14 @@ pub(crate) struct Measured<'c> {
 
 type Root<Q> = RootNode<Q, EmptyMutation<Context>, EmptySubscription<Context>>;
 
-/// A request for `case`, as a server hands it over.
+/// A request for `case`, as a server passes it on.
 pub(crate) fn request(case: &Case) -> Request<Bytes> {
     let body = serde_json::json!({ "query": case.query }).to_string();
     let request = Request::post("/graphql").header("content-type", "application/json");
     request.body(body.into()).expect("a request")
 }
 
-/// Every engine on `case`, ours first and the floors last; each has answered it once, by the byte as it should.
+/// Every engine on `case`, ours first and the floors last; each has given the expected bytes once.
 pub(crate) fn measured(case: &Case) -> Vec<Measured<'_>> {
     let expected = floor::derived(&case.data);
     let all = vec![
@@ -78,18 +78,18 @@ fn plain<'c>(name: &'static str, write: impl Fn(&[u8]) -> Vec<u8> + 'c) -> Measu
     Measured { name, answer }
 }
 
-/// The whole endpoint: media types, the body, the response with its fields.
+/// The whole endpoint: media types, body, response with its headers.
 fn ours<Q: QueryRoot<Host = ()>>(name: &'static str, root: Root<Q>) -> Measured<'static> {
     let engine = Engine::builder(root).build().expect("an engine");
     let answer = move |request| match drive(engine.respond(request, RequestContext::new(()))) {
         HttpResponse::Full(response) => Written::Bytes(response.into_body()),
-        HttpResponse::Stream(_) => unreachable!("nobody subscribed"),
+        HttpResponse::Stream(_) => unreachable!("no operation is a subscription"),
     };
     let answer = Box::new(answer);
     Measured { name, answer }
 }
 
-/// From a parsed body to the bytes of the answer.
+/// From a parsed body to the bytes of the response.
 fn executed<Q: QueryRoot<Host = ()>>(name: &'static str, root: Root<Q>, case: &Case) -> Measured<'static> {
     let engine = Engine::builder(root).build().expect("an engine");
     let request = GraphRequest::new(&*case.query);
@@ -134,7 +134,7 @@ where
     })
 }
 
-/// Polls until it is ready: whatever is pending here has woken itself.
+/// Polls until the future is ready: every pending future here has woken itself.
 fn drive<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = TaskContext::from_waker(Waker::noop());

@@ -1,10 +1,11 @@
-//! What no engine can be faster than: the response written by code that knows it beforehand, without request, schema or plan.
+//! The floors: the response written by code that knows it in advance, without request, schema or
+//! plan.
 
 use serde::Serialize;
 
 use crate::data::{Data, Post, Role, User};
 
-/// By `serde_json` and what `#[derive(Serialize)]` writes.
+/// Serializes with `serde_json` and `#[derive(Serialize)]`.
 pub(crate) fn derived(data: &Data) -> Vec<u8> {
     #[derive(Serialize)]
     struct Envelope<'d> {
@@ -13,7 +14,7 @@ pub(crate) fn derived(data: &Data) -> Vec<u8> {
     serde_json::to_vec(&Envelope { data }).expect("JSON")
 }
 
-/// By hand, into one buffer: strings are known to need no escape, which is looked at all the same.
+/// Writes into one buffer by hand; strings are checked for escapes, although none is needed.
 pub(crate) fn by_hand(data: &Data) -> Vec<u8> {
     let mut out = Vec::with_capacity(capacity(data));
     match data {

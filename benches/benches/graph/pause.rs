@@ -1,9 +1,9 @@
-//! What an asynchronous field waits for.
+//! The wait of an asynchronous field.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Is pending once, and wakes itself.
+/// Is pending once and wakes itself.
 pub(crate) async fn pause() {
     let mut is_over = false;
     poll_fn(|cx| {

@@ -1,6 +1,7 @@
-//! The same schema for async-graphql, with fields that answer at once and with fields that are pending once.
+//! The same schema for async-graphql, with fields that are ready at once and with fields that are
+//! pending once.
 //!
-//! Its fields are asynchronous functions or not as ours are; scalar fields never are.
+//! A field is asynchronous if and only if ours is; scalar fields never are.
 
 use async_graphql::{EmptyMutation, EmptySubscription, Enum, Object, Schema};
 
@@ -34,7 +35,7 @@ impl Author {
     }
 }
 
-/// Both schemas in one source: `$wait` is what a field of an object type does first.
+/// Both schemas in one source: `$wait` runs first in a field of an object type.
 macro_rules! types {
     ($module:ident, $wait:expr) => {
         pub(crate) mod $module {
@@ -98,7 +99,7 @@ macro_rules! types {
                 }
             }
 
-            /// The schema, without limits of any kind.
+            /// The schema, without limits.
             pub(crate) fn schema() -> Schema<Query, EmptyMutation, EmptySubscription> {
                 Schema::new(Query, EmptyMutation, EmptySubscription)
             }

@@ -1,4 +1,5 @@
-//! The schema with every field of an object type asynchronous, and pending once before it answers: 3,001 such fields among 1,000 users.
+//! The schema whose object fields are asynchronous and pending once: 3,001 such fields among 1,000
+//! users.
 
 use graph_core::graph_object;
 

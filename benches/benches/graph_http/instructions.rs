@@ -1,4 +1,4 @@
-//! What a request takes in the program of a server, by callgrind: the difference of two numbers of requests.
+//! Instructions of a request in a server's program, by callgrind: the difference of two runs.
 
 use std::{fs, path::Path, process::Command};
 
@@ -28,7 +28,7 @@ pub(crate) fn count(runtime: &Runtime, load: &Load) {
     }
 }
 
-/// The sum in a file of callgrind's.
+/// The sum in a callgrind output file.
 fn total(counted: &Path) -> u64 {
     let text = fs::read_to_string(counted).expect("what callgrind has written");
     let total = text.lines().find_map(|line| line.strip_prefix("totals: "));

@@ -1,4 +1,4 @@
-//! As many requests as a server answers, on connections that stay open, one at a time on each.
+//! Load: as many requests as a server answers, one at a time on each of several open connections.
 
 use std::{cell::Cell, fmt, time::Instant};
 
@@ -10,31 +10,31 @@ use tokio::{
 };
 
 pub(crate) const CONNECTIONS: usize = 32;
-/// In seconds of the server's processor time, so that a busy machine leaves nobody cold.
+/// Warm-up in seconds of the server's processor time, which other programs do not shorten.
 const WARM_UP: f64 = 0.5;
 const MEASURED: f64 = 2.0;
 
-/// One request, and the body of its answer.
+/// A request, and the expected body of its response.
 pub(crate) struct Load {
     request: Vec<u8>,
     body: Vec<u8>,
 }
 
-/// How fast a server was.
+/// Measured rate of a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Rate {
-    /// Answers a second.
+    /// Responses per second.
     pub(crate) wall: f64,
-    /// How much of the time the server's core worked: the load is no bottleneck where it is all of it.
+    /// Share of the time that the server's core was busy: at 100 % the load is no bottleneck.
     pub(crate) busy: f64,
-    /// Microseconds of the server's processor in its program for each answer.
+    /// Microseconds per response of the server's program.
     pub(crate) user: f64,
-    /// The same in the kernel.
+    /// Microseconds per response of the kernel.
     pub(crate) system: f64,
 }
 
 impl Rate {
-    /// Microseconds of the server's processor for each answer.
+    /// Microseconds per response of both.
     pub(crate) fn takes(&self) -> f64 {
         self.user + self.system
     }
@@ -71,7 +71,7 @@ impl Load {
         }
     }
 
-    /// Asks until the server has worked for its time.
+    /// Sends requests until the server has used its processor time.
     pub(crate) async fn rate(&self, server: &Served) -> Rate {
         let (over, answered) = (Cell::new(false), Cell::new(0_u32));
         let lane = async || {
@@ -80,7 +80,7 @@ impl Load {
                 connection.ask(self).await;
                 answered.set(answered.get() + 1);
             }
-            // the last answer is looked at as the first one was
+            // the last response is checked like the first
             assert!(connection.buffer.ends_with(&self.body));
         };
         let watch = async {
@@ -99,7 +99,7 @@ impl Load {
         tokio::join!(join_all((0..CONNECTIONS).map(|_| lane())), watch).1
     }
 
-    /// Asks so often on one connection.
+    /// Sends so many requests on one connection.
     pub(crate) async fn ask(&self, server: &Served, times: u64) {
         let mut connection = Connection::open(self, server).await;
         for _ in 0..times {
@@ -111,12 +111,12 @@ impl Load {
 struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// Of an answer with its head: all have the same.
+    /// Length of a response with its head: all are equal.
     length: usize,
 }
 
 impl Connection {
-    /// Asks once, and looks whether the answer is the right one.
+    /// Opens a connection, sends one request and checks the response.
     async fn open(load: &Load, server: &Served) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", server.port())).await;
         let mut connection = Self {
@@ -138,7 +138,7 @@ impl Connection {
         connection
     }
 
-    /// Sends the request, and waits for an answer of success and the right length.
+    /// Sends the request and reads a response, checked for success and its length.
     async fn ask(&mut self, load: &Load) {
         self.send(load).await;
         while self.buffer.len() < self.length {

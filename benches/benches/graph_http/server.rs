@@ -1,4 +1,4 @@
-//! The servers that are compared, and the floors: the same bytes, known beforehand.
+//! The compared servers, and the floors: the same bytes, known in advance.
 
 use std::{convert::Infallible, future::pending, io};
 
@@ -20,7 +20,7 @@ type Subscription = EmptySubscription<Context>;
 type Schema = RootNode<Query, Mutation, Subscription>;
 type Graph = Engine<Query, Mutation, Subscription>;
 
-/// Serves until it is killed; `known` is what the floors answer.
+/// Serves until it is killed; `known` is the response of the floors.
 pub(crate) async fn serve(what: &str, known: Vec<u8>) -> io::Result<()> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
     println!("listening {}", listener.local_addr()?.port());
@@ -81,17 +81,17 @@ fn engine(schema: Schema) -> Graph {
 async fn ours(engine: &Graph, request: Request<Bytes>) -> http::Response<Bytes> {
     match engine.respond(request, RequestContext::new(())).await {
         HttpResponse::Full(response) => response,
-        HttpResponse::Stream(_) => unreachable!("nobody subscribes"),
+        HttpResponse::Stream(_) => unreachable!("no operation is a subscription"),
     }
 }
 
-/// As the documentation of axum does, and those of the peers.
+/// Serves as the documentation of axum does, and those of the peers.
 async fn serve_router(listener: std::net::TcpListener, router: Router) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     axum::serve(TcpListener::from_std(listener)?, router).await
 }
 
-/// The body is read, and nothing else done.
+/// Reads the body and answers with the known bytes.
 async fn hyper(listener: std::net::TcpListener, known: Bytes) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;

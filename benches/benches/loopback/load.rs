@@ -1,4 +1,4 @@
-//! As many requests as a server answers, on a few connections that stay open.
+//! Load: as many requests as a server answers, on a few open connections.
 
 use std::{cell::Cell, time::Instant};
 
@@ -11,11 +11,11 @@ use tokio::{
 };
 
 pub(crate) const CLIENT: &str = "bench";
-pub(crate) const SECRET: &str = "the-secret-of-the-bench-and-of-nobody-else";
+pub(crate) const SECRET: &str = "the-secret-of-the-bench-and-of-no-one-else";
 pub(crate) const SCOPE: &str = "read:charges";
 
 const CONNECTIONS: usize = 16;
-/// In seconds of the server's processor time, so that a busy machine leaves nobody cold.
+/// Warm-up in seconds of the server's processor time, which other programs do not shorten.
 const WARM_UP: f64 = 3.0;
 const MEASURED: f64 = 2.0;
 
@@ -25,16 +25,17 @@ pub(crate) enum Work {
     Introspection,
 }
 
-/// How fast a server was.
+/// Measured rate of a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Rate {
-    /// Answers a second.
+    /// Responses per second.
     pub(crate) wall: f64,
-    /// Answers a second of the server's processor time: what other programs leave of the core does not show in it.
+    /// Responses per second of the server's processor time, independent of other programs on the
+    /// core.
     pub(crate) processor: f64,
 }
 
-/// How fast this server answers, at this path for introspection.
+/// Measures a server with this path for introspection.
 pub(crate) async fn rate(server: &Served, work: Work, introspect: &str) -> Rate {
     let port = server.port();
     let issue = post("/token", &format!("grant_type=client_credentials&scope={SCOPE}"));
@@ -74,7 +75,7 @@ pub(crate) async fn rate(server: &Served, work: Work, introspect: &str) -> Rate 
     tokio::join!(join_all((0..CONNECTIONS).map(|_| lane())), watch).1
 }
 
-/// A form from the one client, by `client_secret_basic`.
+/// A form of the only client, authenticated with `client_secret_basic`.
 fn post(path: &str, form: &str) -> Vec<u8> {
     let credentials = BASE64_STANDARD.encode(format!("{CLIENT}:{SECRET}"));
     let length = form.len();
@@ -100,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request and reads the answer, which must be a 200 with a length.
+    /// Sends a request and reads the response, which must be a 200 with a length.
     async fn ask(&mut self, request: &[u8]) -> &str {
         self.buffer.clear();
         self.stream.write_all(request).await.expect("sent");

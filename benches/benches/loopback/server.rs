@@ -1,4 +1,5 @@
-//! What is measured: an authorization server on memory stores behind the suite's adapter, and the same adapter with nothing behind.
+//! The measured servers: an authorization server on memory stores, and a fixed response, both
+//! behind the suite's adapter.
 
 use std::net::TcpListener;
 
@@ -17,7 +18,7 @@ use oauth_core::{
 use crate::load::{CLIENT, SCOPE, SECRET};
 
 const API: &str = "https://api.example";
-/// As long as what a client credentials grant is answered by.
+/// Length of a response to a client credentials grant.
 const ANSWER: usize = 480;
 
 /// Serves until it is killed.

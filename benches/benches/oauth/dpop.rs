@@ -1,4 +1,4 @@
-//! A proof of possession: what a client does for each request, and the server with it.
+//! DPoP proofs: the work per request of the client and of the server.
 
 use std::hint::black_box;
 use std::time::SystemTime;
@@ -13,8 +13,8 @@ use oauth_core::ports::OsEntropy;
 
 use crate::keys::Keys;
 
-/// Both for a request with an access token, without a nonce. The proof brings its key, so a server cannot have parsed that before:
-/// the second floor parses it too.
+/// Both for a request with an access token, without a nonce. A proof contains its key, so a server
+/// cannot parse that in advance: the second floor parses it too.
 pub(crate) fn proof(criterion: &mut Criterion, keys: &Keys) {
     let Some(key) = &keys.ours else { return };
     let token = keys.token(SystemTime::now());
@@ -35,7 +35,7 @@ pub(crate) fn proof(criterion: &mut Criterion, keys: &Keys) {
     let random = SystemRandom::new();
 
     let mut group = criterion.benchmark_group(format!("oauth/dpop {}", keys.public.algorithm()));
-    // a proof is too old after a minute, and so is one that a long measurement would be made with
+    // a proof expires after a minute, so a long measurement needs new ones
     let fresh = || {
         let proof = make(SystemTime::now());
         let headers = HeaderMap::from_iter([(HEADER, proof.to_header())]);

@@ -23,7 +23,7 @@ pub(crate) const ISSUER: &str = "https://as.example";
 pub(crate) const AUDIENCE: &str = "https://api.example";
 const RSA_KEY: &str = "rsa-2026-11";
 
-/// The claims as a user of jsonwebtoken writes them.
+/// The claims as a user of jsonwebtoken declares them.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Claims {
     iss: String,
@@ -36,10 +36,10 @@ pub(crate) struct Claims {
     scope: String,
 }
 
-/// One key in the hands of everybody who is measured.
+/// One key for all measured libraries.
 pub(crate) struct Keys {
     pub(crate) public: Jwk,
-    /// None for RSA, which ours verifies and never signs with.
+    /// `None` for RSA, which ours verifies and does not sign with.
     pub(crate) ours: Option<SigningKey>,
     pkcs8: Vec<u8>,
     raw: RawKey,
@@ -84,7 +84,7 @@ impl Keys {
         }
     }
 
-    /// An access token that everybody believes.
+    /// An access token that all libraries accept.
     pub(crate) fn token(&self, now: SystemTime) -> String {
         let claims = claims(now);
         if let Some(key) = &self.ours {
@@ -101,7 +101,7 @@ impl Keys {
         token
     }
 
-    /// The public key as AWS-LC takes it.
+    /// The public key in AWS-LC's form.
     pub(crate) fn raw_public(&self) -> (&'static dyn VerificationAlgorithm, &[u8]) {
         match &self.raw {
             RawKey::Es256(key) => (&ECDSA_P256_SHA256_FIXED, key.public_key().as_ref()),

@@ -1,4 +1,4 @@
-//! An access token that the guard has verified or asked about before, and remembers.
+//! A cached access token, verified or introspected before.
 
 use std::hint::black_box;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,10 +15,11 @@ use sha2::{Digest as _, Sha256};
 use crate::keys::{AUDIENCE, ISSUER, Keys};
 use crate::request;
 
-/// As long as ours are.
+/// An opaque token of the length of ours.
 const OPAQUE: &str = "at_dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-/// The floor is the hash that the token is looked up by: a table of hashes is of no use to who reads the memory.
+/// The floor is the hash for the lookup: the cache keeps hashes, so that its memory reveals no
+/// token.
 pub(crate) fn again(criterion: &mut Criterion, keys: &Keys) {
     let now = SystemTime::now();
     let jwt = keys.token(now);
@@ -32,7 +33,7 @@ pub(crate) fn again(criterion: &mut Criterion, keys: &Keys) {
             let asked = guard.authenticate(black_box(&request), now);
             asked.now_or_never().expect("at once").expect("active")
         };
-        // where the issuer is asked, it is once, and the second question would fail
+        // introspection succeeds once; a second request to the issuer would fail
         assert_eq!(authenticate().subject().as_str(), "user-7");
 
         let mut group = criterion.benchmark_group(format!("oauth/seen again, {name}"));
@@ -42,7 +43,7 @@ pub(crate) fn again(criterion: &mut Criterion, keys: &Keys) {
     }
 }
 
-/// One that verifies JWTs, and remembers them unless told otherwise.
+/// A resource server that verifies JWTs and caches them, which is the default.
 pub(crate) fn remembering(keys: &Keys) -> ResourceServer {
     ResourceServer::new(
         ISSUER.parse().expect("an issuer"),
@@ -51,7 +52,7 @@ pub(crate) fn remembering(keys: &Keys) -> ResourceServer {
     )
 }
 
-/// One without keys, so that it asks about JWTs, too.
+/// A resource server without keys, which introspects JWTs too.
 fn asking(now: SystemTime) -> ResourceServer {
     let seconds = now.duration_since(UNIX_EPOCH).expect("a time").as_secs();
     let active = serde_json::json!({
@@ -67,16 +68,16 @@ fn asking(now: SystemTime) -> ResourceServer {
     let introspection = Introspection::new(
         "https://as.example/introspect".parse().expect("an endpoint"),
         "api".parse().expect("a client"),
-        "the-secret-of-the-bench-and-of-nobody-else"
+        "the-secret-of-the-bench-and-of-no-one-else"
             .parse()
             .expect("a secret"),
         issuer,
     );
-    let nobody = KeySet::new([]).expect("a set");
+    let no_keys = KeySet::new([]).expect("a set");
     ResourceServer::new(
         ISSUER.parse().expect("an issuer"),
         AUDIENCE.parse().expect("an audience"),
-        nobody,
+        no_keys,
     )
     .with_introspection(introspection.with_cache(Duration::from_secs(300), 10_000))
 }

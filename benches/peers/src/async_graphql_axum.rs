@@ -1,4 +1,5 @@
-//! The graph of the benches behind async-graphql-axum, on loopback: prints `listening PORT` and serves until it is killed.
+//! The graph of the benches behind async-graphql-axum, on loopback: prints `listening PORT` and
+//! serves until it is killed.
 #![allow(dead_code, reason = "the benches use more of the data and of the schemas")]
 
 #[path = "../../benches/graph/data.rs"]

@@ -1,6 +1,8 @@
-//! The graph of the benches behind juniper_axum, on loopback: prints `listening PORT` and serves until it is killed.
+//! The graph of the benches behind juniper_axum, on loopback: prints `listening PORT` and serves
+//! until it is killed.
 //!
-//! `juniper-axum execute_sync` executes as a host may whose resolvers are all synchronous; without it, as its documentation does.
+//! `juniper-axum execute_sync` executes synchronously, for hosts whose resolvers all are; without
+//! it, as its documentation does.
 #![allow(dead_code, reason = "the benches use more of the data")]
 
 #[path = "../../benches/graph/data.rs"]

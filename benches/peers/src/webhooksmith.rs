@@ -1,7 +1,9 @@
-//! webhooksmith 0.2.1 as a program: it stores events, delivers them all, and prints how many nanoseconds the deliveries took.
+//! webhooksmith 0.2.1 as a program: stores events, delivers them, and prints the nanoseconds of the
+//! deliveries.
 //!
-//! `webhooksmith STORE SINK EVENTS ENDPOINTS BODY`: a new `sqlite:FILE` or an empty `postgres://` database, the URL to deliver to, the
-//! number of events, of endpoints that they go to by turns, and of bytes in each.
+//! `webhooksmith STORE SINK EVENTS ENDPOINTS BODY`: a new `sqlite:FILE` or an empty `postgres://`
+//! database, the URL to deliver to, the number of events, the number of endpoints that get them in
+//! turns, and the bytes in each.
 
 use std::env::args;
 use std::error::Error;
@@ -13,14 +15,15 @@ use webhooksmith::{Endpoint, QueueStats, Result, SqliteEngine, WebhookEngine};
 
 const SECRET: &str = "a secret of thirty-two characters";
 
-/// As many as ours sends at once.
+/// Concurrent deliveries, as many as ours.
 const AT_ONCE: u32 = 64;
 
-/// Between two batches it is asked so often at most whether all is delivered.
+/// Shortest interval between two checks for completion.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// The same calls on both of its engines, which share no trait. A second engine counts: the first has one connection on SQLite, and
-/// the future that stops it is not polled during a batch.
+/// The same calls on its two engines, which share no trait. A second engine counts the deliveries:
+/// the first has one connection on SQLite, and the future that stops it is not polled during a
+/// batch.
 macro_rules! deliver {
     ($builder:expr, $order:expr) => {{
         let order = $order;

@@ -25,7 +25,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError`]: the server cannot be reached, or the tables exist.
+    /// [`StoreError`] if the server cannot be reached, or the tables exist.
     pub async fn create(pool: PgPool) -> Result<Self, StoreError> {
         let schema = sqlx::raw_sql(include_str!("schema.sql"));
         schema.execute(&pool).await.map_err(store_error)?;

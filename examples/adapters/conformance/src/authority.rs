@@ -124,7 +124,8 @@ impl Authority {
         params.not_after = rcgen::date_time_ymd(2002, 1, 1);
     }
 
-    /// The configuration of a client that trusts this authority and sends the certificate, if there is one.
+    /// The configuration of a client that trusts this authority and sends the certificate, if there
+    /// is one.
     pub(crate) fn client(&self, identity: Option<Identity>) -> ClientConfig {
         self.client_of(rustls::DEFAULT_VERSIONS, identity)
     }

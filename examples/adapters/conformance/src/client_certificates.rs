@@ -21,7 +21,8 @@ mod cases {
         Some(ClientCertificates::new(authority.roots()).with_unverified())
     }
 
-    /// X3, O19: the certificate of the connection reaches the handler to the byte with each request, under TLS 1.2 and 1.3.
+    /// X3, O19: the certificate of the connection reaches the handler to the byte with each
+    /// request, under TLS 1.2 and 1.3.
     pub fn certificate_reaches_the_handler(adapter: &Arc<Adapter>) {
         for clients in [of_authority, of_anybody] {
             let running = Running::start(adapter, clients);
@@ -38,7 +39,8 @@ mod cases {
         }
     }
 
-    /// X3, O19: without a certificate asked for and sent there is none. A certificate in a header does not count.
+    /// X3, O19: without a certificate asked for and sent there is none. A certificate in a header
+    /// does not count.
     pub fn connection_without_certificate_has_none(adapter: &Arc<Adapter>) {
         let claiming = b"GET / HTTP/1.1\r\nhost: a\r\nclient-cert: :AAAA:\r\nx-client-cert: AAAA\r\nx-ssl-cert: AAAA\r\n\r\n";
         let asks_nobody = Running::start(adapter, |_| None);
@@ -55,8 +57,8 @@ mod cases {
         }
     }
 
-    /// X3, O19: a certificate that is self-signed, of another authority, expired or not for clients fails the handshake if it must
-    /// be verified, and is `Unverified` otherwise.
+    /// X3, O19: a certificate that is self-signed, of another authority, expired or not for clients
+    /// fails the handshake if it must be verified, and is `Unverified` otherwise.
     pub fn untrusted_certificate_is_never_verified(adapter: &Arc<Adapter>) {
         let stranger = Authority::new();
         let identities = |authority: &Authority| {

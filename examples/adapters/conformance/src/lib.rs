@@ -49,8 +49,8 @@ pub struct Adapter {
 impl Adapter {
     /// An adapter whose shutdown drops pending TLS handshakes.
     ///
-    /// The kit calls `serve` on a thread of its own. It starts the runtime of the framework, serves, and returns when the
-    /// [shutdown](Server::shutdown) is complete.
+    /// The kit calls `serve` on a thread of its own. It starts the runtime of the framework,
+    /// serves, and returns when the [shutdown](Server::shutdown) is complete.
     #[must_use]
     pub fn new(serve: impl Fn(Server) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self {
@@ -59,7 +59,8 @@ impl Adapter {
         }
     }
 
-    /// Declares that the shutdown waits for pending TLS handshakes, for at most [`Server::read_timeout`].
+    /// Declares that the shutdown waits for pending TLS handshakes, for at most
+    /// [`Server::read_timeout`].
     #[must_use]
     pub fn waits_for_handshakes(mut self) -> Self {
         self.drops_handshakes = false;
@@ -103,7 +104,8 @@ impl fmt::Debug for Server {
     }
 }
 
-/// The response with which the adapter must refuse a request of this head. The cases compare it byte by byte.
+/// The response with which the adapter must refuse a request of this head. The cases compare it
+/// byte by byte.
 #[must_use]
 pub fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {
     let tag = head.headers().get("x-tag").map(HeaderValue::as_bytes);

@@ -117,7 +117,8 @@ impl FullResponse {
         str::from_utf8(&self.body).unwrap()
     }
 
-    /// The host refused, and saw this of the request: its method, its target, its `x-tag` or `-`, and its peer.
+    /// The host refused, and saw this of the request: its method, its target, its `x-tag` or `-`,
+    /// and its peer.
     pub(crate) fn assert_refused(&self, status: u16, head: &str) {
         assert_eq!(
             (self.status, self.text()),

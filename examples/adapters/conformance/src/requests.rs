@@ -1,4 +1,5 @@
-//! Requests and responses over plain HTTP/1.1. The client is a socket, so that the cases see the bytes.
+//! Requests and responses over plain HTTP/1.1. The client is a socket, so that the cases see the
+//! bytes.
 
 /// The cases.
 #[host_ports_conformance::kit(requests)]
@@ -34,7 +35,8 @@ mod cases {
         let served = upload(MEBIBYTE);
         assert_eq!((served.status, served.body.len()), (200, MEBIBYTE));
         upload(MEBIBYTE + 1).assert_refused(413, "POST / -");
-        // its sender is still writing when the verdict is known, and would take a server that hangs up for a broken one
+        // its sender is still writing when the verdict is known, and would take a server that hangs
+        // up for a broken one
         upload(8 * MEBIBYTE).assert_refused(413, "POST / -");
     }
 
@@ -314,7 +316,8 @@ mod cases {
         assert_eq!(next.answer().status, 200);
     }
 
-    /// H13: a request with two hosts may mean one for the proxy in front and the other for the server.
+    /// H13: a request with two hosts may mean one for the proxy in front and the other for the
+    /// server.
     pub fn request_without_exactly_one_host_is_400(adapter: &Arc<Adapter>) {
         let called = Arc::new(AtomicBool::new(false));
         let running = Running::start(adapter, note_call(&called));

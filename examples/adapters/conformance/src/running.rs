@@ -105,7 +105,8 @@ impl Running {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    /// Waits until the listener is closed, by which the shutdown has begun. Clients get no event of it, so this polls.
+    /// Waits until the listener is closed, by which the shutdown has begun. Clients get no event of
+    /// it, so this polls.
     pub(crate) fn wait_until_closed(&self) {
         let begun = Instant::now();
         while TcpStream::connect(self.address).is_ok() {

@@ -26,7 +26,8 @@ pub(crate) struct Running {
     server: running::Running,
 }
 
-/// Answers with the certificate of the connection: `-`, or whether it is verified and its bytes in hexadecimal.
+/// Answers with the certificate of the connection: `-`, or whether it is verified and its bytes in
+/// hexadecimal.
 pub(crate) async fn tell(request: Request<Bytes>) -> Response<Body> {
     match request.extensions().get::<PeerCertificate>() {
         None => text("-"),
@@ -41,7 +42,8 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Response<Body> {
 }
 
 impl Running {
-    /// A server that [`tell`]s, with an authority of its own. `clients` makes of it the certificates that clients send.
+    /// A server that [`tell`]s, with an authority of its own. `clients` makes of it the
+    /// certificates that clients send.
     pub(crate) fn start(
         adapter: &Arc<Adapter>,
         clients: impl FnOnce(&Authority) -> Option<ClientCertificates>,
@@ -82,7 +84,8 @@ impl Running {
         Peer(StreamOwned::new(session, self.socket()))
     }
 
-    /// The text that [`tell`] answers to a client with this certificate, or the error of its handshake.
+    /// The text that [`tell`] answers to a client with this certificate, or the error of its
+    /// handshake.
     pub(crate) fn told(&self, identity: Option<Identity>) -> io::Result<String> {
         self.connect(self.authority.client(identity)).ask(GET)
     }

@@ -24,7 +24,8 @@ mod cases {
         }
     }
 
-    /// X3: a client that sends nothing, or half a handshake, delays no other client and is disconnected.
+    /// X3: a client that sends nothing, or half a handshake, delays no other client and is
+    /// disconnected.
     pub fn slow_handshake_delays_no_other(adapter: &Arc<Adapter>) {
         let running = Running::start_with(adapter, Duration::from_secs(1), |_| None, tell);
         let silent: Vec<TcpStream> = (0..300).map(|_| running.socket()).collect();
@@ -46,7 +47,8 @@ mod cases {
         }
     }
 
-    /// X3: bytes that are not TLS, and a client that distrusts the server, end their own connection only.
+    /// X3: bytes that are not TLS, and a client that distrusts the server, end their own connection
+    /// only.
     pub fn failed_handshake_ends_its_own_connection(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, |_| None);
         let mut open = running.connect(running.authority.client(None));
@@ -64,8 +66,8 @@ mod cases {
         assert_eq!(running.told(None).unwrap(), "-");
     }
 
-    /// X3: the shutdown finishes open requests. It drops pending handshakes, or waits for their read timeout where the adapter
-    /// declares [`Adapter::waits_for_handshakes`].
+    /// X3: the shutdown finishes open requests. It drops pending handshakes, or waits for their
+    /// read timeout where the adapter declares [`Adapter::waits_for_handshakes`].
     pub fn shutdown_does_not_wait_for_silent_handshakes(adapter: &Arc<Adapter>) {
         let handshake_time = match adapter.drops_handshakes {
             true => PATIENCE,

@@ -95,7 +95,8 @@ mod cases {
         }
     }
 
-    /// X3, G10: whole messages pass both ways, in fragments or not, and pings are answered in between.
+    /// X3, G10: whole messages pass both ways, in fragments or not, and pings are answered in
+    /// between.
     pub fn messages_pass_both_ways(adapter: &Arc<Adapter>) {
         let running = serving(adapter, echo);
         let mut peer = Peer::switch(&running);
@@ -136,7 +137,8 @@ mod cases {
         assert_eq!(peer.rest(), b"");
     }
 
-    /// X3, H19: a message over the limit is 1009 before it is in memory, in fragments too. The handler never gets it.
+    /// X3, H19: a message over the limit is 1009 before it is in memory, in fragments too. The
+    /// handler never gets it.
     pub fn message_over_the_limit_is_1009(adapter: &Arc<Adapter>) {
         let (heard, mut hears) = mpsc::channel::<Option<Message>>(8);
         let running = serving(adapter, move |socket: Socket| {

@@ -22,7 +22,8 @@ use crate::upgrade::Switch;
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
 
-/// Time for which a refused upload is still read, so that its sender sees the response and not a reset.
+/// Time for which a refused upload is still read, so that its sender sees the response and not a
+/// reset.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Limits of one server.

@@ -4,7 +4,8 @@ use host_adapter_conformance::authority::Authority;
 use host_tls::{ClientCertificates, Tls};
 use rustls::{Error, RootCertStore};
 
-/// X3: client certificates that must be verified need an authority. Without one no client could connect.
+/// X3: client certificates that must be verified need an authority. Without one no client could
+/// connect.
 #[test]
 fn rejects_verified_clients_without_roots() {
     let own = Authority::new().issue("server.example");

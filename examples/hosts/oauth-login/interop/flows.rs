@@ -161,7 +161,7 @@ impl World {
         let source = TokenSource::new(tokens.clone(), self.ports.clone());
         let refused = tokens.access_token();
         let renewed = try_join_all((0..16).map(|_| source.renew(refused))).await?;
-        let first = renewed.first().ok_or("nobody asked")?;
+        let first = renewed.first().ok_or("no caller asked")?;
         ensure(
             first.access_token().expose() != refused.expose(),
             "another access token",

@@ -1,5 +1,5 @@
-// A person at the app `node person.mjs APP ISSUER`: signs in by the pages of the issuer, is greeted, signs out; and what an attacker
-// does with the link by which a browser comes back.
+// A person at the app `node person.mjs APP ISSUER`: signs in by the pages of the issuer, is
+// greeted, signs out; and what an attacker does with the link by which a browser comes back.
 import assert from "node:assert/strict";
 import { Browser } from "./browser.mjs";
 
@@ -47,7 +47,7 @@ await check("the link back is of use to its browser alone, and once", async () =
   assert.match(await page(victim), /Hello grace/);
 });
 
-await check("a form of somebody else signs nobody out", async () => {
+await check("a form without the CSRF token signs no user out", async () => {
   assert.equal((await browser.open(at("/sign-out"), new URLSearchParams())).status, 403);
   assert.match(await page(browser), /Hello grace/);
 });

@@ -1,8 +1,8 @@
-// npm oidc-provider as an issuer for our client: `node provider.mjs KEY` writes the private key of the client `assertion` to the file KEY
-// and says where it listens. Tokens are kept in memory.
+// npm oidc-provider as an issuer for our client: `node provider.mjs KEY` writes the private key of
+// the client `assertion` to the file KEY and says where it listens. Tokens are kept in memory.
 //
-// A request with `login_hint=ada` is signed in without a page; any other user is asked for a name and
-// a password, and all are accepted.
+// A request with `login_hint=ada` is signed in without a page; any other user is asked for a name
+// and a password, and all are accepted.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

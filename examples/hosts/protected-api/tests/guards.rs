@@ -340,7 +340,7 @@ async fn a_wrong_use_is_explained() {
         assert!(!output.status.success(), "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    let nobody = ["--issuer", "http://127.0.0.1:1"];
+    let unreachable = ["--issuer", "http://127.0.0.1:1"];
     for arguments in [
         &["--verbose"] as &[_],
         &["--listen"],
@@ -352,7 +352,7 @@ async fn a_wrong_use_is_explained() {
             "{arguments:?}"
         );
     }
-    let listening = [&nobody[..], &["--listen", "127.0.0.1:0"]].concat();
+    let listening = [&unreachable[..], &["--listen", "127.0.0.1:0"]].concat();
     assert!(
         explanation(&listening)
             .await

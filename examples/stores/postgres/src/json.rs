@@ -42,11 +42,11 @@ mod tests {
 
     #[test]
     fn errors_show_no_stored_value() {
-        let error = record::<u32>(r#""the address of somebody""#).unwrap_err();
+        let error = record::<u32>(r#""the address of a person""#).unwrap_err();
         assert_eq!(error.kind(), DatabaseErrorKind::Corrupt);
         let source = error.source().unwrap().to_string();
         assert!(
-            !source.contains("somebody") && source.contains("byte 25"),
+            !source.contains("a person") && source.contains("byte 25"),
             "{source}"
         );
     }

@@ -4,7 +4,7 @@ import json
 
 import schemathesis
 
-# Whatever a test registers for webhooks, nothing leaves this machine: nobody listens there.
+# Webhooks that a test registers do not leave this machine: no server listens there.
 NOWHERE = "https://127.0.0.1:9/"
 
 
@@ -20,27 +20,28 @@ def anything(problem):
     return True
 
 
-# (failure, operation, status, problem), and what the problem must say: why a request that its schema allows is refused all the
-# same. A schema says how a value looks, and not which values there are at the moment.
+# (failure, operation, status, problem) and the text that the problem must have: a request that the
+# schema allows is refused. A schema describes the form of a value, not the values that exist.
 EXCEPTIONS = {
-    # RFC 9110, 13.1.1: a tag that is not the current one must fail
+    # RFC 9110, 13.1.1: an entity tag other than the current one must fail
     ("RejectedPositiveData", "PUT /v1/charges/{id}", 412, "precondition-failed"): anything,
-    # RFC 9110, 13.2.1: preconditions come before what is wrong with the content
+    # RFC 9110, 13.2.1: preconditions are evaluated before the content
     ("AcceptedNegativeData", "PUT /v1/charges/{id}", 412, "precondition-failed"): anything,
-    # RFC 6585, 3: a write that names no state
+    # RFC 6585, 3: a write without a precondition
     ("RejectedPositiveData", "PUT /v1/charges/{id}", 428, "precondition-required"): anything,
-    # RFC 9110, 15.5.21: right by its form, and other money than the charge is of
+    # RFC 9110, 15.5.21: valid form, but another currency than the charge
     ("RejectedPositiveData", "PUT /v1/charges/{id}", 422, "invalid-body"): because("cannot change", "no such customer"),
-    # RFC 9110, 15.5.21: right by its form, and nobody's id
+    # RFC 9110, 15.5.21: valid form, but an unknown id
     ("RejectedPositiveData", "POST /v1/charges", 422, "invalid-body"): because("no such customer"),
 }
 for path in ("/v1/charges", "/v1/charges/{id}/refunds", "/v1/customers", "/v1/webhook-deliveries"):
-    # RFC 9110, 15.5.1: cursors are signed, so that only those of the desk are any, and of two there must be one
+    # RFC 9110, 15.5.1: cursors are signed, so only those of the service are valid, and one of two
+    # at most
     EXCEPTIONS["RejectedPositiveData", f"GET {path}", 400, "invalid-cursor"] = anything
     EXCEPTIONS["RejectedPositiveData", f"GET {path}", 400, "invalid-page-request"] = two_cursors
 
 
-# RFC 9110, 15.5.14 and 15.5.15, and RFC 6585, 5: what is refused for its size, on whatever path, is refused
+# RFC 9110, 15.5.14 and 15.5.15, and RFC 6585, 5: a request over a size limit is refused on any path
 SIZES = {(413, "content-too-large"), (414, "target-too-long"), (431, "fields-too-large")}
 
 

@@ -17,19 +17,20 @@ def excepted(note, status, *places):
     EXCEPTIONS.update((note, place, status) for place in places)
 
 
-# RFC 6749, 5.1: an answer with anything sensitive has `Pragma: no-cache`; httplint knows it as a field of requests
+# RFC 6749, 5.1: a sensitive response has `Pragma: no-cache`; httplint expects it in requests alone
 excepted("REQUEST_HDR_IN_RESPONSE", 200, "POST /token", "POST /oauth/introspect", "POST /oauth/revoke")
 excepted("REQUEST_HDR_IN_RESPONSE", 400, "POST /token")
-# RFC 9111, 5.2.2.5 and 5.2.2.7: each of the two may stand, and `private` is what a cache that does not know `no-store` goes by
+# RFC 9111, 5.2.2.5 and 5.2.2.7: both are allowed; a cache without `no-store` support obeys
+# `private`
 excepted("CC_CONFLICTING", 200, "GET /v1/charges", "GET /v1/charges/{id}/refunds/{id}", "GET /v1/webhook-deliveries")
 excepted("CC_CONFLICTING", 200, "GET /v1/webhook-deliveries/{id}.{id}", "POST /graphql")
 excepted("CC_CONFLICTING", 201, "POST /v1/charges", "POST /v1/webhook-endpoints")
 excepted("CC_CONFLICTING", 202, "POST /v1/charges/{id}/refunds", "POST /v1/webhook-deliveries/{id}.{id}/replays")
-# RFC 9110, 15.3.3: a 202 points to a status monitor, and leaves it to the API how; this one says by Location
+# RFC 9110, 15.3.3: a 202 points to a status monitor in any form; this one uses Location
 excepted("LOCATION_UNDEFINED", 202, "POST /v1/charges/{id}/refunds", "POST /v1/webhook-deliveries/{id}.{id}/replays")
-# RFC 9111, 5.2.2.9: `public` may stand where it is not needed
+# RFC 9111, 5.2.2.9: `public` is allowed where it is redundant
 excepted("STORE_PUBLIC_UNNECESSARY", 200, "GET /.well-known/openid-configuration", "GET /.well-known/jwks.json")
-# not about the answer: the tour does send bad requests
+# not about the response: the tour sends invalid requests on purpose
 excepted("STATUS_BAD_REQUEST", 400, "GET /v1/charges", "POST /token", "GET /login")
 excepted("STATUS_BAD_REQUEST", 400, "GET /password/reset", "POST /password/reset")
 
@@ -46,7 +47,7 @@ def notes(exchange, base):
     response.process_headers(encoded(exchange["fields"]))
     if exchange["content"] is not None:
         response.feed_content(exchange["content"].encode())
-    # the end of a stream is not waited for
+    # reading does not wait for the end of a stream
     response.finish_content(exchange["content"] is not None)
     return flat(response.notes)
 

@@ -1,4 +1,5 @@
-// npm `standardwebhooks`: `sign SECRET ID BODY` prints headers, `verify SECRET HEADERS BODY` throws when they are wrong.
+// npm `standardwebhooks`: `sign SECRET ID BODY` prints headers, `verify SECRET HEADERS BODY` throws
+// on an invalid signature.
 const { readFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { Webhook } = createRequire(process.env.PEERS + "/")("standardwebhooks");

@@ -45,7 +45,7 @@ impl Args {
             } else if let Some(flag) = switches.iter().find(|flag| **flag == name && attached.is_none()) {
                 values.push((*flag, String::new()));
             } else {
-                return Err(usage(format!("unknown flag `{}`, see --help", show::word(&name))));
+                return Err(usage(format!("unknown flag `{}`", show::word(&name))));
             }
         }
         Ok(Self { values, operands })

@@ -110,9 +110,6 @@ async fn run() -> Result<(), Failure> {
         "inspect" => inspect::run(words).await,
         "replay" => replay::run(words).await,
         "" => Err(usage("a command is missing")),
-        other => Err(usage(format!(
-            "unknown command `{}`, see --help",
-            show::word(other)
-        ))),
+        other => Err(usage(format!("unknown command `{}`", show::word(other)))),
     }
 }

@@ -33,7 +33,8 @@ mod cases {
         assert!(!receiver.was_called());
     }
 
-    /// W10, O22: an odd spelling of a private address is refused, and is not given to the resolver as a name.
+    /// W10, O22: an odd spelling of a private address is refused, and is not given to the resolver
+    /// as a name.
     pub async fn odd_spelling_of_a_literal_is_refused(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let count = Arc::new(AtomicUsize::new(0));
@@ -111,7 +112,8 @@ mod cases {
         assert!(!receiver.was_called());
     }
 
-    /// W10: a name is resolved once for each exchange, and the connection goes to the vetted address.
+    /// W10: a name is resolved once for each exchange, and the connection goes to the vetted
+    /// address.
     pub async fn rebinding_name_is_resolved_once(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let count = Arc::new(AtomicUsize::new(0));

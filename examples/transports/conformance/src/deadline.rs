@@ -61,7 +61,8 @@ mod cases {
         assert_times_out(&*transport, &receiver.url("http", "127.0.0.1")).await;
     }
 
-    /// W12: a head or a body that comes byte by byte does not extend the deadline, and the connection is closed at it.
+    /// W12: a head or a body that comes byte by byte does not extend the deadline, and the
+    /// connection is closed at it.
     pub async fn dripping_response_times_out(make: &Arc<Maker>) {
         for answer in [
             "HTTP/1.1 200 OK\r\nx-drip: ",

@@ -43,7 +43,8 @@ mod cases {
         request
     }
 
-    /// A response whose `count` header fields have `bytes` bytes, four of each for the colon, a space and the end of the line.
+    /// A response whose `count` header fields have `bytes` bytes, four of each for the colon, a
+    /// space and the end of the line.
     fn head_of(count: usize, bytes: usize) -> Vec<u8> {
         let mut head = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n".to_owned();
         let others = count - 1;
@@ -176,7 +177,8 @@ mod cases {
         }
     }
 
-    /// W12: a chunked body of exactly the cap is whole, also if its end arrives in a segment of its own, with trailers or without.
+    /// W12: a chunked body of exactly the cap is whole, also if its end arrives in a segment of its
+    /// own, with trailers or without.
     pub async fn chunked_body_of_exactly_the_cap_is_whole(make: &Arc<Maker>) {
         for end in ["0\r\n\r\n", "0\r\nx-checksum: 1\r\n\r\n"] {
             let receiver = Receiver::bind().await;
@@ -198,7 +200,8 @@ mod cases {
         }
     }
 
-    /// W12: a chunked body of exactly the cap without its end is kept and marked. The deadline does not cost the status.
+    /// W12: a chunked body of exactly the cap without its end is kept and marked. The deadline does
+    /// not cost the status.
     pub async fn silence_after_the_cap_is_truncated(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -218,7 +221,8 @@ mod cases {
         assert!(is_truncated(&response));
     }
 
-    /// W12: the kept bytes take no more memory than the cap, whatever the size of the pieces they came in.
+    /// W12: the kept bytes take no more memory than the cap, whatever the size of the pieces they
+    /// came in.
     pub async fn kept_body_takes_no_more_memory_than_the_cap(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             max_response_body: 10,
@@ -235,7 +239,8 @@ mod cases {
         assert!(kept.capacity() <= 64, "{}", kept.capacity());
     }
 
-    /// W12: a body that breaks off is kept as far as it came, and marked. The status has been received.
+    /// W12: a body that breaks off is kept as far as it came, and marked. The status has been
+    /// received.
     pub async fn broken_body_is_kept_and_marked(make: &Arc<Maker>) {
         for answer in [
             b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".as_slice(),
@@ -250,7 +255,8 @@ mod cases {
         }
     }
 
-    /// A server may respond before it has read the body, then wait for the client or close at once. Its response counts.
+    /// A server may respond before it has read the body, then wait for the client or close at once.
+    /// Its response counts.
     pub async fn response_before_the_body_was_read_counts(make: &Arc<Maker>) {
         for waits in [true, false] {
             let receiver = Receiver::bind().await;
@@ -286,7 +292,8 @@ mod cases {
         }
     }
 
-    /// W12: header fields without end are too large, however short each may be, and do not last until the deadline.
+    /// W12: header fields without end are too large, however short each may be, and do not last
+    /// until the deadline.
     pub async fn flood_of_header_fields_is_too_large(make: &Arc<Maker>) {
         assert_eq!(
             flooded(make, "HTTP/1.1 200 OK\r\n", "a: b\r\n").await,
@@ -309,7 +316,8 @@ mod cases {
         assert_eq!(flooded(make, settings, settings).await, TransportErrorKind::Other);
     }
 
-    /// The error of an exchange whose server sends `begin`, then `again` until the transport closes the connection.
+    /// The error of an exchange whose server sends `begin`, then `again` until the transport closes
+    /// the connection.
     async fn flooded(make: &Arc<Maker>, begin: &str, again: &str) -> TransportErrorKind {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));

@@ -57,7 +57,8 @@ impl Receiver {
         request
     }
 
-    /// Returns `true` if a client has connected. The listener does not block, and the kernel keeps its queue.
+    /// Returns `true` if a client has connected. The listener does not block, and the kernel keeps
+    /// its queue.
     #[must_use]
     pub fn was_called(self) -> bool {
         self.listener.into_std().unwrap().accept().is_ok()

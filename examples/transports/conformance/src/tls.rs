@@ -31,7 +31,8 @@ pub fn roots() -> RootCertStore {
 /// Server name and protocol that a client asked for.
 type Hello = (Option<String>, Option<Vec<u8>>);
 
-/// Answers one request over TLS with [`CERTIFICATE`], speaking `protocols`, and returns what the client asked for.
+/// Answers one request over TLS with [`CERTIFICATE`], speaking `protocols`, and returns what the
+/// client asked for.
 ///
 /// # Errors
 ///
@@ -44,7 +45,8 @@ pub async fn answer(receiver: &Receiver, protocols: &[&[u8]]) -> std::io::Result
     answer_with(receiver, config, protocols).await
 }
 
-/// [`answer`] of a server that speaks one version of TLS and requires a client certificate of an authority that has issued none.
+/// [`answer`] of a server that speaks one version of TLS and requires a client certificate of an
+/// authority that has issued none.
 ///
 /// # Errors
 ///
@@ -104,7 +106,8 @@ mod cases {
         Setup::new(receiver.loopback_policy()).with_names(Names::fixed(&["127.0.0.1"]))
     }
 
-    /// W10: the connection goes to the vetted address, and the handshake asks for the name of the URL.
+    /// W10: the connection goes to the vetted address, and the handshake asks for the name of the
+    /// URL.
     pub async fn handshake_asks_for_the_name_of_the_url(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));
@@ -139,8 +142,8 @@ mod cases {
         assert!(answered.is_err());
     }
 
-    /// A server of TLS 1.2 that misses a client certificate fails the handshake. One of TLS 1.3 says so after it, when the request
-    /// may have been sent.
+    /// A server of TLS 1.2 that misses a client certificate fails the handshake. One of TLS 1.3
+    /// says so after it, when the request may have been sent.
     pub async fn missing_client_certificate_fails(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));

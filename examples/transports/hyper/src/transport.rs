@@ -30,7 +30,8 @@ use crate::{Resolve, SystemResolver, connect::connect};
 const MAX_RESPONSE_FIELDS: usize = 64 * 1024;
 /// hyper's buffer for a head: the fields and a status line.
 const MAX_RESPONSE_HEAD: usize = MAX_RESPONSE_FIELDS + 8 * 1024;
-/// Time for the end of a body that has filled the cap, unless half of the time that is left is shorter.
+/// Time for the end of a body that has filled the cap, unless half of the time that is left is
+/// shorter.
 const END_OF_BODY: Duration = Duration::from_secs(1);
 
 /// [`Transport`] on hyper. Clones share its settings.
@@ -75,9 +76,11 @@ impl HyperTransport {
         self
     }
 
-    /// Presents the certificates of `chain`, the client's own first, to each server that asks for one. `key` is its private key.
+    /// Presents the certificates of `chain`, the client's own first, to each server that asks for
+    /// one. `key` is its private key.
     ///
-    /// Mutual TLS of OAuth clients (`ClientCredentials::Certificate` of oauth-core) and tokens bound to a certificate need it.
+    /// Mutual TLS of OAuth clients (`ClientCredentials::Certificate` of oauth-core) and tokens
+    /// bound to a certificate need it.
     ///
     /// # Errors
     ///
@@ -85,8 +88,9 @@ impl HyperTransport {
     ///
     /// # Security
     ///
-    /// The certificate identifies the client to every server that asks. Give it to a transport of its own, used for one
-    /// client of an authorization server and the APIs of its tokens, and not for [`fetch`](Self::fetch) or deliveries.
+    /// The certificate identifies the client to every server that asks. Give it to a transport of
+    /// its own, used for one client of an authorization server and the APIs of its tokens, and not
+    /// for [`fetch`](Self::fetch) or deliveries.
     pub fn with_client_certificate(
         mut self,
         chain: Vec<CertificateDer<'static>>,

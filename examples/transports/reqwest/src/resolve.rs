@@ -31,13 +31,15 @@ impl Resolve for Vetting {
     }
 }
 
-/// Upper bound of the lookups of the process: a quarter of the threads of tokio's blocking pool by default.
+/// Upper bound of the lookups of the process: a quarter of the threads of tokio's blocking pool by
+/// default.
 static LOOKUPS: Semaphore = Semaphore::const_new(128);
 
 /// The resolver of the operating system.
 ///
-/// A lookup blocks a thread of tokio's blocking pool, beyond the deadline of its exchange if the name server is silent. At most 128
-/// lookups run in the process; further ones wait within their own deadlines.
+/// A lookup blocks a thread of tokio's blocking pool, beyond the deadline of its exchange if the
+/// name server is silent. At most 128 lookups run in the process; further ones wait within their
+/// own deadlines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 

@@ -23,13 +23,15 @@ use crate::resolve::{SystemResolver, Vetting};
 
 /// Default of [`Builder::with_connect_timeout`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time for the end of a body that has filled the cap, unless half of the time that is left is shorter.
+/// Time for the end of a body that has filled the cap, unless half of the time that is left is
+/// shorter.
 const END_OF_BODY: Duration = Duration::from_secs(1);
 
 /// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
 ///
-/// A response has at most 100 header fields. reqwest reads heads of up to 408 KiB (417,792 bytes); at least from 1 MiB on they are
-/// [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither bound can be set.
+/// A response has at most 100 header fields. reqwest reads heads of up to 408 KiB (417,792 bytes);
+/// at least from 1 MiB on they are [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither
+/// bound can be set.
 #[derive(Clone)]
 pub struct ReqwestTransport {
     policy: Arc<AddressPolicy>,

@@ -119,7 +119,7 @@ async fn invalid_response_of_the_issuer_is_refused() {
         .replace("code=", "error_description=%3Cb%3E&error=");
     let page = browser.text(&refused).await;
     assert!(
-        page.contains("Begin again") && !page.contains("<b>") && !page.contains("&#60;b"),
+        page.contains("Sign in again") && !page.contains("<b>") && !page.contains("&#60;b"),
         "{page}"
     );
     assert_eq!(browser.status(&app.at("/callback")).await, 400);

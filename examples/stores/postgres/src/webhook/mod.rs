@@ -1,4 +1,5 @@
-//! The stores of `webhook_core`: the receiver's claims and queue, the sender's outbox and endpoints.
+//! The stores of `webhook_core`: the receiver's claims and queue, the sender's outbox and
+//! endpoints.
 
 mod endpoints;
 mod inbox;

@@ -44,7 +44,7 @@ async fn lease_skips_locked_lane() {
     let lease_at_once = async || {
         let request = request(START + 2 * LEASE, 10);
         let leases = timeout(Duration::from_secs(1), database.lease(&request)).await;
-        let leases = leases.expect("it waits for nobody").unwrap();
+        let leases = leases.expect("the lease does not wait").unwrap();
         let ids = leases.leased.iter().map(|leased| leased.delivery.id.to_string());
         ids.collect::<Vec<_>>()
     };

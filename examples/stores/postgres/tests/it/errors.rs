@@ -141,11 +141,11 @@ async fn unreadable_row_stops_no_other() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_reported_as_unavailable() {
-    let nobody = PgPoolOptions::new().acquire_timeout(Duration::from_millis(50));
-    let nobody = nobody
+    let unreachable = PgPoolOptions::new().acquire_timeout(Duration::from_millis(50));
+    let unreachable = unreachable
         .connect_lazy("postgres://postgres@127.0.0.1:1/postgres")
         .unwrap();
-    let error = Database::with_pool(nobody).await.unwrap_err();
+    let error = Database::with_pool(unreachable).await.unwrap_err();
     assert_eq!(error.kind(), DatabaseErrorKind::Unavailable);
     let error = Database::connect("https://127.0.0.1").await.unwrap_err();
     assert_eq!(error.kind(), DatabaseErrorKind::Failed);
@@ -298,10 +298,10 @@ async fn no_error_shows_a_secret() {
     );
 
     for url in [
-        "postgres://nobody:hunter2@127.0.0.1:1/postgres",
-        "postgres://nobody:hunter2@127.0.0.1:x/postgres",
-        "postgress://nobody:hunter2@127.0.0.1/postgres",
-        "postgres://nobody:hunter2@127.0.0.1/postgres?sslmode=hunter2",
+        "postgres://desk:hunter2@127.0.0.1:1/postgres",
+        "postgres://desk:hunter2@127.0.0.1:x/postgres",
+        "postgress://desk:hunter2@127.0.0.1/postgres",
+        "postgres://desk:hunter2@127.0.0.1/postgres?sslmode=hunter2",
     ] {
         let error = Database::connect(url).await.unwrap_err();
         let said = told(&error);

@@ -89,7 +89,7 @@ async fn an_arrival_that_cannot_be_read_is_reported_as_corrupt() {
     assert_eq!(database.finish(&taken[2].ticket).await.unwrap(), Finish::Stale);
     let mut unreadable: Vec<String> = prefix.raw("SMEMBERS", "unreadable", &[]);
     unreadable.sort();
-    assert_eq!(unreadable, ["1", "2"], "kept for whoever looks");
+    assert_eq!(unreadable, ["1", "2"], "kept for inspection");
 }
 
 /// W8: an unreadable arrival does not stop later ones.

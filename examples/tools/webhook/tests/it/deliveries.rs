@@ -152,13 +152,13 @@ fn an_endpoint_is_sent_what_it_missed() {
             file.to_str().unwrap(),
             "--missing",
             "--endpoint",
-            "nobody",
+            "unknown",
         ],
         b"",
     );
     assert_eq!(
         (code(&none), text(&none.stderr).as_str()),
-        (1, "nobody: no such endpoint\n")
+        (1, "unknown: no such endpoint\n")
     );
 }
 

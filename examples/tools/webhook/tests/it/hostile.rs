@@ -119,9 +119,9 @@ fn no_number_makes_a_command_panic() {
             "{more:?}"
         );
     }
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", nobody.local_addr().unwrap());
-    drop(nobody);
+    let unreachable = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", unreachable.local_addr().unwrap());
+    drop(unreachable);
     let send = ["send", &url, "--secret", SECRET, "--data", "{}"];
     for (more, expected) in [
         (["--timeout", &most], 1),

@@ -55,7 +55,8 @@ async fn with_head_of(bytes: usize) -> Result<u16, TransportErrorKind> {
         .map_err(|error| error.kind())
 }
 
-/// W12: a head of 408 KiB is read, one of 1 MiB is not. Between them it depends on how the bytes arrive.
+/// W12: a head of 408 KiB is read, one of 1 MiB is not. Between them it depends on how the bytes
+/// arrive.
 #[tokio::test]
 async fn head_is_capped_between_408_kib_and_1_mib() {
     assert_eq!(with_head_of(417_792).await, Ok(200));

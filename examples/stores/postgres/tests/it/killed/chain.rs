@@ -140,7 +140,7 @@ impl Chain {
             }
         }
         assert!(won < 2, "a fork");
-        assert!(refused < 2, "nobody won");
+        assert!(refused < 2, "both requests were refused");
         self.standing = match refused {
             0 => Standing::InDoubt,
             _ => Standing::Over,

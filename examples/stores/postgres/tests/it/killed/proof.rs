@@ -74,7 +74,7 @@ pub(crate) async fn of_a_chain(desk: &Desk, chain: &Chain) {
     let Some((last, rotated)) = chain.tokens.split_last() else {
         assert!(
             code.redeemed.is_none() || chain.standing != Standing::Alive,
-            "a code spent by nobody"
+            "the code is not marked as redeemed"
         );
         return;
     };
