@@ -18,8 +18,8 @@ use crate::{BoxError, answer};
 const UNREAD: usize = 256 << 10;
 
 /// Returns `true` if frames, not a body, follow the head of a request.
-pub(crate) fn is_asked_for(head: &Request<()>) -> bool {
-    head.method() == Method::GET && Upgrade::is_asked_for(head.headers())
+pub(crate) fn is_requested(head: &Request<()>) -> bool {
+    head.method() == Method::GET && Upgrade::is_requested(head.headers())
 }
 
 /// Completes a response that is an upgrade. Any other response is passed on.

@@ -144,7 +144,7 @@ where
             };
             let parts = head.clone().into_parts().0;
             let handled = async {
-                let (body, frames) = match upgrade::is_asked_for(&head) {
+                let (body, frames) = match upgrade::is_requested(&head) {
                     // the bytes after the head are frames, not a body
                     true => (Bytes::new(), Some(body)),
                     false => (collect(body, limits).await?, None),

@@ -1,11 +1,11 @@
 //! WebSockets, if the feature is on.
 
 #[cfg(feature = "websocket")]
-pub(crate) use crate::frames::{complete, is_asked_for};
+pub(crate) use crate::frames::{complete, is_requested};
 
 /// Returns `false`: a body follows the head of each request.
 #[cfg(not(feature = "websocket"))]
-pub(crate) fn is_asked_for(_head: &http::Request<()>) -> bool {
+pub(crate) fn is_requested(_head: &http::Request<()>) -> bool {
     false
 }
 

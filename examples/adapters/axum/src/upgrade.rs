@@ -15,7 +15,7 @@ pub(crate) struct Handshake {
 impl Handshake {
     /// Returns `None` for a request that is no WebSocket handshake.
     pub(crate) fn of<B>(request: &Request<B>) -> Option<Self> {
-        if !Upgrade::is_asked_for(request.headers()) {
+        if !Upgrade::is_requested(request.headers()) {
             return None;
         }
         let mut head = Request::new(());
@@ -35,7 +35,7 @@ pub(crate) fn complete(handshake: Option<Handshake>, mut response: Response<Body
     let completed = match handshake {
         Some(handshake) => handshake
             .switch
-            .over(response, &handshake.head, handshake.upgraded),
+            .complete(response, &handshake.head, handshake.upgraded),
         None => match Upgrade::take_from(&mut response) {
             Some(_without_handshake) => Err(StatusCode::BAD_REQUEST),
             None => Ok(response),

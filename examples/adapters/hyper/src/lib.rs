@@ -279,7 +279,7 @@ where
         let body = collect(body, limits).await?;
         let response = handler(Request::from_parts(parts, body)).await;
         let response = with_length(is_head, response).map(Either::Right);
-        switch.over(response, &head, upgraded)
+        switch.complete(response, &head, upgraded)
     };
     let caught = AssertUnwindSafe(handled).catch_unwind().await;
     caught

@@ -11,7 +11,7 @@ pub(crate) struct Switch;
 #[cfg(not(feature = "websocket"))]
 impl Switch {
     #[expect(clippy::unused_self, reason = "the signature of the real one")]
-    pub(crate) fn over<B>(
+    pub(crate) fn complete<B>(
         &self,
         response: http::Response<B>,
         _head: &http::Request<()>,

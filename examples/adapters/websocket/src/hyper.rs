@@ -16,7 +16,7 @@ use super::{Message, Received, Upgrade};
 
 /// The pending upgrade of one connection.
 ///
-/// An adapter creates one for each connection, passes the responses through [`over`](Self::over),
+/// An adapter creates one for each connection, passes the responses through [`complete`](Self::complete),
 /// and calls [`run`](Self::run) when the connection has left HTTP.
 #[derive(Clone, Debug, Default)]
 pub struct Switch(Arc<Mutex<Option<(OnUpgrade, Upgrade)>>>);
@@ -27,7 +27,7 @@ impl Switch {
     /// # Errors
     ///
     /// 400 if the request of this `head` is not a handshake.
-    pub fn over<B>(
+    pub fn complete<B>(
         &self,
         mut response: Response<B>,
         head: &Request<()>,

@@ -78,7 +78,7 @@ impl fmt::Debug for Upgrade {
 impl Upgrade {
     /// Returns `true` if a request asks for a WebSocket.
     #[must_use]
-    pub fn is_asked_for(headers: &HeaderMap) -> bool {
+    pub fn is_requested(headers: &HeaderMap) -> bool {
         let mut upgrades = headers.get_all(UPGRADE).iter();
         upgrades.any(|upgrade| upgrade.as_bytes().eq_ignore_ascii_case(b"websocket"))
     }

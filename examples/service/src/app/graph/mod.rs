@@ -49,7 +49,7 @@ impl App {
         mut exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyAnswer> {
-        if request.method() == Method::GET && Upgrade::is_asked_for(request.headers()) {
+        if request.method() == Method::GET && Upgrade::is_requested(request.headers()) {
             let switched = self.open_socket(exchange.clone(), &request);
             return Ok(exchange.finish_as(Ok(switched), whole));
         }
