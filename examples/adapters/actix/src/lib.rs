@@ -6,9 +6,14 @@
 //! # async fn run() -> std::io::Result<()> {
 //! use {bytes::Bytes, http::{Request, Response}, http_body_util::Full};
 //! let hello = async |_: Request<Bytes>| Response::new(Full::from("hello"));
-//! let refuse = |_: &Request<()>, status| Response::builder().status(status).body(Bytes::new()).unwrap_or_default();
+//! let refuse = |_: &Request<()>, status| {
+//!     let mut response = Response::new(Bytes::new());
+//!     *response.status_mut() = status;
+//!     response
+//! };
 //! let listener = std::net::TcpListener::bind("127.0.0.1:8080")?;
-//! host_adapter_actix::serve(listener, hello, refuse, Default::default(), std::future::pending()).await
+//! let shutdown = std::future::pending();
+//! host_adapter_actix::serve(listener, hello, refuse, Default::default(), shutdown).await
 //! # }
 //! ```
 #[cfg(feature = "websocket")]

@@ -44,7 +44,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// use std::sync::Arc;
 ///
 /// use host_adapter_axum::{Admission, Refusal};
-/// use axum::{body::Body, extract::{ConnectInfo, Request, State}, middleware::Next, response::Response};
+/// use axum::extract::{ConnectInfo, Request, State};
+/// use axum::{body::Body, middleware::Next, response::Response};
 /// use http_conventions::limits::{client_network, Policy};
 ///
 /// async fn limit_by_address(

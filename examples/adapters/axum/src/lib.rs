@@ -10,8 +10,11 @@
 //!
 //! ```
 //! use host_adapter_axum::{Admission, Caller, ConventionsLayer, Paged, Refusal, Whole};
-//! use axum::{Json, Router, body::Body, extract::{FromRef, State}, response::Response, routing::{any, get}};
-//! use http_conventions::{idempotency::KeyScope, pipeline::Conventions, routing::{created, Location}};
+//! use axum::extract::{FromRef, State};
+//! use axum::routing::{any, get};
+//! use axum::{Json, Router, body::Body, response::Response};
+//! use http_conventions::routing::{created, Location};
+//! use http_conventions::{idempotency::KeyScope, pipeline::Conventions};
 //! use oauth_core::{resource::ResourceServer, vocabulary::Scope as TokenScope};
 //! use serde_json::{Value, json};
 //! use webhook_core::receiver::Receiver;
@@ -34,15 +37,26 @@
 //!     desk.receiver.receive(request).await.map(Body::from)
 //! }
 //!
-//! async fn list(State(desk): State<Desk>, Caller(ada): Caller, Paged(page): Paged) -> Result<Json<Value>, Refusal> {
+//! async fn list(
+//!     State(desk): State<Desk>,
+//!     Caller(ada): Caller,
+//!     Paged(page): Paged,
+//! ) -> Result<Json<Value>, Refusal> {
 //!     ada.require(&desk.read_charges)?;
 //!     Ok(Json(json!({ "data": [], "has_more": false, "limit": page.limit.get() })))
 //! }
 //!
 //! /// Runs once for each `Idempotency-Key`.
-//! async fn create(Caller(ada): Caller, Admission(exchange): Admission, Whole(request): Whole) -> Response {
+//! async fn create(
+//!     Caller(ada): Caller,
+//!     Admission(exchange): Admission,
+//!     Whole(request): Whole,
+//! ) -> Response {
 //!     let scope = KeyScope::new(ada.subject().as_str(), "/v1/charges");
-//!     let charge = async { created(&Location::of_path(["v1", "charges", "ch_1"]), http::Response::new("{}".into())) };
+//!     let charge = async {
+//!         let location = Location::of_path(["v1", "charges", "ch_1"]);
+//!         created(&location, http::Response::new("{}".into()))
+//!     };
 //!     exchange.unlimited().run(&request, scope, charge).await.map(Body::from)
 //! }
 //!
@@ -51,7 +65,7 @@
 //!         .route("/health", get(async || "fine"))
 //!         .route("/webhooks", any(webhook))
 //!         .route("/v1/charges", get(list).post(create))
-//!         // the last one, so that it is around everything
+//!         // last, so that it wraps all routes
 //!         .layer(ConventionsLayer::new(conventions))
 //!         .with_state(desk)
 //! }
@@ -90,28 +104,46 @@
 //! # let inbox = Arc::new(MemoryInbox::default());
 //! # let desk = Desk {
 //! #     read_charges: "read:charges".parse()?,
-//! #     receiver: Receiver::builder("sender", Verifier::standard_webhooks(secret), inbox, clock()).build()?,
-//! #     resources: ResourceServer::new("https://as.example".parse()?, "https://api.example".parse()?, KeySet::new([key.public_key().clone()])?),
+//! #     receiver: Receiver::builder("sender", Verifier::standard_webhooks(secret), inbox, clock())
+//! #         .build()?,
+//! #     resources: ResourceServer::new(
+//! #         "https://as.example".parse()?,
+//! #         "https://api.example".parse()?,
+//! #         KeySet::new([key.public_key().clone()])?,
+//! #     ),
 //! # };
 //! # let base = "https://api.example/problems/";
 //! # let store = Arc::new(MemoryIdempotencyStore::default());
-//! # let idempotency = Idempotency::new(store, Arc::new(clock()), &OsEntropy, ProblemBase::new(base)?);
-//! # let conventions = Conventions::builder(base, Arc::new(clock()), Arc::new(OsEntropy)).with_idempotency(idempotency).build()?;
+//! # let problems = ProblemBase::new(base)?;
+//! # let idempotency = Idempotency::new(store, Arc::new(clock()), &OsEntropy, problems);
+//! # let conventions = Conventions::builder(base, Arc::new(clock()), Arc::new(OsEntropy))
+//! #     .with_idempotency(idempotency)
+//! #     .build()?;
 //! let mut service = router(desk, conventions);
 //!
 //! let unauthenticated = service.call(Request::get("/v1/charges").body(Body::empty())?).await?;
 //! assert_eq!(unauthenticated.status(), 401);
 //! assert_eq!(unauthenticated.headers()["content-type"], "application/problem+json");
-//! assert_eq!(unauthenticated.headers()["www-authenticate"], r#"Bearer realm="https://api.example""#);
+//! let challenge = &unauthenticated.headers()["www-authenticate"];
+//! assert_eq!(challenge, r#"Bearer realm="https://api.example""#);
 //!
-//! let post = || Request::post("/v1/charges").header("authorization", &bearer).header("idempotency-key", "\"7\"").body(Body::empty());
+//! let post = || {
+//!     Request::post("/v1/charges")
+//!         .header("authorization", &bearer)
+//!         .header("idempotency-key", "\"7\"")
+//!         .body(Body::empty())
+//! };
 //! assert_eq!(service.call(post()?).await?.status(), 201);
 //! assert_eq!(service.call(post()?).await?.headers()["idempotency-replayed"], "true");
 //!
 //! let nowhere = service.call(Request::get("/nowhere").body(Body::empty())?).await?;
 //! assert_eq!(nowhere.status(), 404);
 //! assert!(nowhere.headers().contains_key("x-request-id"));
-//! # let page = |query: &str| Request::get(format!("/v1/charges?{query}")).header("authorization", &bearer).body(Body::empty());
+//! # let page = |query: &str| {
+//! #     Request::get(format!("/v1/charges?{query}"))
+//! #         .header("authorization", &bearer)
+//! #         .body(Body::empty())
+//! # };
 //! # assert_eq!(service.call(page("limit=5")?).await?.status(), 200);
 //! # assert_eq!(service.call(page("limit=500")?).await?.status(), 400);
 //! # let event = || Request::post("/webhooks")

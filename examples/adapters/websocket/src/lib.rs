@@ -49,7 +49,8 @@ pub enum Message {
     Close(u16, String),
 }
 
-/// The handler's end of a WebSocket. Each direction buffers one message, which makes backpressure.
+/// The handler's end of a WebSocket. Each direction buffers one message: the side that sends waits
+/// for the side that reads.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Socket {

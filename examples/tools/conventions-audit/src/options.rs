@@ -76,7 +76,7 @@ impl Command {
                     options.headers.append(name, value);
                 }
                 _ if !argument.starts_with('-') && options.base.is_empty() => options.base = argument,
-                _ => return Err(UsageError(format!("unknown argument {argument}, see --help"))),
+                _ => return Err(UsageError(format!("unknown argument {argument}"))),
             }
         }
         match options.base.is_empty() {

@@ -58,16 +58,19 @@ const READERS: usize = 2;
 /// use host_store_sqlite::{Database, DatabaseError};
 ///
 /// let database = Database::open_in_memory()?;
-/// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY, amount INTEGER NOT NULL) STRICT"]).await?;
+/// let step = "CREATE TABLE charge (id TEXT PRIMARY KEY, amount INTEGER NOT NULL) STRICT";
+/// database.migrate("desk", &[step]).await?;
 /// database
 ///     .write(|transaction| -> Result<(), DatabaseError> {
-///         transaction.prepare_cached("INSERT INTO charge VALUES (?1, ?2)")?.execute(("ch_1", 500))?;
+///         let mut insert = transaction.prepare_cached("INSERT INTO charge VALUES (?1, ?2)")?;
+///         insert.execute(("ch_1", 500))?;
 ///         Ok(())
 ///     })
 ///     .await?;
 /// let amount = database
 ///     .read(|connection| -> Result<i64, DatabaseError> {
-///         Ok(connection.query_row("SELECT amount FROM charge WHERE id = ?1", ["ch_1"], |row| row.get(0))?)
+///         let query = "SELECT amount FROM charge WHERE id = ?1";
+///         Ok(connection.query_row(query, ["ch_1"], |row| row.get(0))?)
 ///     })
 ///     .await?;
 /// assert_eq!(amount, 500);
