@@ -16,8 +16,8 @@ use super::{Message, Received, Upgrade};
 
 /// The pending upgrade of one connection.
 ///
-/// An adapter creates one for each connection, passes the responses through [`complete`](Self::complete),
-/// and calls [`run`](Self::run) when the connection has left HTTP.
+/// An adapter creates one for each connection, passes the responses through
+/// [`complete`](Self::complete), and calls [`run`](Self::run) when the connection has left HTTP.
 #[derive(Clone, Debug, Default)]
 pub struct Switch(Arc<Mutex<Option<(OnUpgrade, Upgrade)>>>);
 

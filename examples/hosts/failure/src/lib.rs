@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_with_all_its_causes_from_the_top() {
+    fn error_is_formatted_with_all_causes() {
         let alone = Failed("no answer", None);
         assert_eq!(in_one_line(&alone), "no answer");
         let beneath = Failed("the server cannot be asked", Some(Box::new(alone)));

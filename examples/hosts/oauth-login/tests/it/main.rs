@@ -78,7 +78,7 @@ async fn a_person_signs_in_and_out() {
 /// O5, 89: the link back works in the browser that began, and once: neither does it sign in another
 /// browser, nor can an attacker sign a victim in as the attacker.
 #[tokio::test]
-async fn the_link_back_is_for_its_browser_and_for_once() {
+async fn link_back_works_once_in_its_browser() {
     let app = App::start().await;
     let (victim, attacker) = (Browser::default(), Browser::default());
     let link = victim.link_back(&app.url).await;

@@ -49,7 +49,7 @@ const CLOCK: &str = "STORE_POSTGRES_CLOCK";
 /// W15, W7: of 20,000 events none is lost when one of two dispatchers is killed every second, and
 /// each duplicate is recognised.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_dispatchers_one_of_them_killed_every_second_lose_nothing() {
+async fn killed_dispatchers_lose_no_event() {
     let schema = schema!();
     let database = schema.database().await;
     let clock = FastClock::start();

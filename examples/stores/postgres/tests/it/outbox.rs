@@ -47,7 +47,7 @@ async fn event_and_row_commit_together() {
 
 /// W15: in a caller's serializable transaction a conflict is reported as transient.
 #[tokio::test]
-async fn a_serializable_transaction_is_told_to_come_again() {
+async fn serialization_conflict_is_transient() {
     let database = fresh!();
     let mut transaction = database
         .pool()

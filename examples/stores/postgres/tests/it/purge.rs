@@ -16,7 +16,7 @@ use crate::support::{START, count, incoming};
 
 /// W7: a claim is deleted at its exact end, in any number; the queue of received events stays.
 #[tokio::test]
-async fn what_has_ended_is_purged_and_nothing_else() {
+async fn purges_only_expired_rows() {
     let database = fresh!();
     let soon = START + Duration::from_secs(60);
     for (number, expires_at) in [(1, soon), (2, soon + Duration::from_nanos(1))] {

@@ -63,7 +63,7 @@ async fn a_purge_passes_by_what_is_being_replayed() {
 
 /// W18: an event that is replayed beside a purge is kept whole or deleted whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_replay_beside_a_purge_leaves_no_delivery_without_its_event() {
+async fn replay_beside_a_purge_keeps_events_whole() {
     let database = fresh!();
     with_failures(&database).await;
     let replaying = tokio::spawn({
@@ -86,7 +86,7 @@ async fn a_replay_beside_a_purge_leaves_no_delivery_without_its_event() {
 
 /// W18: so is an event whose missing delivery is created beside a purge.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_missing_beside_a_purge_is_made_for_events_that_stay() {
+async fn missing_deliveries_beside_a_purge_have_events() {
     let database = fresh!();
     with_failures(&database).await;
     let making = tokio::spawn({

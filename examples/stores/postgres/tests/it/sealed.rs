@@ -25,7 +25,7 @@ fn sealed(database: Database, key: u8) -> Database {
 /// W16: the table has no secret in clear; a row written in clear or copied to another endpoint is
 /// refused, and sending an event needs no key.
 #[tokio::test]
-async fn no_secret_stands_in_the_database() {
+async fn database_has_no_clear_secret() {
     let clear = fresh!();
     let database = sealed(clear.clone(), 7);
     database.insert(endpoint("ep_1")).await.unwrap();

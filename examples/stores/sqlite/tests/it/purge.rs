@@ -39,7 +39,7 @@ async fn rows(database: &Database, table: &'static str) -> u64 {
 
 /// X4: an expired row is deleted at its exact end, in any number; received events never expire.
 #[tokio::test]
-async fn what_has_expired_is_purged_in_small_steps_and_nothing_else() {
+async fn purges_expired_rows_in_small_steps() {
     let database = Database::open_in_memory().unwrap();
     let (soon, later) = (
         NOW + Duration::from_secs(60),
@@ -126,7 +126,7 @@ async fn open_names_with_fewest_attempts_are_evicted() {
 /// O27: if every name is closed, those with the fewest attempts are evicted, so that the file is
 /// bounded.
 #[tokio::test]
-async fn names_that_are_all_closed_are_bounded_too() {
+async fn closed_names_are_bounded() {
     let database = Database::open_in_memory().unwrap();
     let attempts = database
         .attempts_of("passwords")
@@ -177,7 +177,7 @@ async fn a_bucket_goes_some_minutes_after_it_is_full() {
 
 /// O27: a full small store evicts forgotten names first.
 #[tokio::test]
-async fn what_is_forgotten_makes_room_first() {
+async fn forgotten_names_are_evicted_first() {
     let database = Database::open_in_memory().unwrap();
     let capacity = NonZeroU64::MIN.saturating_add(63);
     let few = database.attempts_of("passwords").with_capacity(capacity);

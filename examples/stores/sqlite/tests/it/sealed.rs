@@ -50,7 +50,7 @@ async fn stored(database: &Database) -> String {
 /// W16: the file has neither a new secret nor a rotated one in clear; without the key none is
 /// readable.
 #[tokio::test]
-async fn no_secret_stands_in_the_file() {
+async fn file_has_no_clear_secret() {
     let file = support::File::new();
     let database = sealed(file.open(), 7);
     database.insert(endpoint()).await.unwrap();

@@ -108,7 +108,7 @@ fn with_failed_delivery() -> (tempfile::TempDir, PathBuf) {
 
 /// W18: a replay can be limited to events of a period, whose end is excluded.
 #[test]
-fn what_failed_of_a_period_is_sent_again() {
+fn failed_deliveries_of_a_period_are_replayed() {
     let (_folder, file) = with_failed_delivery();
     let (at, after) = (CREATED.to_string(), (CREATED + 1).to_string());
     for (words, found) in [

@@ -148,7 +148,7 @@ fn no_number_makes_a_command_panic() {
 
 /// A closed stdout or stderr causes neither a panic nor another exit code.
 #[test]
-fn closed_pipes_are_borne() {
+fn closed_pipes_are_ignored() {
     for (words, expected) in [
         (["sign", "--secret", SECRET], 0),
         (["sing", "--secret", SECRET], 2),
@@ -184,7 +184,7 @@ fn a_body_is_any_bytes_up_to_a_bound() {
 
 /// Secrets can come from files and the environment; flags have priority over the environment.
 #[test]
-fn secrets_need_not_stand_on_the_command_line() {
+fn secrets_come_from_files_and_environment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secrets");
     let (new, old) = ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", SECRET);

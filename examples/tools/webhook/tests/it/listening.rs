@@ -49,7 +49,7 @@ impl Drop for Listening {
 
 /// W8: messages are printed as they arrive, with duplicates and forgeries marked.
 #[test]
-fn what_is_sent_is_shown_by_the_listener() {
+fn listener_prints_each_message() {
     let mut listening = Listening::start();
     let url = listening.url.clone();
     let send = |secret: &str, id: &str| {

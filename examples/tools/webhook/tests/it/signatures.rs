@@ -70,7 +70,7 @@ fn sign_prints_the_headers_of_the_vectors() {
 
 /// W5: exit 0 if it verifies, exit 1 with one line if it does not, for every scheme.
 #[test]
-fn verify_tells_right_from_wrong_by_its_exit_code() {
+fn verify_exits_with_1_on_an_invalid_message() {
     for (scheme, ours, theirs) in [
         ("standard", SECRET, SECRET),
         ("hex", SECRET, SECRET),
@@ -285,7 +285,7 @@ fn help_is_a_flag_and_not_a_value() {
 /// Arguments that are not UTF-8 are refused: a replacement would make another secret.
 #[cfg(unix)]
 #[test]
-fn words_that_are_no_text_are_refused() {
+fn non_utf8_arguments_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let word = std::ffi::OsStr::from_bytes(b"text:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\xff");
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_webhook"))

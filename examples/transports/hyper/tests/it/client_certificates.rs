@@ -37,7 +37,7 @@ async fn answer_whoever_asks(receiver: &Receiver) -> Option<PeerCertificate> {
 /// O19: a server that requests a certificate gets that of the transport, for either order of the
 /// settings, and none without one.
 #[tokio::test]
-async fn a_certificate_is_shown_to_a_server_that_asks_for_one() {
+async fn certificate_is_sent_to_a_server_that_requests_it() {
     let receiver = Receiver::bind().await;
     let own = || vec![CertificateDer::from(CERTIFICATE)];
     let unrooted = distrusting(&receiver)

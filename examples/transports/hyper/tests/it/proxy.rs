@@ -13,7 +13,7 @@ const CHILD: &str = "TRANSPORT_UNDER_TEST";
 
 /// W10: a proxy would select the address to connect to, so none is taken from the environment.
 #[tokio::test]
-async fn a_proxy_of_the_environment_is_not_asked() {
+async fn proxy_of_the_environment_is_ignored() {
     if std::env::var_os(CHILD).is_some() {
         return goes_straight_to_the_receiver().await;
     }
@@ -21,7 +21,7 @@ async fn a_proxy_of_the_environment_is_not_asked() {
     let url = format!("http://{}", proxy.local_addr().unwrap());
     let mut child = Command::new(std::env::current_exe().unwrap());
     child
-        .args(["--exact", "proxy::a_proxy_of_the_environment_is_not_asked"])
+        .args(["--exact", "proxy::proxy_of_the_environment_is_ignored"])
         .env(CHILD, "1")
         .kill_on_drop(true);
     for name in [

@@ -80,7 +80,7 @@ fn presented(
 /// O20, H18: a script of another origin can read the nonce for its next proof; without CORS rules
 /// the refusal has the nonce alone.
 #[tokio::test]
-async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
+async fn script_reads_the_nonce_of_a_refusal() {
     let running = Running::new();
     let (now, resources) = (running.clock.now(), running.resources_with_nonces());
     let own = SigningKey::generate_es256(&OsEntropy).unwrap();
@@ -122,7 +122,7 @@ async fn a_page_passes_with_the_nonce_that_it_was_refused_with() {
 /// O20, DP10, DP16: every response of a handler has the next nonce before the old one expires, and
 /// is not cached.
 #[tokio::test]
-async fn a_caller_is_handed_its_next_nonce_with_any_answer() {
+async fn next_nonce_is_on_every_response() {
     let running = Running::new();
     let own = SigningKey::generate_es256(&OsEntropy).unwrap();
     let bound = Confirmation::Jkt(own.public_key().thumbprint());
@@ -218,7 +218,7 @@ async fn a_page_is_within_its_rules() {
 
 /// A route outside the layer reports the mistake in the log, and not to the client.
 #[tokio::test]
-async fn an_extractor_without_conventions_is_a_mistake_of_the_host() {
+async fn extractor_without_layer_is_reported_in_the_log() {
     let (mut parts, ()) = Request::new(()).into_parts();
     let refusal = Admission::from_request_parts(&mut parts, &()).await.unwrap_err();
     assert!(matches!(refusal.reason(), Reason::NoConventions));
@@ -259,7 +259,7 @@ async fn a_refusal_keeps_its_reason_for_the_log() {
 
 /// H13, H19: incomplete content is 400 and stalled content is 408, also without conventions.
 #[tokio::test(start_paused = true)]
-async fn whole_content_is_never_half() {
+async fn incomplete_content_is_refused() {
     let mut router = Router::new().route("/", post(async |Whole(request): Whole| request.into_body()));
     let broken = stream::iter([Ok("half"), Err(std::io::Error::other("reset"))]);
     let stalled = stream::iter([Ok::<_, std::io::Error>("half")]).chain(stream::pending());

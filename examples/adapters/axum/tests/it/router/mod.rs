@@ -142,7 +142,7 @@ async fn head_has_the_fields_of_get() {
 /// H19: content over the limit is 413: before the handler if its length is declared, otherwise
 /// where it is read, also by extractors of axum.
 #[tokio::test]
-async fn content_over_the_cap_is_413_however_it_is_sent() {
+async fn content_over_the_limit_is_413() {
     let running = Running::new();
     for path in ["/json", "/bytes", "/whole"] {
         for (size, is_declared, status) in [

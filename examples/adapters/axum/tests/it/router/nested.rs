@@ -39,7 +39,7 @@ fn nested(running: &Running, resources: ResourceServer, within: bool) -> Router 
 /// O20, DP9: a proof must name the URI that the client requested, also in a nested router; a proof
 /// for the stripped URI is refused.
 #[tokio::test]
-async fn a_proof_is_for_what_the_client_asked_for() {
+async fn proof_names_the_requested_uri() {
     let running = Running::new();
     let own = SigningKey::generate_es256(&OsEntropy).unwrap();
     let bound = Confirmation::Jkt(own.public_key().thumbprint());
@@ -68,7 +68,7 @@ async fn a_proof_is_for_what_the_client_asked_for() {
 /// H13: a problem in a nested router names the URI that the client requested, and an endpoint gets
 /// it.
 #[tokio::test]
-async fn a_nested_problem_names_the_request_of_the_client() {
+async fn nested_problem_names_the_requested_uri() {
     let running = Running::new();
     for within in [false, true] {
         let mut router = nested(&running, running.resources_with_proofs(), within);

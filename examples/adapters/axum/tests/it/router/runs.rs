@@ -45,7 +45,7 @@ async fn a_post_runs_once_for_each_key() {
 
 /// H15: rate-limit fields are on each response and on the 429, which the handler returns with `?`.
 #[tokio::test]
-async fn a_limit_is_told_and_kept() {
+async fn rate_limit_is_enforced_and_announced() {
     let running = Running::new();
     let bearer = running.bearer("write:charges");
     for left in (0..5).rev() {
@@ -109,7 +109,7 @@ async fn a_middleware_limits_many_routes() {
 
 /// H6: a request whose client left is dropped if its method is safe, and otherwise runs to its end.
 #[tokio::test]
-async fn a_change_outlives_its_client_and_a_read_does_not() {
+async fn unsafe_request_outlives_its_client() {
     let mut running = Running::new();
     for (method, runs) in [("GET", 0), ("POST", 1)] {
         let asked = running.router.call(request(method, "/slow", &[], ""));

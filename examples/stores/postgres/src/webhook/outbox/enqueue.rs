@@ -28,8 +28,8 @@ pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued
 ///
 /// # Errors
 ///
-/// Returns [`DatabaseError`]; the transaction can then only be rolled back. The caller may repeat all
-/// of it if the error [is transient](DatabaseErrorKind::is_transient).
+/// Returns [`DatabaseError`]; the transaction can then only be rolled back. The caller may repeat
+/// all of it if the error [is transient](DatabaseErrorKind::is_transient).
 ///
 /// # Examples
 ///
