@@ -15,7 +15,7 @@ impl Database {
     ///
     /// Clear text is sealed, and text that an older key sealed is sealed with the present key. The
     /// secrets do not change, and a concurrent secret rotation is not lost. Afterwards
-    /// [`refusing_clear`](SignersAtRest::refusing_clear) can be enabled.
+    /// [`reject_plaintext`](SignersAtRest::reject_plaintext) can be enabled.
     ///
     /// # Security
     ///
