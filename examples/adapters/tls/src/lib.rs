@@ -151,7 +151,7 @@ pub struct ClientCertificates {
 impl ClientCertificates {
     /// Accepts certificates that these authorities issued, and clients without a certificate.
     #[must_use]
-    pub fn of(authorities: RootCertStore) -> Self {
+    pub fn new(authorities: RootCertStore) -> Self {
         Self {
             authorities,
             accepts_unverified: false,
