@@ -6,26 +6,30 @@ use async_trait::async_trait;
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy};
 use crate::ports::StoreError;
 
-/// Counts attempts at secrets and passwords; see [`attempts`](crate::attempts).
+/// Store of counted attempts at secrets and passwords, for the rate limits of
+/// [`attempts`](crate::attempts).
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// See the [module](super), and:
+/// In addition to the contract of the [module](super):
 ///
-/// - `admit` is one step: of any number of callers at once no more are admitted than the policy lets.
-///   [`AttemptPolicy::decide`] makes the decision; the store makes it with the row locked.
-/// - `standing` comes in order with `admit`, by the same way and at the same speed: one that reads from a replica, or that overtakes
-///   the counting of others, tells a right guess from a wrong one behind a closed door.
-/// - What hostile names can take up is bounded. A store that is full lets go of the tallies with the fewest attempts, and of none
-///   that is closed while one is left that is open.
-/// - It may forget at a restart; it never refuses by a tally that was forgotten or forgiven.
+/// - `admit` is one atomic step: concurrent callers together get no more admissions than the policy
+///   allows. [`AttemptPolicy::decide`] makes the decision; the store calls it with the row locked.
+/// - `standing` is ordered with `admit`: it takes the same path at the same speed. A read from a
+///   replica, or a read that overtakes concurrent counting, would reveal whether a guess was right
+///   while the key is locked out.
+/// - The memory that hostile keys can take is bounded. A full store evicts the tallies with the
+///   fewest attempts first, and evicts no locked tally while an unlocked one is left.
+/// - The store may forget tallies at a restart. It never refuses because of a tally that was
+///   forgotten or forgiven.
 #[async_trait]
 pub trait AttemptStore: Send + Sync {
-    /// Counts one attempt and admits it, or refuses it and counts nothing.
+    /// Counts one attempt and admits it, or refuses it without counting.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the attempt was not counted or the answer was lost. The caller then makes no attempt.
+    /// [`StoreError`] when the attempt was not counted or the response was lost. The caller then
+    /// makes no attempt.
     async fn admit(
         &self,
         key: &AttemptKey,
@@ -33,23 +37,25 @@ pub trait AttemptStore: Send + Sync {
         now: SystemTime,
     ) -> Result<Admission, StoreError>;
 
-    /// Whether an attempt would be admitted; counts nothing.
+    /// Checks without counting whether an attempt would be admitted.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn standing(&self, key: &AttemptKey, now: SystemTime) -> Result<Admission, StoreError>;
 
-    /// Lets go of what was counted under the key: an admitted attempt was right.
+    /// Deletes the tally of `key` after a correct attempt.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer; calling again is safe.
     async fn forgive(&self, key: &AttemptKey) -> Result<(), StoreError>;
 
-    /// Drops the tallies that are [forgotten](crate::attempts::Tally::is_forgotten), and answers how many those were.
+    /// Deletes the tallies that are [forgotten](crate::attempts::Tally::is_forgotten) and returns
+    /// their number.
     ///
-    /// Call it on a timer. A store that holds no bound when it counts holds none but this one, and anybody can make up names.
+    /// Call it on a timer. A store without a bound of its own grows until this call, because
+    /// clients choose the keys.
     ///
     /// # Errors
     ///

@@ -10,35 +10,38 @@ use crate::session_state::SessionState;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
 
-/// What a user granted to a client: carried from the code to the family and into every token of it.
+/// Authorization that a user granted to a client. The code, its family and all tokens of the family
+/// carry it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct Grant {
-    /// To whom.
+    /// Client that received the grant.
     pub client_id: ClientId,
-    /// By whom.
+    /// User who granted.
     pub subject: Subject,
-    /// How much. A refresh may ask for less, never for more.
+    /// Granted scopes. A refresh may narrow them and never widens them.
     pub scopes: Scopes,
-    /// For use at these resource servers.
+    /// Resource servers at which the tokens are valid.
     pub audience: Vec<Audience>,
-    /// When the user last proved who they are.
+    /// Instant of the user's last authentication.
     pub auth_time: SystemTime,
-    /// The session in which they did, if what was granted is to end when it is ended, which a timeout does not do.
+    /// Session in which the user granted, if revoking that session is to revoke the grant. A
+    /// session timeout does not revoke it.
     pub session: Option<SessionId>,
-    /// The nonce of the authorization request.
+    /// `nonce` of the authorization request.
     pub nonce: Option<Nonce>,
-    /// The user's address, when the host knows it.
+    /// Email address of the user, if the host knows it.
     pub email: Option<String>,
-    /// The user's name, when the host knows it.
+    /// Name of the user, if the host knows it.
     pub name: Option<String>,
 }
 
 impl Grant {
-    /// What `subject`, who proved it at `auth_time`, granted to the client: `scopes`, for no resource server yet.
+    /// Creates a grant of `scopes` by `subject`, authenticated at `auth_time`, to the client. The
+    /// audience is empty.
     #[must_use]
     pub const fn new(client_id: ClientId, subject: Subject, scopes: Scopes, auth_time: SystemTime) -> Self {
         Self {
@@ -54,8 +57,8 @@ impl Grant {
         }
     }
 
-    /// Returns `true` if the grant names no session, or `session` is the named one and is active at `now`. Pass `None` for a
-    /// session that the store did not find.
+    /// Returns `true` if the grant names no session, or if `session` is the named one and is active
+    /// at `now`. Pass `None` for a session that the store did not find.
     #[must_use]
     pub fn is_session_active(&self, session: Option<&SessionRecord>, now: SystemTime) -> bool {
         self.session.is_none_or(|id| {
@@ -64,40 +67,43 @@ impl Grant {
     }
 }
 
-/// How long a code waits for its client, which is told at once.
+/// Lifetime of a code: 60 seconds.
 const CODE_LIFETIME: Duration = Duration::from_secs(60);
 
-/// An authorization code, fresh or spent.
+/// An authorization code, fresh or redeemed.
 ///
-/// A spent one stays as a tombstone: presenting it again is how a theft shows.
+/// A redeemed code stays in the store as a tombstone: presenting it again is a replay, which
+/// revokes the tokens of the authorization.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct AuthorizationCodeRecord {
-    /// The hash of the code.
+    /// SHA-256 hash of the code.
     pub hash: TokenHash,
-    /// Where the code was sent.
+    /// Redirect URI to which the code was sent.
     pub redirect_uri: RedirectUri,
-    /// What the verifier must hash to.
+    /// S256 challenge that the client's verifier must match.
     pub code_challenge: CodeChallenge,
-    /// The key that the client must prove to have, if it said so with its request.
+    /// Thumbprint of the DPoP key that the client must prove to have, if the authorization request
+    /// named one.
     pub dpop_jkt: Option<Thumbprint>,
-    /// What the code buys.
+    /// Grant of the tokens that the code is redeemed for.
     pub grant: Grant,
-    /// When it was issued.
+    /// Instant of issue.
     pub issued_at: SystemTime,
-    /// The instant from which a fresh code buys nothing.
+    /// Instant from which a fresh code is refused.
     pub expires_at: SystemTime,
-    /// The instant from which a spent code may be forgotten: no token it bought can be alive.
+    /// Instant from which a redeemed code may be deleted: all tokens of its family have expired by
+    /// then.
     pub retain_until: SystemTime,
-    /// The family it bought, once spent. The only field that changes.
+    /// Family that was created when the code was redeemed. The only field that changes.
     pub redeemed: Option<FamilyId>,
 }
 
 impl AuthorizationCodeRecord {
-    /// A fresh code of this hash, sent to `redirect_uri` at `issued_at`: good for sixty seconds.
+    /// Creates a fresh code, sent to `redirect_uri` at `issued_at`. It expires after 60 seconds.
     #[must_use]
     pub fn new(
         hash: TokenHash,
@@ -107,7 +113,7 @@ impl AuthorizationCodeRecord {
         issued_at: SystemTime,
     ) -> Self {
         let expires_at = later(issued_at, CODE_LIFETIME);
-        // lifetimes may be changed meanwhile; nothing that a code buys outlives the longest
+        // the host may change lifetimes meanwhile; no token outlives the maximum
         let longest = RefreshTokenLifetime::MAX_ABSOLUTE + AccessTokenLifetime::MAX;
         Self {
             hash,
@@ -122,7 +128,7 @@ impl AuthorizationCodeRecord {
         }
     }
 
-    /// With the key that the client must prove to have.
+    /// Sets the thumbprint of the DPoP key that the client must prove to have.
     #[must_use]
     pub fn with_dpop_jkt(self, dpop_jkt: Option<Thumbprint>) -> Self {
         Self { dpop_jkt, ..self }

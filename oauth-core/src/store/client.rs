@@ -12,10 +12,10 @@ use crate::mtls::CertificateName;
 use crate::ports::StoreError;
 use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, RegisteredRedirectUri, Scopes};
 
-/// What the server knows of a client.
+/// A registered client.
 ///
-/// A combination that the rules do not allow is inert rather than dangerous: a loopback redirect URI of a confidential
-/// client matches nothing, and a public client is never given client credentials.
+/// Combinations that the rules forbid have no effect: a loopback redirect URI of a confidential
+/// client matches nothing, and a public client cannot use the client credentials grant.
 ///
 /// ```
 /// use oauth_core::secret::ClientSecret;
@@ -31,58 +31,63 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RegisteredClient {
-    /// What the client calls itself on the wire.
+    /// Client identifier on the wire.
     pub id: ClientId,
-    /// What a consent page calls it.
+    /// Name of the client on consent pages.
     pub name: Option<String>,
-    /// How it authenticates: this way and no other.
+    /// Only authentication method that the client may use.
     pub authentication: ClientAuthentication,
-    /// Where a browser may be sent back to.
+    /// Redirect URIs to which a browser may be sent.
     pub redirect_uris: Vec<RegisteredRedirectUri>,
-    /// The grants it may ask for.
+    /// Grant types that the client may use.
     pub grant_types: BTreeSet<GrantType>,
-    /// The scopes it may ask for.
+    /// Scopes that the client may request.
     pub scopes: Scopes,
-    /// The resource servers it speaks for: it may introspect access tokens meant for one of these.
+    /// Audiences of the client as a resource server: it may introspect access tokens for any of
+    /// these.
     pub audiences: BTreeSet<Audience>,
-    /// How long its access tokens live, where that is not what the server says.
+    /// Lifetime of the client's access tokens; `None` uses that of the server.
     pub access_token_lifetime: Option<AccessTokenLifetime>,
-    /// How long its chains of refresh tokens live, where that is not what the server says.
+    /// Lifetime of the client's refresh tokens; `None` uses that of the server.
     pub refresh_token_lifetime: Option<RefreshTokenLifetime>,
-    /// What each of its tokens is bound to. A client without it gets what it proves to have a key for, and bearer tokens otherwise.
+    /// Required binding of the client's tokens. With `None` a token is bound to a key that the
+    /// client proves to have, and is a bearer token otherwise.
     pub sender_constraint: Option<SenderConstraint>,
     keeps_refresh_tokens: bool,
 }
 
 impl RegisteredClient {
-    /// A client that can keep no secret, such as a native or browser application: code and refresh grants, no scopes yet.
+    /// Creates a public client, such as a native or browser application, without scopes. It may use
+    /// the code and refresh grants.
     #[must_use]
     pub fn public(id: ClientId) -> Self {
         Self::new(id, ClientAuthentication::None)
     }
 
-    /// A client that authenticates by `client_secret_basic`: code and refresh grants, no scopes yet.
+    /// Creates a client that authenticates by `client_secret_basic`, without scopes. It may use the
+    /// code and refresh grants.
     #[must_use]
     pub fn confidential(id: ClientId, secrets: ClientSecrets) -> Self {
         Self::new(id, ClientAuthentication::SecretBasic(secrets))
     }
 
-    /// A client that authenticates by `private_key_jwt`: code and refresh grants, no scopes yet.
+    /// Creates a client that authenticates by `private_key_jwt`, without scopes. It may use the
+    /// code and refresh grants.
     #[cfg(feature = "_signatures")]
     #[must_use]
     pub fn keyed(id: ClientId, keys: ClientKeys) -> Self {
         Self::new(id, ClientAuthentication::PrivateKeyJwt(keys))
     }
 
-    /// A client that authenticates by `tls_client_auth`, with a certificate in which an authority calls it `name`: code and refresh
-    /// grants, no scopes yet.
+    /// Creates a client that authenticates by `tls_client_auth`, with a CA-issued certificate of
+    /// the given name, without scopes. It may use the code and refresh grants.
     #[must_use]
     pub fn tls(id: ClientId, name: CertificateName) -> Self {
         Self::new(id, ClientAuthentication::Tls(name))
     }
 
-    /// A client that authenticates by `self_signed_tls_client_auth`, with a certificate that is registered itself: code and refresh
-    /// grants, no scopes yet.
+    /// Creates a client that authenticates by `self_signed_tls_client_auth`, with a registered
+    /// certificate, without scopes. It may use the code and refresh grants.
     #[must_use]
     pub fn self_signed_tls(id: ClientId, certificates: RegisteredCertificates) -> Self {
         Self::new(id, ClientAuthentication::SelfSignedTls(certificates))
@@ -104,14 +109,15 @@ impl RegisteredClient {
         }
     }
 
-    /// Calls the client `name` on consent pages.
+    /// Sets the name of the client on consent pages.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Moves a confidential client to `client_secret_post`. A public client stays as it is.
+    /// Changes a client of `client_secret_basic` to `client_secret_post`. Clients of other methods
+    /// do not change.
     #[must_use]
     pub fn with_secret_post(mut self) -> Self {
         if let ClientAuthentication::SecretBasic(secrets) = self.authentication {
@@ -120,62 +126,66 @@ impl RegisteredClient {
         self
     }
 
-    /// Registers one more redirect URI.
+    /// Adds a redirect URI.
     #[must_use]
     pub fn with_redirect_uri(mut self, uri: RegisteredRedirectUri) -> Self {
         self.redirect_uris.push(uri);
         self
     }
 
-    /// Allows these grants and no others.
+    /// Replaces the allowed grant types.
     #[must_use]
     pub fn with_grant_types(mut self, grant_types: impl IntoIterator<Item = GrantType>) -> Self {
         self.grant_types = grant_types.into_iter().collect();
         self
     }
 
-    /// Allows these scopes and no others.
+    /// Replaces the allowed scopes.
     #[must_use]
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
         self.scopes = scopes;
         self
     }
 
-    /// Lets the client introspect access tokens that are meant for `audience`.
+    /// Allows the client to introspect access tokens for `audience`.
     #[must_use]
     pub fn with_audience(mut self, audience: Audience) -> Self {
         self.audiences.insert(audience);
         self
     }
 
-    /// Lets its access tokens live for this long: a JWT for 15 minutes at most, and as the server says where it is longer.
+    /// Sets the lifetime of the client's access tokens. JWTs live at most 15 minutes: for a longer
+    /// lifetime the lifetime of the server applies.
     #[must_use]
     pub const fn with_access_token_lifetime(mut self, lifetime: AccessTokenLifetime) -> Self {
         self.access_token_lifetime = Some(lifetime);
         self
     }
 
-    /// Lets its chains of refresh tokens live for this long; those that have begun keep their end.
+    /// Sets the lifetime of the client's refresh tokens. Existing families keep their expiry.
     #[must_use]
     pub const fn with_refresh_token_lifetime(mut self, lifetime: RefreshTokenLifetime) -> Self {
         self.refresh_token_lifetime = Some(lifetime);
         self
     }
 
-    /// Refuses the client every token that is not bound to its sender in this way.
+    /// Requires that all tokens of the client are bound to their sender in this way.
     #[must_use]
     pub const fn with_sender_constraint(mut self, constraint: SenderConstraint) -> Self {
         self.sender_constraint = Some(constraint);
         self
     }
 
-    /// Lets the client keep its refresh token: a refresh gives an access token alone, and the chain lives as long as its first token,
-    /// however idle. FAPI 2.0 asks for it, because a client that authenticates has no need of rotation and loses answers.
+    /// Lets the client keep its refresh token instead of rotating it. A refresh then returns only
+    /// an access token, and the refresh token lives until its family expires, without an idle
+    /// timeout. FAPI 2.0 recommends this: a client that authenticates gains nothing from rotation,
+    /// and rotation fails when a response is lost.
     ///
     /// # Errors
     ///
-    /// [`NotSenderConstrained`] for a public client, and for one without a [sender constraint](Self::with_sender_constraint): a refresh
-    /// token that anybody can use must change hands visibly.
+    /// [`NotSenderConstrained`] for a public client, and for a client without a [sender
+    /// constraint](Self::with_sender_constraint): a stolen bearer refresh token is detected only by
+    /// rotation.
     pub fn with_kept_refresh_tokens(mut self) -> Result<Self, NotSenderConstrained> {
         self.keeps_refresh_tokens = true;
         if self.rotates_refresh_tokens() {
@@ -184,14 +194,16 @@ impl RegisteredClient {
         Ok(self)
     }
 
-    /// Whether each refresh gives another refresh token: always, unless the client was
-    /// [registered to keep its own](Self::with_kept_refresh_tokens) and is still one that may.
+    /// Returns `true` if each refresh returns a new refresh token. `false` only if
+    /// [`with_kept_refresh_tokens`](Self::with_kept_refresh_tokens) was set and its conditions
+    /// still hold.
     #[must_use]
     pub const fn rotates_refresh_tokens(&self) -> bool {
         !(self.keeps_refresh_tokens && self.is_confidential() && self.sender_constraint.is_some())
     }
 
-    /// Whether a token that is bound to this, or to nothing, is one that the client may have.
+    /// Returns `true` if the [`sender_constraint`](Self::sender_constraint) allows a token with
+    /// this binding; `None` means a bearer token.
     #[must_use]
     pub const fn may_have_bound(&self, confirmation: Option<Confirmation>) -> bool {
         match self.sender_constraint {
@@ -201,20 +213,21 @@ impl RegisteredClient {
         }
     }
 
-    /// Whether the client authenticates at all.
+    /// Returns `true` if the client has an authentication method other than `none`.
     #[must_use]
     pub const fn is_confidential(&self) -> bool {
         !matches!(self.authentication, ClientAuthentication::None)
     }
 
-    /// Whether the grant is registered.
+    /// Returns `true` if the client is registered for the grant type.
     #[must_use]
     pub fn may_use(&self, grant_type: GrantType) -> bool {
         self.grant_types.contains(&grant_type)
     }
 
-    /// Whether a browser may be sent to `uri`: equal byte for byte to a registered one, or to a loopback one of a
-    /// public client but for the port ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
+    /// Returns `true` if a browser may be sent to `uri`: it equals a registered URI byte for byte,
+    /// or, for a public client, a loopback URI with any port ([RFC 8252
+    /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
     #[must_use]
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         self.redirect_uris
@@ -224,49 +237,50 @@ impl RegisteredClient {
     }
 }
 
-/// What the tokens of a client are bound to.
+/// Required binding of a client's tokens.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SenderConstraint {
-    /// A key that it proves to have with each request: `dpop_bound_access_tokens`,
-    /// [RFC 9449 §5.2](https://www.rfc-editor.org/rfc/rfc9449#section-5.2).
+    /// A DPoP key, proven with each request: `dpop_bound_access_tokens`, [RFC 9449
+    /// §5.2](https://www.rfc-editor.org/rfc/rfc9449#section-5.2).
     Dpop,
-    /// The certificate that it connects with: `tls_client_certificate_bound_access_tokens`,
+    /// The TLS client certificate of the connection: `tls_client_certificate_bound_access_tokens`,
     /// [RFC 8705 §3.4](https://www.rfc-editor.org/rfc/rfc8705#section-3.4).
     MutualTls,
 }
 
-/// The client is not one that authenticates and whose tokens are bound to it.
+/// The client is public, or its tokens are not sender-constrained.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("only a confidential client with a sender constraint keeps its refresh tokens")]
 pub struct NotSenderConstrained;
 
-/// How a client proves who it is, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
+/// Authentication method of a client, [RFC 6749
+/// §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClientAuthentication {
-    /// `none`: a public client, which sends its `client_id` only.
+    /// `none`: a public client, which sends only its `client_id`.
     None,
     /// `client_secret_basic`: the secret in the `Authorization` header.
     SecretBasic(ClientSecrets),
     /// `client_secret_post`: the secret in the form.
     SecretPost(ClientSecrets),
-    /// `private_key_jwt`: an assertion under a key of the client,
-    /// [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
+    /// `private_key_jwt`: an assertion signed with a key of the client, [RFC 7523
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
     #[cfg(feature = "_signatures")]
     PrivateKeyJwt(ClientKeys),
-    /// `tls_client_auth`: a certificate of an authority, with this name,
-    /// [RFC 8705 §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1).
+    /// `tls_client_auth`: a CA-issued certificate with this name, [RFC 8705
+    /// §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1).
     Tls(CertificateName),
-    /// `self_signed_tls_client_auth`: this very certificate, whoever signed it,
-    /// [RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
+    /// `self_signed_tls_client_auth`: exactly this certificate, whatever its issuer, [RFC 8705
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
     SelfSignedTls(RegisteredCertificates),
 }
 
 impl ClientAuthentication {
-    /// The secrets, when the client has any.
+    /// Returns the secrets, if the method uses secrets.
     #[must_use]
     pub const fn secrets(&self) -> Option<&ClientSecrets> {
         match self {
@@ -278,7 +292,7 @@ impl ClientAuthentication {
     }
 }
 
-/// A grant that the token endpoint knows.
+/// Grant type of the token endpoint.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -292,14 +306,14 @@ pub enum GrantType {
 }
 
 impl GrantType {
-    /// Every grant on offer.
+    /// All supported grant types.
     pub const ALL: [Self; 3] = [
         Self::AuthorizationCode,
         Self::ClientCredentials,
         Self::RefreshToken,
     ];
 
-    /// The value of `grant_type`.
+    /// Returns the value of `grant_type`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -309,33 +323,33 @@ impl GrantType {
         }
     }
 
-    /// The grant of that name, when it is on offer.
+    /// Parses a value of `grant_type`; `None` for an unsupported one.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grant| grant.as_str() == name)
     }
 }
 
-/// Finds registered clients.
+/// Store of registered clients.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// A client that was put is found by every later lookup, whole, and an id is compared byte for byte: no folding of
-/// case, no trimming.
+/// - A client that was put is returned complete by every later lookup.
+/// - Client identifiers are compared byte for byte, without case folding or trimming.
 #[async_trait]
 pub trait ClientStore: Send + Sync {
-    /// The client of that id.
+    /// Returns the client with this identifier.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError>;
 
-    /// Registers the client, or replaces the whole record of its id.
+    /// Registers the client, or replaces the whole record with the same identifier.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost; putting the same client again is safe.
+    /// [`StoreError`] when nothing was stored or the response was lost. Retrying is safe.
     async fn put_client(&self, client: RegisteredClient) -> Result<(), StoreError>;
 }
 

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::Thumbprint;
 
-/// The certificate of a client that is known by it and not by a name, and, while it is being replaced, the one before:
+/// Certificate of a `self_signed_tls_client_auth` client and, during a rotation, the previous one:
 /// [RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
 ///
-/// Nothing in it is looked at, not even its dates: it is good for as long as it is registered.
+/// Only the bytes of the certificate are compared; its fields, validity dates included, are
+/// ignored. It is accepted as long as it is registered.
 ///
 /// ```
 /// use oauth_core::mtls::ClientCertificate;
@@ -25,27 +26,27 @@ use crate::vocabulary::Thumbprint;
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct RegisteredCertificates {
-    /// The certificate to use from now on.
+    /// Current certificate.
     pub current: Thumbprint,
-    /// The one before, for as long as it is still taken.
+    /// Previous certificate, while it is still accepted.
     pub previous: Option<PreviousCertificate>,
 }
 
-/// A client's certificate that is on its way out.
+/// A replaced certificate of a client.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct PreviousCertificate {
-    /// Which one.
+    /// SHA-256 thumbprint of the certificate.
     pub thumbprint: Thumbprint,
-    /// The instant from which it is another's.
+    /// Instant from which the certificate is refused.
     pub expires_at: SystemTime,
 }
 
 impl RegisteredCertificates {
-    /// One certificate.
+    /// Registers one certificate.
     #[must_use]
     pub const fn new(certificate: Thumbprint) -> Self {
         Self {
@@ -54,7 +55,7 @@ impl RegisteredCertificates {
         }
     }
 
-    /// `certificate` from now on, and the present one too until `previous_expires_at`.
+    /// Replaces the current certificate. The previous one is accepted until `previous_expires_at`.
     #[must_use]
     pub const fn rotated(&self, certificate: Thumbprint, previous_expires_at: SystemTime) -> Self {
         let previous = PreviousCertificate {
@@ -67,7 +68,7 @@ impl RegisteredCertificates {
         }
     }
 
-    /// Whether a certificate is the client's at `now`.
+    /// Returns `true` if the certificate is accepted at `now`.
     #[must_use]
     pub fn accept(&self, certificate: Thumbprint, now: SystemTime) -> bool {
         let is_previous =

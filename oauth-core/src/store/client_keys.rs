@@ -2,13 +2,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::jose::{Algorithm, InvalidKeySet, KeySet};
 
-/// None of the keys is of the algorithm, two have one name, or there are more than 100.
+/// The key set has no key of the algorithm, has two keys with one `kid`, or has more than 100 keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not the keys of a client: at least one of its algorithm is wanted, each under a name of its own")]
 pub struct InvalidClientKeys;
 
-/// The public keys of a client that signs its assertions, and the one algorithm that it signs with:
-/// `jwks` and `token_endpoint_auth_signing_alg` of [RFC 7591 §2](https://www.rfc-editor.org/rfc/rfc7591#section-2).
+/// Public keys of a `private_key_jwt` client and the one algorithm of its assertions: `jwks` and
+/// `token_endpoint_auth_signing_alg` of [RFC 7591
+/// §2](https://www.rfc-editor.org/rfc/rfc7591#section-2).
 ///
 /// ```
 /// use oauth_core::jose::{Algorithm, KeySet, SigningKey};
@@ -30,11 +31,12 @@ pub struct ClientKeys {
 }
 
 impl ClientKeys {
-    /// Those of `keys` that are of `algorithm`: with another one the client authenticates nowhere.
+    /// Registers the keys of `keys` that are of `algorithm`. Assertions of another algorithm are
+    /// refused.
     ///
     /// # Errors
     ///
-    /// There is none of it.
+    /// [`InvalidClientKeys`] when no key is of `algorithm`.
     pub fn new(algorithm: Algorithm, keys: &KeySet) -> Result<Self, InvalidClientKeys> {
         let of_algorithm = keys.iter().filter(|key| key.algorithm() == algorithm);
         let keys = KeySet::new(of_algorithm.cloned())?;
@@ -44,13 +46,14 @@ impl ClientKeys {
         Ok(Self { algorithm, keys })
     }
 
-    /// What the client signs with.
+    /// Returns the signature algorithm of the client's assertions.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The keys, several while the client rotates them: all of [`algorithm`](Self::algorithm).
+    /// Returns the keys, all of [`algorithm`](Self::algorithm). There are several while the client
+    /// rotates its key.
     #[must_use]
     pub const fn keys(&self) -> &KeySet {
         &self.keys
@@ -63,7 +66,7 @@ impl From<InvalidKeySet> for InvalidClientKeys {
     }
 }
 
-/// As a record keeps them: the name of the algorithm and the document of the keys.
+/// Stored form: the name of the algorithm and the JWK set document.
 #[derive(Deserialize, Serialize)]
 struct Wire {
     algorithm: String,
@@ -113,7 +116,7 @@ mod tests {
         assert_eq!(ClientKeys::new(Algorithm::Rs256, &keys()), Err(InvalidClientKeys));
     }
 
-    /// O25: what is read back is checked again.
+    /// O25: a stored record is checked again when it is read.
     #[test]
     fn a_record_without_usable_keys_is_no_client() {
         let jwks = keys().to_json();

@@ -4,39 +4,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::{ClientSecret, TokenHash};
 
-/// The hash of a client's secret and, while it is being replaced, of the one before.
+/// Hash of a client's secret and, during a rotation, that of the previous one.
 ///
 /// # Security
 ///
-/// SHA-256 without salt or stretching: enough for a secret of 256 random bits such as
-/// [`ClientSecret::generate`] makes, not for a password that a person chose.
+/// The hash is SHA-256 without salt or stretching. That suffices for a secret of 256 random bits,
+/// such as [`ClientSecret::generate`] makes. It does not suffice for a password that a person
+/// chose.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct ClientSecrets {
-    /// The secret to use from now on.
+    /// Hash of the current secret.
     pub current: TokenHash,
-    /// The one before, for as long as it still opens.
+    /// Previous secret, while it is still accepted.
     pub previous: Option<PreviousSecret>,
 }
 
-/// A client secret that is on its way out.
+/// A replaced client secret.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct PreviousSecret {
-    /// Its hash.
+    /// SHA-256 hash of the secret.
     pub hash: TokenHash,
-    /// The instant from which it opens nothing.
+    /// Instant from which the secret is refused.
     pub expires_at: SystemTime,
 }
 
 impl ClientSecrets {
-    /// One secret.
+    /// Registers one secret.
     #[must_use]
     pub fn new(secret: &ClientSecret) -> Self {
         Self {
@@ -45,7 +46,7 @@ impl ClientSecrets {
         }
     }
 
-    /// `secret` from now on, and the present one too until `previous_expires_at`.
+    /// Replaces the current secret. The previous one is accepted until `previous_expires_at`.
     #[must_use]
     pub fn rotated(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
         let previous = PreviousSecret {
@@ -58,7 +59,7 @@ impl ClientSecrets {
         }
     }
 
-    /// Whether `secret` opens at `now`. Looks at both hashes in constant time, whichever matches.
+    /// Returns `true` if `secret` is accepted at `now`. Both hashes are compared in constant time.
     #[must_use]
     pub fn accept(&self, secret: &ClientSecret, now: SystemTime) -> bool {
         let presented = secret.hash();

@@ -1,4 +1,5 @@
-//! Names of what is revoked as a whole: 128 random bits, written as 22 characters of base64url.
+//! Identifiers of sessions and token families: 128 random bits, written as 22 characters of
+//! base64url.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,19 +17,19 @@ macro_rules! id {
         pub struct $name([u8; 16]);
 
         impl $name {
-            /// The id of these bytes.
+            /// Creates the identifier from its bytes.
             #[must_use]
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(bytes)
             }
 
-            /// The bytes of the id.
+            /// Returns the bytes of the identifier.
             #[must_use]
             pub const fn as_bytes(&self) -> &[u8; 16] {
                 &self.0
             }
 
-            /// A new random id.
+            /// Generates a random identifier.
             #[must_use]
             pub fn generate(entropy: &dyn Entropy) -> Self {
                 let mut bytes = [0; 16];
@@ -72,9 +73,9 @@ macro_rules! id {
 }
 
 id! {
-    /// Names one chain of refresh tokens and everything issued along it: the unit of revocation.
+    /// Identifier of a token family: all tokens of one authorization, which are revoked together.
     ///
-    /// Not a secret: it opens nothing and appears in events.
+    /// Not a secret: it gives no access, and it appears in events.
     ///
     /// ```
     /// use oauth_core::store::FamilyId;
@@ -83,15 +84,16 @@ id! {
     /// assert_eq!(id.to_string().parse(), Ok(id));
     /// ```
     FamilyId,
-    /// The text is no [`FamilyId`].
+    /// The text is not a [`FamilyId`].
     InvalidFamilyId
 }
 id! {
-    /// Names one session of a user, whatever secret its cookie has at the moment.
+    /// Identifier of a user's session. It stays the same when the secret of the cookie is renewed.
     ///
-    /// Not a secret: it opens nothing, and appears in events and in the user's own list of sessions.
+    /// Not a secret: it gives no access, and it appears in events and in the user's list of
+    /// sessions.
     SessionId,
-    /// The text is no [`SessionId`].
+    /// The text is not a [`SessionId`].
     InvalidSessionId
 }
 

@@ -12,45 +12,47 @@ use crate::secret::TokenHash;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
 
-/// A checked authorization request, [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1): what
-/// remains to be done is to ask the user.
+/// A checked authorization request, [RFC 6749
+/// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), for which the user's sign-in and
+/// consent are still missing.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct AuthorizationRequest {
-    /// Who asks.
+    /// Requesting client.
     pub client_id: ClientId,
-    /// Where the answer goes; one of the client's registered ones.
+    /// Redirect URI of the response; it matches a registered one.
     pub redirect_uri: RedirectUri,
-    /// What is asked for; a subset of what the client may ask for.
+    /// Requested scopes; a subset of the client's registered scopes.
     pub scopes: Scopes,
-    /// The resource servers that tokens are asked for, [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707); all of the
-    /// server's when there is none.
+    /// Requested resource servers, [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707). When empty,
+    /// all resource servers of the authorization server.
     pub resources: Vec<Audience>,
-    /// Handed back as it came.
+    /// `state`, returned unchanged to the client.
     pub state: State,
-    /// Copied into the ID token; there whenever `openid` is asked for.
+    /// `nonce`, copied into the ID token. Always present if `openid` is requested.
     pub nonce: Option<Nonce>,
-    /// The S256 challenge.
+    /// S256 code challenge.
     pub code_challenge: CodeChallenge,
-    /// The key that the code is to be bound to, [RFC 9449 §10](https://www.rfc-editor.org/rfc/rfc9449#section-10).
+    /// Thumbprint of the DPoP key to which the code is bound, [RFC 9449
+    /// §10](https://www.rfc-editor.org/rfc/rfc9449#section-10).
     pub dpop_jkt: Option<Thumbprint>,
-    /// The pages that the client wants shown whatever the host remembers.
+    /// Pages that the client requires, whatever the host remembers.
     pub prompts: BTreeSet<Prompt>,
-    /// Whether no page may be shown at all: `prompt=none`.
+    /// `true` for `prompt=none`: no page may be shown.
     pub silent: bool,
-    /// How long ago, before the request, the user may have proven who they are.
+    /// Maximum age of the user's authentication at the time of the request.
     pub max_age: Option<Duration>,
-    /// Whom the client expects to sign in, for the page to suggest. Not to be believed.
+    /// Suggested user for the sign-in page. Unverified: a hint only.
     pub login_hint: Option<String>,
-    /// The languages of the page that the client suggests, as it wrote them. Not to be believed.
+    /// Suggested languages of the page, unparsed. Unverified: a hint only.
     pub ui_locales: Option<String>,
 }
 
 impl AuthorizationRequest {
-    /// A request for a code that is sent to `redirect_uri`, without scopes or further wishes.
+    /// Creates a request for a code that is sent to `redirect_uri`, without scopes and options.
     #[must_use]
     pub fn new(
         client_id: ClientId,
@@ -75,11 +77,12 @@ impl AuthorizationRequest {
         }
     }
 
-    /// The instant, by a request of `asked_at`, before which the user must not have proven who they are; `None` when any
-    /// sign-in does. To the nanosecond: were it cut to the second that `auth_time` is on the wire, a sign-in from before a
-    /// request would do for its `prompt=login`.
+    /// Returns the earliest acceptable authentication time for a request received at `asked_at`;
+    /// `None` when any sign-in is accepted.
     ///
-    /// `prompt=login` wants a sign-in since the request itself, as `max_age=0` does.
+    /// `prompt=login` requires a sign-in after the request, as `max_age=0` does. The instant is
+    /// exact to the nanosecond: truncated to seconds, as `auth_time` is on the wire, a sign-in
+    /// shortly before the request would satisfy `prompt=login`.
     #[must_use]
     pub fn signed_in_since(&self, asked_at: SystemTime) -> Option<SystemTime> {
         let max_age = if self.prompts.contains(&Prompt::Login) {
@@ -94,22 +97,22 @@ impl AuthorizationRequest {
     }
 }
 
-/// A page that the client wants the user to see,
-/// [OpenID Connect Core §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+/// A page that the client requires, [OpenID Connect Core
+/// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Prompt {
-    /// `consent`: ask again, also for what was granted before.
+    /// `consent`: asks for consent again, also for scopes that were granted before.
     Consent,
-    /// `login`: have the user prove who they are, also when somebody is signed in.
+    /// `login`: authenticates the user again, also in an active session.
     Login,
-    /// `select_account`: let the user choose who to be.
+    /// `select_account`: lets the user choose an account.
     SelectAccount,
 }
 
 impl Prompt {
-    /// The page of that name; `none` is the name of no page.
+    /// Parses a value of `prompt`; `None` for an unknown one and for `none`.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         match name {
@@ -120,7 +123,7 @@ impl Prompt {
         }
     }
 
-    /// The name of the page.
+    /// Returns the value of `prompt`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -131,32 +134,33 @@ impl Prompt {
     }
 }
 
-/// A request that waits for a user to sign in and consent.
+/// A pending interaction: an authorization request that waits for the user to sign in and consent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct InteractionRecord {
-    /// The hash of the id in the page's URL.
+    /// Hash of the identifier in the URL of the page.
     pub id: TokenHash,
-    /// The hash of the secret in the browser's cookie, without which the id opens nothing.
+    /// Hash of the secret in the browser's cookie. The identifier is useless without it.
     pub browser: TokenHash,
-    /// What was asked.
+    /// Authorization request of the client.
     pub request: AuthorizationRequest,
-    /// The hash of the pushed request that it came from, which is spent with it.
+    /// Hash of the pushed request that started the interaction. Completing the interaction
+    /// completes it.
     pub pushed: Option<TokenHash>,
-    /// When it was asked.
+    /// Instant of the authorization request.
     pub created_at: SystemTime,
-    /// The instant from which it can no longer be answered.
+    /// Instant from which the interaction is refused.
     pub expires_at: SystemTime,
 }
 
 impl InteractionRecord {
-    /// The time that the user has to answer: ten minutes.
+    /// Lifetime of an interaction: ten minutes.
     pub const LIFETIME: Duration = Duration::from_secs(10 * 60);
 
-    /// An interaction that begins at `created_at` and can be answered for [`Self::LIFETIME`].
+    /// Creates an interaction that begins at `created_at` and expires after [`Self::LIFETIME`].
     #[must_use]
     pub fn new(
         id: TokenHash,
@@ -174,7 +178,7 @@ impl InteractionRecord {
         }
     }
 
-    /// Names the pushed request that the interaction came from, which is spent with it.
+    /// Sets the pushed request that started the interaction.
     #[must_use]
     pub fn with_pushed(self, pushed: Option<TokenHash>) -> Self {
         Self { pushed, ..self }
@@ -186,27 +190,28 @@ impl InteractionRecord {
 #[must_use]
 #[non_exhaustive]
 pub enum TakeOutcome {
-    /// It is the caller's, and gone from the store.
+    /// The record, now removed from the store.
     Taken(Box<InteractionRecord>),
-    /// It belongs to this browser and is too old; unchanged.
+    /// The interaction belongs to this browser and has expired; nothing changed.
     Expired,
-    /// The pushed request that it came from is completed or gone; unchanged.
+    /// The pushed request of the interaction was completed or deleted; nothing changed.
     RequestSpent,
-    /// There is none of that id, or it belongs to another browser; unchanged.
+    /// No interaction has that identifier, or it belongs to another browser; nothing changed.
     NotFound,
 }
 
 impl TakeOutcome {
-    /// Decides at `now` whether `browser` may take the interaction that the store read; `None` when it found none. The result is the
-    /// hash of the pushed request to complete first, if there is one.
+    /// Decides at `now` whether `browser` may take the interaction that the store read; `None` when
+    /// the store found none. Returns the hash of the pushed request to complete, if there is one.
     ///
-    /// In the same step the store marks that request as completed, which must change one row, and removes the interaction;
-    /// after both the outcome is [`TakeOutcome::Taken`]. When the request is gone or was completed before, the store changes nothing
-    /// and the outcome is [`TakeOutcome::RequestSpent`].
+    /// In the same step the store marks that pushed request as completed and removes the
+    /// interaction; the outcome is then [`TakeOutcome::Taken`]. If the update of the pushed request
+    /// changes no row, because it was deleted or completed before, the store changes nothing and
+    /// returns [`TakeOutcome::RequestSpent`].
     ///
     /// # Errors
     ///
-    /// The outcome when nothing is to be written: [`TakeOutcome::NotFound`], also for another browser, or
+    /// The outcome of a refusal: [`TakeOutcome::NotFound`], also for another browser, or
     /// [`TakeOutcome::Expired`].
     pub fn decide(
         interaction: Option<&InteractionRecord>,
@@ -224,35 +229,42 @@ impl TakeOutcome {
     }
 }
 
-/// Keeps sign-ins while the user is at the host's pages, and pushed requests until one of their sign-ins is answered.
+/// Store of pending interactions and of pushed authorization requests.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// See the [module](super). Of any number of callers that take one interaction exactly one gets it, and of any number that
-/// take interactions of one pushed request as well: taking spends both in the same step. [`TakeOutcome::decide`] has the order
-/// of the checks: the browser, then the expiry, then the pushed request. A refusal changes nothing.
+/// In addition to the contract of the [module](super):
+///
+/// - Of any number of concurrent callers that take one interaction, exactly one gets it.
+/// - Of any number of concurrent callers that take interactions of one pushed request, exactly one
+///   gets its interaction: taking completes the pushed request in the same step.
+/// - [`TakeOutcome::decide`] has the order of the checks: the browser, the expiry, the pushed
+///   request.
+/// - A refusal changes nothing.
 #[async_trait]
 pub trait InteractionStore: Send + Sync {
-    /// Stores a new interaction; never overwrites.
+    /// Inserts a new interaction. Never overwrites.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_interaction(&self, interaction: InteractionRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads an interaction, also one that has expired and was not purged yet.
+    /// Reads an interaction, also an expired one that was not purged yet.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn interaction(&self, id: &TokenHash) -> Result<Option<InteractionRecord>, StoreError>;
 
-    /// Removes the interaction and answers it, when it belongs to `browser` and `now < expires_at`. When it came from a
-    /// pushed request, that one must be there and not completed, and is completed in the same step.
+    /// Removes and returns the interaction if it belongs to `browser` and `now < expires_at`. If it
+    /// came from a pushed request, that request must exist and not be completed; the same step
+    /// completes it.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; the interaction may be gone then, and the user starts again.
+    /// [`StoreError`] when the store cannot answer. The interaction may be gone then, and the user
+    /// starts again.
     async fn take_interaction(
         &self,
         id: &TokenHash,
@@ -260,26 +272,26 @@ pub trait InteractionStore: Send + Sync {
         now: SystemTime,
     ) -> Result<TakeOutcome, StoreError>;
 
-    /// Stores a new pushed request; never overwrites.
+    /// Inserts a new pushed request. Never overwrites.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads a pushed request, also one that is completed, or has expired and was not purged yet.
+    /// Reads a pushed request, also a completed or expired one that was not purged yet.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn pushed(&self, hash: &TokenHash) -> Result<Option<PushedRequestRecord>, StoreError>;
 
-    /// Drops the interactions with `expires_at <= now` and the pushed requests with `retain_until <= now`, and answers how
-    /// many those were.
+    /// Deletes the interactions with `expires_at <= now` and the pushed requests with
+    /// `retain_until <= now`, and returns their number.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn purge_interactions(&self, now: SystemTime) -> Result<u64, StoreError>;
 }
 

@@ -1,34 +1,43 @@
-//! What the server keeps: its records, and one store trait per aggregate that a host implements.
+//! Records of the authorization server, and the store traits that a host implements, one per
+//! aggregate.
 //!
 //! | aggregate | trait | records |
 //! |---|---|---|
 //! | registered clients | [`ClientStore`] | [`RegisteredClient`] |
-//! | sign-ins under way, pushed requests | [`InteractionStore`] | [`InteractionRecord`], [`PushedRequestRecord`] |
+//! | pending interactions, pushed authorization requests | [`InteractionStore`] | [`InteractionRecord`], [`PushedRequestRecord`] |
 //! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
-//! | names that may be used once | [`ReplayStore`] | |
+//! | used `jti` values (replay detection) | [`ReplayStore`] | |
 //! | attempts at secrets and passwords | [`AttemptStore`] | [`Tally`](crate::attempts::Tally) |
 //! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
 //!
-//! Codes and tokens are one aggregate because redeeming a code creates a family and its first tokens in the same
-//! step: a crash in between would leave a spent code that bought nothing, or a bought token whose code still works.
+//! Codes and tokens are one aggregate because redeeming a code creates a family and its first
+//! tokens in the same step. A crash in between would leave a redeemed code without tokens, or
+//! tokens whose code can still be redeemed.
 //!
-//! # What every store must guarantee
+//! # Contract
 //!
-//! - **Each verb is one linearizable step.** Two callers of the same verb see it happen in some order, never mixed.
-//!   No verb may be a read followed by a write that another caller can get between. What a verb checks, it checks
-//!   inside that step, also when its caller has just read the same row.
-//! - **An outcome other than the successful one changed nothing.**
-//! - **The order of checks is a pure function** where there are several: [`RedeemOutcome::decide`], [`RotateOutcome::decide`],
-//!   [`RevokeOutcome::decide`], [`TakeOutcome::decide`], [`SessionChange::decide`], [`ResetOutcome::decide`]. A store gives it what it
-//!   read in the step of the verb, or calls it to name the refusal after an `UPDATE` that changed no row.
-//! - **Acknowledged is durable**, as far as the store is durable at all: what was answered survives a crash.
-//! - **Expiry is data.** `now` is an argument; a store asks no clock. What expires at T is alive while `now < T`.
-//! - **Tombstones stay** until the purge verb is called with a `now` that lets them go: a spent code or a rotated
-//!   refresh token that is forgotten too early turns a theft into an unknown token.
+//! - **Each method is one linearizable step.** Concurrent calls take effect in some order, never
+//!   mixed. No method is a read followed by a write between which another call can take effect. A
+//!   method makes its checks inside that step, also when its caller has just read the same row.
+//! - **Only the successful outcome changes anything.**
+//! - **Pure functions decide the order of checks**: [`RedeemOutcome::decide`],
+//!   [`RotateOutcome::decide`], [`RevokeOutcome::decide`], [`TakeOutcome::decide`],
+//!   [`SessionChange::decide`], [`ResetOutcome::decide`]. A store passes the rows that it read in
+//!   the step of the method, or calls the function to name the refusal after an `UPDATE` that
+//!   changed no row.
+//! - **Acknowledged means durable**, as far as the store is durable at all: an acknowledged write
+//!   survives a crash.
+//! - **Expiry is data.** `now` is an argument, and a store reads no clock. A record that expires at
+//!   T is valid while `now < T`.
+//! - **Tombstones stay** until a purge method deletes them. A tombstone is a redeemed code or a
+//!   rotated refresh token, kept to detect reuse. If it is deleted too early, reuse of a stolen
+//!   token looks like an unknown token.
 //!
-//! Records are serde values with hashes in place of every secret. A store keeps the whole record and copies into
-//! columns what it searches by.
-//! [`memory`](crate::memory) holds the reference implementations; the crate
+//! Records are serde values that hold hashes instead of secrets. A store keeps the whole record and
+//! copies the fields that it searches by into columns.
+//!
+//! [`memory`](crate::memory) has the reference implementations. The crate `oauth-core-conformance`
+//! has a conformance kit for each trait.
 //! `oauth-core-conformance` has a kit of tests for each trait.
 
 mod attempt_store;
@@ -74,13 +83,14 @@ pub use token::{
 pub use token_outcome::{CodeSnapshot, RedeemOutcome, RefreshTokenSnapshot, RevokeOutcome, RotateOutcome};
 pub use token_store::{CodeRedemption, Rotation, TokenStore};
 
-/// What became of an insert, which never overwrites.
+/// Outcome of an insert. An insert never overwrites.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum Insertion {
     /// The record was stored.
     Inserted,
-    /// A record of that key was there and is unchanged. Keys come from 256 random bits, so this means broken entropy.
+    /// A record with that key exists and did not change. Keys have 256 random bits, so this
+    /// indicates broken entropy.
     Exists,
 }

@@ -6,33 +6,35 @@ use super::{AuthorizationRequest, InteractionRecord};
 use crate::secret::TokenHash;
 use crate::time::later;
 
-/// A checked request that its client has pushed, [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126).
+/// A pushed authorization request (PAR), [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126),
+/// already checked.
 ///
-/// Browsers may bring its name as often as they like while it is fresh; the first sign-in that is answered completes it.
-/// It stays until no sign-in that it began can be answered any more.
+/// Browsers may present its `request_uri` any number of times until it expires; the first sign-in
+/// that completes also completes the request. The record stays until every interaction that it
+/// started has expired.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct PushedRequestRecord {
-    /// The hash of the name in its `request_uri`.
+    /// Hash of the identifier in the `request_uri`.
     pub hash: TokenHash,
-    /// What is asked for, and by which client.
+    /// Authorization request, with its client.
     pub request: AuthorizationRequest,
-    /// The instant from which it begins no sign-in.
+    /// Instant from which the `request_uri` starts no interaction.
     pub expires_at: SystemTime,
-    /// The instant from which it may be forgotten.
+    /// Instant from which the record may be deleted.
     pub retain_until: SystemTime,
-    /// Whether one of its sign-ins was answered. The only field that changes.
+    /// `true` once one of its interactions was completed. The only field that changes.
     pub completed: bool,
 }
 
 impl PushedRequestRecord {
-    /// How long its client may take to send the user along.
+    /// Lifetime of a `request_uri`: 60 seconds.
     pub const LIFETIME: Duration = Duration::from_secs(60);
 
-    /// A fresh one of this hash, pushed at `pushed_at`: good for sixty seconds.
+    /// Creates a request pushed at `pushed_at`. It expires after [`Self::LIFETIME`].
     #[must_use]
     pub fn new(hash: TokenHash, request: AuthorizationRequest, pushed_at: SystemTime) -> Self {
         let expires_at = later(pushed_at, Self::LIFETIME);

@@ -6,39 +6,41 @@ use async_trait::async_trait;
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 
-/// What became of spending something that may be used once.
+/// Outcome of the first or a repeated use of a single-use key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum SpendOutcome {
-    /// Nobody has spent it before, as far as the store remembers; from now on it is spent.
+    /// The key was unknown and is now stored.
     Fresh,
-    /// It was spent before and is remembered as before: this is a replay. Nothing changed.
+    /// The key was stored before: this is a replay. Nothing changed.
     Seen,
 }
 
-/// Remembers which single-use names were used, for as long as they could be used again: the `jti` of a client's assertion,
-/// [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and that of a proof of possession,
+/// Store for replay detection. It remembers used `jti` values until they expire: those of client
+/// assertions, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and of DPoP proofs,
 /// [RFC 9449 §11.1](https://www.rfc-editor.org/rfc/rfc9449#section-11.1).
 ///
-/// The caller makes the key: a hash of what the name is for, of who gave it, and of the name itself, so that nobody spends
-/// what is another's. It spends a name **after** every other check, so that what is refused anyway costs no row.
+/// The caller derives the key as a hash of the purpose, the sender and the `jti`, so that senders
+/// cannot use up each other's keys. The caller stores a key **after** all other checks, so that
+/// refused requests cost no row.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// See the [module](super), and:
+/// In addition to the contract of the [module](super):
 ///
-/// - Of any number of callers that spend one key while it is not remembered exactly one gets `Fresh`, also while others purge.
-/// - A key is remembered while `now < expires_at`, however often it is presented; presenting it again prolongs nothing.
-/// - It fails rather than forgets: a store that drops rows to make room lets assertions be replayed.
+/// - Of any number of concurrent callers that present a key which is not stored, exactly one gets
+///   `Fresh`, also during a purge.
+/// - A key is stored while `now < expires_at`. Presenting it again does not extend its expiry.
+/// - A full store returns an error. A store that deletes keys to make room allows replays.
 #[async_trait]
 pub trait ReplayStore: Send + Sync {
-    /// Spends `key`, to be remembered until `expires_at`.
+    /// Stores `key` until `expires_at`, if it is not stored yet.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost. The key may be spent then: whoever presented it comes
-    /// back with another.
+    /// [`StoreError`] when nothing was stored or the response was lost. The key may be stored then;
+    /// the client retries with a new `jti`.
     async fn insert_once(
         &self,
         key: TokenHash,
@@ -46,11 +48,11 @@ pub trait ReplayStore: Send + Sync {
         now: SystemTime,
     ) -> Result<SpendOutcome, StoreError>;
 
-    /// Drops the keys with `expires_at <= now`, and answers how many those were.
+    /// Deletes the keys with `expires_at <= now` and returns their number.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn purge_replays(&self, now: SystemTime) -> Result<u64, StoreError>;
 }
 

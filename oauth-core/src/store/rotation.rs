@@ -6,25 +6,26 @@ use super::{AccessTokenRecord, RefreshTokenRecord};
 use crate::ports::Entropy;
 use crate::secret::TokenHash;
 
-/// What a tombstone tells: when a refresh token was exchanged, and for what.
+/// Rotation of a refresh token, kept in the record of the rotated token (its tombstone).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct Rotated {
-    /// When it was exchanged.
+    /// Instant of the rotation.
     pub at: SystemTime,
-    /// The refresh token that took its place.
+    /// Hash of the refresh token that replaced it.
     pub successor: TokenHash,
-    /// The access token that was issued with that one.
+    /// Hash of the access token issued with the replacement.
     pub access: TokenHash,
-    /// What the two were derived with; none when they were made at random, and cannot be made again.
+    /// Salt from which both tokens were derived; `None` for random tokens, which cannot be derived
+    /// again for a retry.
     pub salt: Option<RotationSalt>,
 }
 
 impl Rotated {
-    /// An exchange at `at` for two tokens that were made at random.
+    /// Creates a rotation at `at` to two random tokens.
     #[must_use]
     pub const fn new(at: SystemTime, successor: TokenHash, access: TokenHash) -> Self {
         Self {
@@ -35,54 +36,55 @@ impl Rotated {
         }
     }
 
-    /// With the salt that the two tokens were derived with, if they were.
+    /// Sets the salt from which both tokens were derived.
     #[must_use]
     pub const fn with_salt(self, salt: Option<RotationSalt>) -> Self {
         Self { salt, ..self }
     }
 }
 
-/// What one rotation issued, as it is now.
+/// Current records of the two tokens that a rotation issued.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct Successor {
-    /// The refresh token that took the place of the presented one.
+    /// Refresh token that replaced the presented one.
     pub refresh: RefreshTokenRecord,
-    /// The access token that was issued with it.
+    /// Access token issued with it.
     pub access: AccessTokenRecord,
 }
 
 impl Successor {
-    /// The two tokens of one rotation.
+    /// Creates a successor from the two tokens of a rotation.
     #[must_use]
     pub const fn new(refresh: RefreshTokenRecord, access: AccessTokenRecord) -> Self {
         Self { refresh, access }
     }
 }
 
-/// 128 random bits that set one rotation apart from every other; see [`RetryPepper`](crate::grant::RetryPepper).
+/// 128 random bits that make the tokens of each rotation unique; see
+/// [`RetryPepper`](crate::grant::RetryPepper).
 ///
-/// Not a secret: without the token that was presented and the pepper it leads to nothing.
+/// Not a secret: without the presented token and the pepper it reveals nothing.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct RotationSalt([u8; 16]);
 
 impl RotationSalt {
-    /// The salt of these bytes.
+    /// Creates the salt from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes of the salt.
+    /// Returns the bytes of the salt.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 
-    /// A new random salt.
+    /// Generates a random salt.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; 16];

@@ -9,65 +9,66 @@ use crate::session_timeouts::SessionTimeouts;
 use crate::time::later;
 use crate::vocabulary::Subject;
 
-/// A session is written to the store at most this many times within its idle timeout.
+/// Maximum number of recorded uses within one idle timeout.
 const TOUCHES: u32 = 10;
 
-/// The session of one user in one browser.
+/// Session of a user in a browser.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct SessionRecord {
-    /// The hash of the secret in the browser's cookie. Another one after each renewal.
+    /// Hash of the secret in the browser's cookie. Each renewal replaces it.
     pub hash: TokenHash,
-    /// The hash of the secret before the last renewal: it opens nothing, but whoever signs out by it means this session.
+    /// Hash of the secret before the last renewal. It no longer authenticates, but signing out with
+    /// it ends this session.
     pub renewed_from: Option<TokenHash>,
-    /// Its name, which stays: for lists, for what was granted in it, and for events.
+    /// Identifier of the session, which never changes. Lists, grants and events refer to it.
     pub id: SessionId,
-    /// Who is signed in.
+    /// Signed-in user.
     pub subject: Subject,
-    /// When they proved it last.
+    /// Instant of the user's last authentication.
     pub auth_time: SystemTime,
-    /// When it began.
+    /// Instant of the sign-in.
     pub created_at: SystemTime,
-    /// When it was last used, give or take a tenth of the idle timeout. Only grows.
+    /// Instant of the last recorded use, exact to a tenth of the idle timeout. Never decreases.
     pub seen_at: SystemTime,
-    /// How long it may go unused.
+    /// Idle timeout.
     pub idle: Duration,
-    /// The instant from which it opens nothing, however busy it was. Never moves.
+    /// Instant of the absolute timeout, which never changes.
     pub expires_at: SystemTime,
-    /// What a list of sessions calls it, the browser's name for instance.
+    /// Label in the user's list of sessions, for example the name of the browser.
     pub label: Option<String>,
-    /// Whether, when and why it ended early.
+    /// Instant and reason of an early end.
     pub ended: Option<SessionEnd>,
 }
 
-/// Why a session goes on under another secret.
+/// Reason to renew the secret of a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SessionRenewal {
-    /// Its user gained higher rights.
+    /// The user gained higher privileges.
     Escalated,
-    /// Its user proved anew who they are: that counts as their sign-in from now on.
+    /// The user authenticated again, which updates `auth_time`.
     Proven,
 }
 
-/// The end of a session before its time.
+/// Early end of a session.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct SessionEnd {
-    /// Why.
+    /// Reason.
     pub reason: RevocationReason,
-    /// When.
+    /// Instant.
     pub at: SystemTime,
 }
 
 impl SessionEnd {
-    /// An end for `reason` at `at`.
+    /// Creates an end for `reason` at `at`.
     #[must_use]
     pub const fn new(reason: RevocationReason, at: SystemTime) -> Self {
         Self { reason, at }
@@ -75,7 +76,8 @@ impl SessionEnd {
 }
 
 impl SessionRecord {
-    /// The session of `subject`, who has just proven who they are, under the cookie of this hash.
+    /// Creates the session of `subject`, who authenticated at `now`, under the cookie with this
+    /// hash.
     #[must_use]
     pub fn new(
         hash: TokenHash,
@@ -99,27 +101,28 @@ impl SessionRecord {
         }
     }
 
-    /// Calls the session `label` in lists.
+    /// Sets the label in the user's list of sessions.
     #[must_use]
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// The instant of the earlier of its two ends, as it was used so far.
+    /// Returns the earlier of the idle and the absolute timeout, without further uses.
     #[must_use]
     pub fn active_until(&self) -> SystemTime {
         later(self.seen_at, self.idle).min(self.expires_at)
     }
 
-    /// The instant from which the record may be forgotten. One that was left idle is kept until it is too old, which is how long its
-    /// browser keeps the cookie: whoever signs out by it then ends what was granted in it.
+    /// Returns the instant from which the record may be deleted. An idle session is kept until its
+    /// absolute timeout, as long as the browser keeps the cookie, so that signing out with it still
+    /// revokes its grants.
     #[must_use]
     pub fn kept_until(&self) -> SystemTime {
         self.ended.map_or(self.expires_at, |end| end.at)
     }
 
-    /// Where the session stands at `now`. Of two limits the one that came first counts.
+    /// Returns the state at `now`. The timeout that came first names it.
     #[must_use]
     pub fn state(&self, now: SystemTime) -> SessionState {
         if self.ended.is_some() {
@@ -133,13 +136,14 @@ impl SessionRecord {
         }
     }
 
-    /// Whether a use at `now` is to be written down: the session is active, and was last seen a while ago.
+    /// Returns `true` if a use at `now` must be recorded: the session is active, and its last
+    /// recorded use is at least a tenth of the idle timeout ago.
     #[must_use]
     pub fn is_to_be_touched(&self, now: SystemTime) -> bool {
         self.state(now) == SessionState::Active && now >= later(self.seen_at, self.idle / TOUCHES)
     }
 
-    /// The session after a use at `now`; `None` when it is over.
+    /// Returns the session after a use at `now`; `None` if it has ended.
     #[must_use]
     pub fn touched(&self, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
@@ -148,7 +152,8 @@ impl SessionRecord {
         })
     }
 
-    /// The session under a new secret from `now` on; `None` when it is over. It lasts no longer for it.
+    /// Returns the session under a new secret; `None` if it has ended. The absolute timeout does
+    /// not move.
     #[must_use]
     pub fn renewed(&self, hash: TokenHash, renewal: SessionRenewal, now: SystemTime) -> Option<Self> {
         self.touched(now).map(|session| Self {
@@ -162,14 +167,14 @@ impl SessionRecord {
         })
     }
 
-    /// Whether whoever signs out by the secret of this hash means this session: its secret, or the one before the last
-    /// renewal, which a request may have had on the way.
+    /// Returns `true` if signing out with the secret of this hash ends this session: the current
+    /// secret, or the one before the last renewal, which a concurrent request may have sent.
     #[must_use]
     pub fn is_meant_by(&self, hash: &TokenHash) -> bool {
         self.hash == *hash || self.renewed_from == Some(*hash)
     }
 
-    /// The session, ended at `now`; `None` when it was over before.
+    /// Returns the session, ended at `now`; `None` if it had ended before.
     #[must_use]
     pub fn revoked(&self, reason: RevocationReason, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
@@ -207,7 +212,7 @@ mod tests {
         )
     }
 
-    /// What a record becomes by each trigger, and when that is.
+    /// Returns the record after `trigger`, and the instant at which that is.
     fn happen(
         record: &SessionRecord,
         trigger: SessionTrigger,
@@ -227,7 +232,7 @@ mod tests {
             }
             SessionTrigger::LeftIdle => (same(), now.max(record.seen_at + record.idle)),
             SessionTrigger::GrewOld => {
-                // busy to the end
+                // used up to the absolute timeout
                 let mut busy = same();
                 busy.seen_at = busy.seen_at.max(record.expires_at - NANOSECOND);
                 (busy, now.max(record.expires_at))
@@ -235,7 +240,8 @@ mod tests {
         }
     }
 
-    /// S6: after any five things, a record stands where the table says, and never opens anything again once it was over.
+    /// S6: after any five triggers a record is in the state of the table; an ended session never
+    /// becomes active.
     #[test]
     fn a_session_follows_the_table_of_its_states() {
         let triggers = SessionTrigger::ALL;
@@ -267,14 +273,15 @@ mod tests {
         }
     }
 
-    /// S2, 105: to the nanosecond, from the clock alone, and the limit that came first is the one that counts.
+    /// S2, 105: timeouts are exact to the nanosecond, and the timeout that came first names the
+    /// state.
     #[test]
     fn a_session_ends_idle_or_old_at_the_exact_instant() {
         let session = session();
         let idle = start() + 30 * MINUTE;
         assert_eq!(session.state(idle - NANOSECOND), SessionState::Active);
         assert_eq!(session.state(idle), SessionState::IdleExpired);
-        // left idle it stays, however old it becomes
+        // an idle session stays idle after its absolute timeout
         assert_eq!(session.state(session.expires_at), SessionState::IdleExpired);
         let mut busy = session.clone();
         while let Some(used) = busy.touched(busy.seen_at + 29 * MINUTE) {
@@ -285,7 +292,8 @@ mod tests {
         assert_eq!(busy.state(busy.expires_at), SessionState::AbsoluteExpired);
     }
 
-    /// S2, 108: a use is written down once in a tenth of the idle timeout, and a clock that goes back takes nothing away.
+    /// S2, 108: a use is recorded once in a tenth of the idle timeout, and a clock that goes back
+    /// changes nothing.
     #[test]
     fn a_touch_is_rare_and_only_moves_forward() {
         let session = session();
@@ -298,8 +306,8 @@ mod tests {
         assert_eq!(touched.touched(start()).unwrap().seen_at, due);
     }
 
-    /// S4: a renewed session has another secret, the same name, and not a moment longer to live; who proved anew who they
-    /// are has signed in then.
+    /// S4: a renewed session has another secret, the same identifier and the same absolute timeout;
+    /// authenticating again updates `auth_time`.
     #[test]
     fn a_renewed_session_has_another_secret_and_the_same_end() {
         let session = session();
@@ -319,14 +327,14 @@ mod tests {
             ..expected
         };
         assert_eq!(proven, expected);
-        // by a clock that went back
+        // the clock went back
         let again = proven
             .renewed(session.hash, SessionRenewal::Proven, start())
             .unwrap();
         assert_eq!(again.auth_time, now);
     }
 
-    /// S1, S4: the secret before the last renewal still means the session, and none before that one.
+    /// S1, S4: the current and the previous secret sign the session out, older ones do not.
     #[test]
     fn a_session_is_meant_by_its_last_two_secrets() {
         let secrets = ["cookie", "second", "third"].map(TokenHash::of);

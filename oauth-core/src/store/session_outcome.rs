@@ -4,20 +4,21 @@ use super::{ResetTokenRecord, Revoked, SessionRecord, SessionRenewal};
 use crate::secret::TokenHash;
 use crate::vocabulary::Subject;
 
-/// Outcome of a verb that needs a session which is not over. The checks are made in the order `NotFound`, `Over`.
+/// Outcome of changing a session that must be active. The checks are made in the order `NotFound`,
+/// `Over`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum SessionOutcome {
-    /// The session was active, and the step is done.
+    /// The session was active and was changed.
     Done,
-    /// It was idle too long, too old or ended; nothing changed.
+    /// The session has timed out or was ended; nothing changed.
     Over,
-    /// There is none under that secret; nothing changed.
+    /// No session has that secret; nothing changed.
     NotFound,
 }
 
-/// Change of one session that is not over.
+/// A change of an active session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -28,20 +29,21 @@ pub enum SessionChange {
     Touch,
     /// Replace the secret: [`SessionStore::renew_session`](super::SessionStore::renew_session).
     Renew {
-        /// The hash of the new secret.
+        /// Hash of the new secret.
         hash: TokenHash,
-        /// The reason.
+        /// Reason of the renewal.
         renewal: SessionRenewal,
     },
 }
 
 impl SessionChange {
-    /// Decides the change at `now` from the session that the store read, `None` when it found none: the record to write in the
-    /// same step, after which the outcome is [`SessionOutcome::Done`].
+    /// Decides the change at `now` of the session that the store read; `None` when the store found
+    /// none. Returns the record to write in the same step; the outcome is then
+    /// [`SessionOutcome::Done`].
     ///
     /// # Errors
     ///
-    /// The outcome when nothing is to be written: [`SessionOutcome::NotFound`] or [`SessionOutcome::Over`].
+    /// The outcome of a refusal: [`SessionOutcome::NotFound`] or [`SessionOutcome::Over`].
     pub fn decide(
         self,
         session: Option<&SessionRecord>,
@@ -61,27 +63,29 @@ impl SessionChange {
 #[must_use]
 #[non_exhaustive]
 pub enum ResetOutcome {
-    /// It is spent, and its subject is signed out everywhere.
+    /// The token is used up, and its subject is signed out everywhere.
     Redeemed {
-        /// Whose password may be set now.
+        /// User whose password may now be set.
         subject: Subject,
-        /// What ended.
+        /// Numbers of ended records.
         revoked: Revoked,
     },
-    /// It is too old; nothing changed.
+    /// The token has expired; nothing changed.
     Expired,
-    /// There is none: it was never issued, is spent, a newer one took its place, or it is nobody's. Nothing changed.
+    /// No valid token: it was never issued, was used, was replaced by a newer one, or belongs to no
+    /// user. Nothing changed.
     NotFound,
 }
 
 impl ResetOutcome {
-    /// Decides the redemption of a reset token at `now` from the record that the store read, `None` when it found none: the
-    /// subject whose sessions, families, codes and reset tokens end in the same step, after which the outcome is
+    /// Decides the redemption at `now` of the reset token that the store read; `None` when the
+    /// store found none. Returns the subject. In the same step the store ends the sessions,
+    /// families, codes and reset tokens of that subject; the outcome is then
     /// [`ResetOutcome::Redeemed`].
     ///
     /// # Errors
     ///
-    /// The outcome when nothing is to be written: [`ResetOutcome::NotFound`], also for a token without a subject, or
+    /// The outcome of a refusal: [`ResetOutcome::NotFound`], also for a token without a subject, or
     /// [`ResetOutcome::Expired`].
     pub fn decide(token: Option<&ResetTokenRecord>, now: SystemTime) -> Result<&Subject, Self> {
         let token = token.ok_or(Self::NotFound)?;
@@ -106,7 +110,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
-    /// A session that is active until `now`, by its idle timeout or by its absolute limit.
+    /// Sessions that are active until `now`, by their idle and by their absolute timeout.
     fn sessions() -> [SessionRecord; 2] {
         let timeouts = SessionTimeouts::default();
         [timeouts.idle(), timeouts.absolute()].map(|before| {

@@ -12,24 +12,24 @@ use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::vocabulary::Subject;
 
-/// A password-reset token that was issued.
+/// An issued password-reset token.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct ResetTokenRecord {
-    /// The hash of the token.
+    /// SHA-256 hash of the token.
     pub hash: TokenHash,
-    /// Whose password it lets its owner set; `None` where nobody has the address that was asked for.
+    /// User whose password may be set; `None` when no user has the requested address.
     pub subject: Option<Subject>,
-    /// When it was issued.
+    /// Instant of issue.
     pub issued_at: SystemTime,
-    /// The instant from which it opens nothing.
+    /// Instant from which the token is refused.
     pub expires_at: SystemTime,
 }
 
-/// How much ended.
+/// Numbers of records that one step ended.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[must_use]
 #[expect(
@@ -47,56 +47,63 @@ pub struct Revoked {
     pub reset_tokens: u64,
 }
 
-/// Keeps sessions and password-reset tokens, and ends everything that lets somebody in.
+/// Store of sessions and password-reset tokens, and of sign-out everywhere.
 ///
-/// A [`TokenStore`] too, of the same tables: ending a session ends what was granted in it, and signing out everywhere
-/// reaches across sessions, codes, token families and reset tokens, in one step. A session that times out ends nothing but itself.
+/// It extends [`TokenStore`] on the same tables: ending a session revokes the grants made in it,
+/// and signing out everywhere ends sessions, codes, token families and reset tokens in one step. A
+/// session timeout ends the session alone.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// See the [module](super), and:
+/// In addition to the contract of the [module](super):
 ///
-/// - **The rules of a row are pure functions**: load it, call [`SessionChange::decide`](super::SessionChange::decide) to touch or renew it,
-///   [`SessionRecord::revoked`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and write the result, in one step. Of any
-///   number of callers that renew one session exactly one does.
-/// - **What was ended stays ended**: once [`end_session`](Self::end_session),
-///   [`end_session_by_secret`](Self::end_session_by_secret), [`revoke_subject`](Self::revoke_subject) or
-///   [`redeem_reset_token`](Self::redeem_reset_token) has answered, nothing from before is worth anything, whatever had begun
-///   before; and a reader sees either all of it ended or none.
-/// - A code that names a session is redeemed only while that session is active, or else it is
-///   [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded): one that was left idle cannot be ended any more, and
-///   signing out everywhere must outlast a consent that was under way. What it bought before goes on.
+/// - **Pure functions decide the change of a row**: in one step, load it, call
+///   [`SessionChange::decide`](super::SessionChange::decide) to touch or renew a session,
+///   [`SessionRecord::revoked`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and
+///   write the result.
+/// - Of any number of concurrent callers that renew one session, exactly one succeeds.
+/// - **Ended records stay ended**: once [`end_session`](Self::end_session),
+///   [`end_session_by_secret`](Self::end_session_by_secret),
+///   [`revoke_subject`](Self::revoke_subject) or [`redeem_reset_token`](Self::redeem_reset_token)
+///   has returned, no earlier session, code or token it covers is valid, also if a concurrent call
+///   had begun before. A reader sees all of them ended or none.
+/// - A code that names a session is redeemed only while that session is active; otherwise the
+///   outcome is [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded). An idle
+///   session can no longer be ended, and a consent given during a sign-out everywhere must not
+///   survive it. Tokens from codes that were redeemed before stay valid.
 ///   [`Grant::is_session_active`](super::Grant::is_session_active) is the check.
-/// - What belongs to another subject is untouched.
-/// - Of any number of callers that redeem one reset token exactly one gets `Redeemed`, and a subject has at most one.
+/// - Records of other subjects do not change.
+/// - Of any number of concurrent callers that redeem one reset token, exactly one gets `Redeemed`.
+///   A subject has at most one reset token.
 #[async_trait]
 pub trait SessionStore: TokenStore {
-    /// Stores a new session; never overwrites one of the same secret or name.
+    /// Inserts a new session. Never overwrites one with the same secret or identifier.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads the session under a secret, also one that is over and was not purged yet.
+    /// Reads the session with this secret, also an ended one that was not purged yet.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn session(&self, hash: &TokenHash) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// Writes a use of the session at `now`.
+    /// Records a use of the session at `now`.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn touch_session(&self, hash: &TokenHash, now: SystemTime) -> Result<SessionOutcome, StoreError>;
 
-    /// Puts the session under a new secret; the old one opens nothing from this step on.
+    /// Replaces the secret of the session. The old secret no longer authenticates.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost: then neither secret is known to open anything.
+    /// [`StoreError`] when nothing was stored or the response was lost. The caller then cannot rely
+    /// on either secret.
     async fn renew_session(
         &self,
         hash: &TokenHash,
@@ -105,11 +112,12 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError>;
 
-    /// Ends a session, with the token families and codes whose grants name it, which end also when it was over before.
+    /// Ends a session and revokes the token families and codes whose grants name it. These are also
+    /// revoked if the session had ended before.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn end_session(
         &self,
         id: &SessionId,
@@ -117,16 +125,19 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Revoked, StoreError>;
 
-    /// Ends the session that a secret [means](SessionRecord::is_meant_by), as [`end_session`](Self::end_session) does, and
-    /// answers it as it is then; `None` when there is none, and nothing changes, or when it was over before: then it stays as it is, and
-    /// the token families and codes whose grants name it end all the same.
+    /// Ends the session that the secret [means](SessionRecord::is_meant_by), as
+    /// [`end_session`](Self::end_session) does, and returns the ended session.
     ///
-    /// Looks and ends in one step: of a renewal that crosses it, whichever comes first, no secret is left that opens
-    /// anything.
+    /// Returns `None` if no session has the secret; then nothing changes. Also returns `None` if
+    /// the session had ended before; then its record stays as it is, and the token families and
+    /// codes whose grants name it are revoked all the same.
+    ///
+    /// Lookup and end are one step: after a concurrent renewal, in either order, no secret of the
+    /// session authenticates.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn end_session_by_secret(
         &self,
         hash: &TokenHash,
@@ -134,7 +145,8 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// The sessions of `subject` that are active at `now`, the last begun first, by name where two began at once.
+    /// Returns the sessions of `subject` that are active at `now`, newest first, then by
+    /// identifier.
     ///
     /// # Errors
     ///
@@ -142,12 +154,12 @@ pub trait SessionStore: TokenStore {
     async fn sessions_of(&self, subject: &Subject, now: SystemTime)
     -> Result<Vec<SessionRecord>, StoreError>;
 
-    /// Ends everything of `subject`: sessions, token families, codes and reset tokens. The session `keep` goes on, with the
-    /// families and codes whose grants name it.
+    /// Ends the sessions, token families, codes and reset tokens of `subject`. The session `keep`
+    /// stays active, with the families and codes whose grants name it.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn revoke_subject(
         &self,
         subject: &Subject,
@@ -156,36 +168,38 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Revoked, StoreError>;
 
-    /// Stores a reset token in place of all others of the same subject, or of nobody.
+    /// Stores a reset token and deletes all others of the same subject. A token without a subject
+    /// replaces the others without a subject.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost; the older ones may be gone then.
+    /// [`StoreError`] when nothing was stored or the response was lost. The older tokens may be
+    /// deleted then.
     async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError>;
 
-    /// Reads a reset token, also one that has expired and was not purged yet.
+    /// Reads a reset token, also an expired one that was not purged yet.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError>;
 
-    /// Spends a reset token of somebody, with `now < expires_at`, and ends everything of its subject for
-    /// [`RevocationReason::PasswordReset`].
+    /// Uses up a reset token that has a subject, while `now < expires_at`, and ends all records of
+    /// the subject for [`RevocationReason::PasswordReset`].
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost; the token may be spent then, and its owner asks for
-    /// another.
+    /// [`StoreError`] when nothing was stored or the response was lost. The token may be used up
+    /// then, and the user requests another.
     async fn redeem_reset_token(&self, hash: &TokenHash, now: SystemTime)
     -> Result<ResetOutcome, StoreError>;
 
-    /// Drops the sessions that are kept [until](SessionRecord::kept_until) `now` or less and the reset tokens with
-    /// `expires_at <= now`, and answers how many those were.
+    /// Deletes the sessions with [`kept_until`](SessionRecord::kept_until) `<= now` and the reset
+    /// tokens with `expires_at <= now`, and returns their number.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError>;
 }
 

@@ -6,76 +6,78 @@ use super::{FamilyId, Grant, Rotated, Successor};
 use crate::secret::TokenHash;
 use crate::vocabulary::{AccessTokenTerms, Confirmation};
 
-/// Everything that one authorization led to: a chain of refresh tokens, of which at most one is live, and the access
-/// tokens issued along it.
+/// A token family: the tokens of one authorization. It has a chain of refresh tokens, of which at
+/// most one is valid, and the access tokens issued along the chain.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct TokenFamily {
-    /// Its name.
+    /// Identifier of the family.
     pub id: FamilyId,
-    /// What was granted.
+    /// Grant of the family.
     pub grant: Grant,
-    /// What a public client must prove to refresh: that it has the key it redeemed the code with.
+    /// Key that a public client must prove to have for a refresh: the key with which it redeemed
+    /// the code.
     pub confirmation: Option<Confirmation>,
-    /// When the code was redeemed.
+    /// Instant at which the code was redeemed.
     pub created_at: SystemTime,
-    /// The instant from which nothing can be refreshed, however busy the chain was.
+    /// Absolute expiry: the instant from which no token of the family can be refreshed.
     pub expires_at: SystemTime,
-    /// The instant from which the family and its tombstones may be forgotten: no token of it can be alive.
+    /// Instant from which the family and its tombstones may be deleted: all its tokens have expired
+    /// by then.
     pub retain_until: SystemTime,
-    /// Whether, when and why it ended early. The only field that changes.
+    /// Instant and reason of a revocation. The only field that changes.
     pub revoked: Option<FamilyRevocation>,
 }
 
-/// The end of a family before its time.
+/// Revocation of a family.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct FamilyRevocation {
-    /// Why.
+    /// Reason.
     pub reason: RevocationReason,
-    /// When.
+    /// Instant.
     pub at: SystemTime,
 }
 
 impl FamilyRevocation {
-    /// A revocation for `reason` at `at`.
+    /// Creates a revocation for `reason` at `at`.
     #[must_use]
     pub const fn new(reason: RevocationReason, at: SystemTime) -> Self {
         Self { reason, at }
     }
 }
 
-/// Why a family or a session was revoked.
+/// Reason of the revocation of a family or a session.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RevocationReason {
-    /// Its code was redeemed a second time.
+    /// The authorization code was replayed.
     CodeReplayed,
-    /// A refresh token was used after it had been rotated.
+    /// A rotated refresh token was reused.
     RefreshTokenReused,
-    /// The client asked for it.
+    /// The client requested the revocation.
     Requested,
-    /// The user ended the session.
+    /// The user signed out.
     SignedOut,
-    /// The user ended every session.
+    /// The user signed out everywhere.
     SignedOutEverywhere,
     /// The user changed their password.
     PasswordChanged,
-    /// The user has a new password, by a token that was sent to their address.
+    /// The user set a new password with a reset token sent to their address.
     PasswordReset,
-    /// The host has reason to think that somebody else is the user.
+    /// The host suspects that another person uses the account.
     SuspiciousActivity,
 }
 
 impl RevocationReason {
-    /// The stable code of the reason.
+    /// Returns the stable code of the reason.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -91,48 +93,49 @@ impl RevocationReason {
     }
 }
 
-/// A refresh token: the live leaf of its family, or the tombstone of one that was rotated.
+/// A refresh token: the valid one of its family, or a rotated one (a tombstone), kept to detect
+/// reuse.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct RefreshTokenRecord {
-    /// The hash of the token.
+    /// SHA-256 hash of the token.
     pub hash: TokenHash,
-    /// The chain it is a link of.
+    /// Family of the token.
     pub family: FamilyId,
-    /// Its place in the chain, from 0.
+    /// Position in the chain, from 0.
     pub generation: u32,
-    /// When it was issued.
+    /// Instant of issue.
     pub issued_at: SystemTime,
-    /// The instant from which it was left idle too long.
+    /// Idle expiry of the token.
     pub expires_at: SystemTime,
-    /// When and for what it was exchanged. The only field that changes.
+    /// Rotation of the token. The only field that changes.
     pub rotated: Option<Rotated>,
 }
 
-/// An access token.
+/// An issued access token.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct AccessTokenRecord {
-    /// The hash of the whole token as it is sent.
+    /// SHA-256 hash of the whole token as it is sent.
     pub hash: TokenHash,
-    /// Its `jti`.
+    /// `jti` of the token.
     pub jti: String,
-    /// The family it belongs to; none for client credentials.
+    /// Family of the token; `None` for client credentials.
     pub family: Option<FamilyId>,
-    /// Its terms.
+    /// Client, subject, scopes, audience, binding and lifetime of the token.
     pub terms: AccessTokenTerms,
-    /// When this one token was revoked. The only field that changes.
+    /// Instant at which this token was revoked alone. The only field that changes.
     pub revoked_at: Option<SystemTime>,
 }
 
 impl AccessTokenRecord {
-    /// A token that was not revoked.
+    /// Creates a token that is not revoked.
     #[must_use]
     pub fn new(
         hash: TokenHash,
@@ -157,22 +160,23 @@ impl AccessTokenRecord {
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct AccessTokenState {
-    /// The token.
+    /// Record of the token.
     pub token: AccessTokenRecord,
-    /// Its family, when it has one.
+    /// Family of the token, if it has one.
     pub family: Option<TokenFamily>,
 }
 
 impl AccessTokenState {
-    /// The token beside its family.
+    /// Combines a token with its family.
     #[must_use]
     pub const fn new(token: AccessTokenRecord, family: Option<TokenFamily>) -> Self {
         Self { token, family }
     }
 
-    /// Whether the token opens anything at `now`: not expired, not revoked, and of a family that was not revoked.
+    /// Returns `true` if the token is valid at `now`: not expired, not revoked, and its family not
+    /// revoked.
     ///
-    /// A token that names a family which is not there is dead: whoever removed the family meant to.
+    /// A token whose family does not exist is invalid: the family was deleted on purpose.
     #[must_use]
     pub fn is_active(&self, now: SystemTime) -> bool {
         let family_stands = match (&self.token.family, &self.family) {
@@ -184,23 +188,23 @@ impl AccessTokenState {
     }
 }
 
-/// A refresh token, its family and what it was exchanged for, read in one snapshot.
+/// A refresh token, its family and the tokens that replaced it, read in one snapshot.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct RefreshTokenState {
-    /// The token.
+    /// Record of the token.
     pub token: RefreshTokenRecord,
-    /// Its family.
+    /// Family of the token.
     pub family: TokenFamily,
-    /// What it was exchanged for: none while it is the leaf, and none once one of the two tokens was purged.
+    /// Tokens that replaced it: `None` while it is not rotated, and once either of them was purged.
     pub successor: Option<Successor>,
 }
 
 impl RefreshTokenState {
-    /// The token beside its family.
+    /// Combines a token with its family, without successor.
     #[must_use]
     pub const fn new(token: RefreshTokenRecord, family: TokenFamily) -> Self {
         Self {
@@ -210,19 +214,19 @@ impl RefreshTokenState {
         }
     }
 
-    /// With what the token was exchanged for.
+    /// Sets the tokens that replaced it.
     #[must_use]
     pub fn with_successor(self, successor: Option<Successor>) -> Self {
         Self { successor, ..self }
     }
 
-    /// Whether the token can be refreshed at `now`.
+    /// Returns `true` if the token can be refreshed at `now`.
     #[must_use]
     pub fn is_active(&self, now: SystemTime) -> bool {
         self.token.rotated.is_none() && self.family.revoked.is_none() && !self.is_expired(now)
     }
 
-    /// Whether the token was left idle too long, or its family is too old.
+    /// Returns `true` if the token or its family has expired at `now`.
     #[must_use]
     pub fn is_expired(&self, now: SystemTime) -> bool {
         now >= self.token.expires_at || now >= self.family.expires_at
@@ -234,7 +238,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// O13, 45: a token whose family is gone is dead: whoever removed the family meant to end it.
+    /// O13, 45: a token is invalid if its family was deleted.
     #[test]
     fn a_token_without_its_family_is_dead() {
         let now = SystemTime::UNIX_EPOCH;

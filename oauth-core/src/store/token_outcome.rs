@@ -2,29 +2,30 @@ use std::time::SystemTime;
 
 use super::{AuthorizationCodeRecord, FamilyId, RefreshTokenRecord, TokenFamily};
 
-/// Outcome of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`, `Expired`,
-/// `SessionEnded`.
+/// Outcome of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`,
+/// `Expired`, `SessionEnded`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum RedeemOutcome {
-    /// The code is spent, and the family and its tokens are stored.
+    /// The code is redeemed, and the family and its tokens are stored.
     Redeemed,
-    /// It was spent before, on this family; nothing changed.
+    /// The code was redeemed before, for this family; nothing changed.
     AlreadyRedeemed {
-        /// What it bought then.
+        /// Family that was created then.
         family: FamilyId,
     },
-    /// It was never spent and is too old; nothing changed.
+    /// The code was not redeemed and has expired; nothing changed.
     Expired,
-    /// The session that its grant names is over, or is not there; nothing changed.
+    /// The session that the grant names has ended or does not exist; nothing changed.
     SessionEnded,
-    /// There is no such code.
+    /// No such code exists.
     NotFound,
 }
 
 impl RedeemOutcome {
-    /// Decides the outcome of redeeming a code at `now` from what the store read; `None` when it found no code.
+    /// Decides the outcome of redeeming a code at `now` from the row that the store read; `None`
+    /// when it found no code.
     ///
     /// On `Redeemed` the store writes the redemption in the same step; on any other outcome it writes nothing.
     ///
@@ -59,23 +60,23 @@ impl RedeemOutcome {
     }
 }
 
-/// Part of a stored code that decides whether it can be redeemed.
+/// Part of a stored code that decides the outcome of a redemption.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store builds it; a new condition must not go unnoticed"
 )]
 pub struct CodeSnapshot {
-    /// The family that it bought, when it is spent.
+    /// Family that was created, if the code was redeemed.
     pub redeemed: Option<FamilyId>,
-    /// The instant from which it buys nothing.
+    /// Instant from which the code is refused.
     pub expires_at: SystemTime,
     /// The result of [`Grant::is_session_active`](super::Grant::is_session_active).
     pub is_session_active: bool,
 }
 
 impl CodeSnapshot {
-    /// The snapshot of a whole record.
+    /// Extracts the snapshot from a whole record.
     #[must_use]
     pub const fn new(code: &AuthorizationCodeRecord, is_session_active: bool) -> Self {
         Self {
@@ -86,27 +87,27 @@ impl CodeSnapshot {
     }
 }
 
-/// Outcome of rotating a refresh token. The checks are made in the order `NotFound`, `FamilyRevoked`, `Superseded`,
-/// `Expired`.
+/// Outcome of rotating a refresh token. The checks are made in the order `NotFound`,
+/// `FamilyRevoked`, `Superseded`, `Expired`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum RotateOutcome {
-    /// The presented token is a tombstone, its successor the live leaf, the access token stored.
+    /// The presented token is a tombstone; its successor and the access token are stored.
     Rotated,
     /// The family was revoked; nothing changed.
     FamilyRevoked,
     /// The presented token was rotated before; nothing changed.
     Superseded,
-    /// The token was idle too long, or the family is too old; nothing changed.
+    /// The token or its family has expired; nothing changed.
     Expired,
-    /// There is no such token.
+    /// No such token exists.
     NotFound,
 }
 
 impl RotateOutcome {
-    /// Decides the outcome of rotating a refresh token at `now` from what the store read; `None` when it found no token,
-    /// or a token without its family.
+    /// Decides the outcome of rotating a refresh token at `now` from the rows that the store read;
+    /// `None` when it found no token, or a token without its family.
     ///
     /// On `Rotated` the store writes the rotation in the same step; on any other outcome it writes nothing.
     ///
@@ -141,23 +142,23 @@ impl RotateOutcome {
     }
 }
 
-/// Part of a stored refresh token and its family that decides whether the token can be rotated.
+/// Part of a stored refresh token and its family that decides the outcome of a rotation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store builds it; a new condition must not go unnoticed"
 )]
 pub struct RefreshTokenSnapshot {
-    /// Whether the family was revoked.
+    /// `true` if the family was revoked.
     pub is_family_revoked: bool,
-    /// Whether the token was rotated.
+    /// `true` if the token was rotated.
     pub is_rotated: bool,
-    /// The earlier of the `expires_at` of the token and that of its family.
+    /// The earlier `expires_at` of the token and its family.
     pub expires_at: SystemTime,
 }
 
 impl RefreshTokenSnapshot {
-    /// The snapshot of a whole record and that of its family.
+    /// Extracts the snapshot from the whole records of a token and its family.
     #[must_use]
     pub fn new(token: &RefreshTokenRecord, family: &TokenFamily) -> Self {
         Self {
@@ -173,20 +174,20 @@ impl RefreshTokenSnapshot {
 #[must_use]
 #[non_exhaustive]
 pub enum RevokeOutcome {
-    /// It was alive and is revoked.
+    /// The token or family was not revoked before and is revoked now.
     Revoked,
-    /// It was revoked before; the first time and reason stay.
+    /// The token or family was revoked before; the first instant and reason stay.
     AlreadyRevoked,
-    /// There is none of that name.
+    /// No such token or family exists.
     NotFound,
 }
 
 impl RevokeOutcome {
-    /// Decides the outcome of revoking a family or an access token: `is_revoked` says whether it was revoked before, and is
-    /// `None` when the store found none.
+    /// Decides the outcome of revoking a family or an access token. `is_revoked` is `true` if it
+    /// was revoked before, and `None` when the store found none.
     ///
-    /// On `Revoked` the store writes the revocation in the same step; on any other outcome it writes nothing. Expiry plays no
-    /// part.
+    /// On `Revoked` the store writes the revocation in the same step; on any other outcome it
+    /// writes nothing. Expiry is ignored.
     pub const fn decide(is_revoked: Option<bool>) -> Self {
         match is_revoked {
             None => Self::NotFound,
@@ -208,7 +209,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
-    /// The instants around `now` at which something expires, and whether it is expired then.
+    /// Instants of expiry around `now`, each with `true` if it has expired.
     fn expiries() -> [(SystemTime, bool); 3] {
         [
             (now() - NANOSECOND, true),
@@ -265,7 +266,7 @@ mod tests {
         }
     }
 
-    /// O13: a second revocation changes nothing, and what is not there is not revoked.
+    /// O13: a second revocation changes nothing, and a missing token is not revoked.
     #[test]
     fn revocation_is_decided_by_first_revocation() {
         for (is_revoked, expected) in [

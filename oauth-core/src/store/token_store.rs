@@ -11,104 +11,107 @@ use super::{
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 
-/// What redeeming a code is to store.
+/// Records to store when a code is redeemed.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct CodeRedemption {
-    /// The hash of the code.
+    /// Hash of the code.
     pub code: TokenHash,
-    /// The family it buys.
+    /// New token family.
     pub family: TokenFamily,
-    /// The first access token.
+    /// First access token.
     pub access: AccessTokenRecord,
-    /// The first refresh token, when the client may refresh.
+    /// First refresh token, if the client may refresh.
     pub refresh: Option<RefreshTokenRecord>,
 }
 
-/// What rotating a refresh token is to store.
+/// Records to store when a refresh token is rotated.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct Rotation {
-    /// The hash of the token that was presented.
+    /// Hash of the presented token.
     pub presented: TokenHash,
     /// Its successor, of the same family.
     pub successor: RefreshTokenRecord,
-    /// The access token issued with it.
+    /// Access token issued with the successor.
     pub access: AccessTokenRecord,
-    /// What the two were derived with; none when they were made at random.
+    /// Salt from which both tokens were derived; `None` for random tokens.
     pub salt: Option<RotationSalt>,
 }
 
 impl Rotation {
-    /// With the salt that the two tokens were derived with, if they were.
+    /// Sets the salt from which both tokens were derived.
     #[must_use]
     pub fn with_salt(self, salt: Option<RotationSalt>) -> Self {
         Self { salt, ..self }
     }
 
-    /// What the tombstone of the presented token is to tell when it is exchanged at `at`.
+    /// Returns the rotation to record in the presented token when it is rotated at `at`.
     #[must_use]
     pub const fn rotated(&self, at: SystemTime) -> Rotated {
         Rotated::new(at, self.successor.hash, self.access.hash).with_salt(self.salt)
     }
 }
 
-/// Keeps codes, families and tokens.
+/// Store of codes, token families and tokens.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// See the [module](super), and:
+/// In addition to the contract of the [module](super):
 ///
-/// - of any number of callers that redeem one code exactly one gets `Redeemed`;
-/// - of any number of callers that rotate one token exactly one gets `Rotated`: under every interleaving a family has
-///   **at most one refresh token that was not rotated**;
-/// - once `revoke_family` has answered, no `rotate` of that family succeeds, also one that had begun before;
-/// - a lookup reads the token, its family and what it was exchanged for in one snapshot.
+/// - Of any number of concurrent callers that redeem one code, exactly one gets `Redeemed`.
+/// - Of any number of concurrent callers that rotate one token, exactly one gets `Rotated`. Under
+///   every interleaving a family has **at most one refresh token that is not rotated**.
+/// - Once `revoke_family` has returned, no `rotate` of that family succeeds, also one that had
+///   begun before.
+/// - A lookup reads the token, its family and its successors in one snapshot.
+/// - The outcomes are those of [`RedeemOutcome::decide`], [`RotateOutcome::decide`] and
+///   [`RevokeOutcome::decide`], on the rows that the method reads in its own step.
 ///
-/// - the outcomes are those of [`RedeemOutcome::decide`], [`RotateOutcome::decide`] and [`RevokeOutcome::decide`], on what
-///   the verb reads in its own step.
-///
-/// In SQL, `redeem_code` and `rotate` are one transaction around an `UPDATE … WHERE redeemed IS NULL` or
-/// `… WHERE rotated_at IS NULL` whose row count decides; `rotate` also locks the family's row. When the `UPDATE` changed no
-/// row, read the row and let `decide` name the refusal.
+/// In SQL, `redeem_code` and `rotate` are one transaction around an
+/// `UPDATE … WHERE redeemed IS NULL` or `… WHERE rotated_at IS NULL` whose row count decides.
+/// `rotate` also locks the family's row. When the `UPDATE` changed no row, read the row and call
+/// `decide` to name the refusal.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
-    /// Stores a new code; never overwrites.
+    /// Inserts a new code. Never overwrites.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads a code, also one that was spent or has expired and was not purged yet.
+    /// Reads a code, also a redeemed or expired one that was not purged yet.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError>;
 
-    /// Spends a fresh code with `now < expires_at` and stores the family, the access and the refresh token with it.
+    /// Redeems a fresh code while `now < expires_at`, and stores the family, the access token and
+    /// the refresh token.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn redeem_code(
         &self,
         redemption: CodeRedemption,
         now: SystemTime,
     ) -> Result<RedeemOutcome, StoreError>;
 
-    /// Stores an access token that comes with no refresh token, of no family or of one whose client keeps its own; never overwrites.
+    /// Inserts an access token that comes without a refresh token: one of no family, or one of a
+    /// client that keeps its refresh token. Never overwrites.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError>;
 
     /// Reads an access token and its family, also a revoked one.
@@ -118,27 +121,28 @@ pub trait TokenStore: Send + Sync {
     /// [`StoreError`] when the store cannot answer.
     async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError>;
 
-    /// Reads a refresh token and its family, also a rotated or revoked one; of a rotated one also the two tokens that it was
-    /// exchanged for.
+    /// Reads a refresh token and its family, also a rotated or revoked one. For a rotated one it
+    /// also reads the two tokens that replaced it.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError>;
 
-    /// Marks the presented token as [`rotated`](Rotation::rotated) and stores its successor and the access token, when the token is its
-    /// family's leaf, the family stands, and `now` is before the expiry of both.
+    /// Marks the presented token as [`rotated`](Rotation::rotated) and stores its successor and the
+    /// access token, if the token is not rotated, its family is not revoked, and neither has
+    /// expired.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the answer was lost.
+    /// [`StoreError`] when nothing was stored or the response was lost.
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError>;
 
-    /// Ends a family: from this step on no token of it is active.
+    /// Revokes a family: from this step on no token of it is valid.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn revoke_family(
         &self,
         id: &FamilyId,
@@ -146,24 +150,26 @@ pub trait TokenStore: Send + Sync {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError>;
 
-    /// Ends one access token.
+    /// Revokes one access token.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn revoke_access_token(
         &self,
         hash: &TokenHash,
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError>;
 
-    /// Drops what can no longer matter at `now`, and answers how many rows that were: fresh codes with
-    /// `expires_at <= now`, spent codes with `retain_until <= now`, families with `retain_until <= now` together with
-    /// all their refresh tokens, access tokens with `expires_at <= now`.
+    /// Deletes the rows that no longer matter at `now`, and returns their number:
+    ///
+    /// - fresh codes with `expires_at <= now`, and redeemed codes with `retain_until <= now`;
+    /// - families with `retain_until <= now`, with all their refresh tokens;
+    /// - access tokens with `expires_at <= now`.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError>;
 }
 
