@@ -1,6 +1,6 @@
-//! What an authorization request asks for, once it is known who asks and where the answer goes:
-//! [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and
-//! [OpenID Connect Core §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+//! Parameters of an authorization request, read after client and redirect URI are known: [RFC 6749
+//! §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and [OpenID Connect Core
+//! §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,16 +13,17 @@ use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, Prompt, RegisteredClient};
 use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Thumbprint};
 
-/// Longest hint that is kept, in bytes: an address has at most 254.
+/// Longest hint that is stored, in bytes; an email address has at most 254.
 const MAX_HINT: usize = 256;
 
-/// The `prompt` that forbids every page.
+/// Value of `prompt` that forbids all pages.
 const NO_PROMPT: &str = "none";
 
-/// What the client is told, and the precise reason, which it is not.
+/// Error for the client, and the precise reason for the host.
 pub(super) type Declined = (Error, Reason);
 
-/// Checks everything whose fault the client is told; that no parameter is repeated was checked before.
+/// Checks everything whose error is sent to the client. The caller has checked for repeated
+/// parameters.
 pub(super) fn read(
     params: &Params,
     client: &RegisteredClient,
@@ -49,7 +50,7 @@ pub(super) fn read(
         resources: resources(params, &server.audience)?,
         state: state.clone(),
         code_challenge,
-        // where no proofs are taken nobody could prove to have the key
+        // without proofs of possession the binding could never be proven
         dpop_jkt: match server.possession {
             Some(_) => dpop_jkt(params)?,
             None => None,
@@ -62,7 +63,7 @@ pub(super) fn read(
     })
 }
 
-/// Refuses what OAuth knows and this server does not offer.
+/// Refuses features of OAuth that this server does not support.
 fn offered(params: &Params) -> Result<(), Declined> {
     if params.optional("request").is_some() {
         return Err((Error::RequestNotSupported, Reason::RequestObject));
@@ -81,7 +82,8 @@ fn offered(params: &Params) -> Result<(), Declined> {
     }
 }
 
-/// An absent method means `plain` ([RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3)) and is refused as such.
+/// Requires S256. An absent method means `plain` ([RFC 7636
+/// §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3)), which is refused.
 fn code_challenge(params: &Params) -> Result<CodeChallenge, Declined> {
     if params.optional("code_challenge_method") != Some(pkce::METHOD) {
         return Err((Error::InvalidRequest, Reason::CodeChallengeMethodNotS256));
@@ -94,13 +96,13 @@ fn code_challenge(params: &Params) -> Result<CodeChallenge, Declined> {
         .map_err(|_| (Error::InvalidRequest, Reason::CodeChallengeMalformed))
 }
 
-/// The key that the code is to be bound to.
+/// Thumbprint of the DPoP key to which the code is to be bound.
 fn dpop_jkt(params: &Params) -> Result<Option<Thumbprint>, Declined> {
     let jkt = params.optional("dpop_jkt").map(str::parse).transpose();
     jkt.map_err(|_| (Error::InvalidRequest, Reason::DpopJktMalformed))
 }
 
-/// The resource servers asked for, each of them one that tokens are issued for.
+/// Requested resource servers, each of them an audience of this server.
 fn resources(params: &Params, audience: &[Audience]) -> Result<Vec<Audience>, Declined> {
     let resources = form::resources(params).map_err(|_| (Error::InvalidTarget, Reason::ResourceMalformed))?;
     match narrow(audience, &resources) {
@@ -118,7 +120,7 @@ fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Declined> {
     Ok(nonce)
 }
 
-/// The pages that the client wants shown. Values that nobody knows are left out, as the specification advises.
+/// Pages that the client requires. Unknown values are ignored, as the specification advises.
 fn prompts(params: &Params) -> Result<BTreeSet<Prompt>, Declined> {
     let values: Vec<_> = params.optional("prompt").unwrap_or_default().split(' ').collect();
     match *values.as_slice() {
@@ -133,14 +135,15 @@ fn max_age(params: &Params) -> Result<Option<Duration>, Declined> {
     let Some(text) = params.optional("max_age") else {
         return Ok(None);
     };
-    // the integer parser would take a plus sign
+    // the integer parser would accept a plus sign
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
     let seconds = digits.and_then(|digits| digits.parse().ok());
     let seconds = seconds.ok_or((Error::InvalidRequest, Reason::MaxAgeMalformed))?;
     Ok(Some(Duration::from_secs(seconds)))
 }
 
-/// Text for the pages, where it could be what it says: anybody may send it, and it is stored and shown.
+/// Hint for the pages. Implausible values are ignored, because hints are unverified, stored and
+/// shown.
 fn hint(params: &Params, name: &str) -> Option<String> {
     let hint = params.optional(name)?;
     let plausible = hint.len() <= MAX_HINT && !hint.chars().any(char::is_control);

@@ -17,7 +17,7 @@ use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, RegisteredClient};
 use crate::vocabulary::{ClientId, RedirectUri, State};
 
-/// What becomes of an authorization request.
+/// Outcome of an authorization request.
 #[derive(Debug)]
 #[must_use]
 #[expect(
@@ -25,29 +25,30 @@ use crate::vocabulary::{ClientId, RedirectUri, State};
     reason = "the host must handle both, and there is no third"
 )]
 pub enum Authorize {
-    /// Send this: the request was refused, on a page or by redirect.
+    /// The request was refused: send this page or redirect.
     Respond(EndpointResponse),
-    /// Show the user your pages, then call [`AuthorizationServer::resume`].
+    /// The request is valid: show the sign-in and consent pages, then call
+    /// [`AuthorizationServer::resume`].
     Interact(Interaction),
 }
 
-/// A request that passed every check.
+/// Authorization request that passed all checks.
 pub(super) struct Checked {
     pub(super) request: AuthorizationRequest,
     pub(super) client: RegisteredClient,
-    /// The hash of the pushed request that it is.
+    /// Hash of the pushed request that it came from.
     pub(super) pushed: Option<TokenHash>,
 }
 
-/// Why a request goes no further.
+/// Refusal of an authorization request.
 pub(super) enum Refusal {
-    /// Whose request this is, or where its answer goes, is in doubt: told to the person, never to the address.
+    /// Client or redirect URI are in doubt: shown to the user as a page, never redirected.
     Page(Reason, Option<ClientId>),
-    /// Told to the client.
+    /// Sent to the client by redirect.
     Redirect(Box<Redirect>),
-    /// Neither GET nor POST.
+    /// A method other than GET and POST.
     Method,
-    /// A fault before the client was known.
+    /// A failure before the client was known.
     Broken(Broken),
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Redirect {
 }
 
 impl Refusal {
-    /// Tells the client of a request that was checked already.
+    /// Refusal of a checked request, sent to its client.
     pub(super) fn of(request: &AuthorizationRequest, error: AuthorizationErrorCode, reason: Reason) -> Self {
         Self::Redirect(Box::new(Redirect {
             to: request.redirect_uri.clone(),
@@ -79,15 +80,15 @@ impl From<Broken> for Refusal {
 }
 
 impl AuthorizationServer {
-    /// Answers `GET /authorize` and `POST /authorize`.
+    /// Serves the authorization endpoint, `GET /authorize` and `POST /authorize`.
     ///
-    /// A request that passes every check waits in the store for the user. Nothing in it is believed about the user: who signs
-    /// in is for the host's pages to find out.
+    /// A request that passes all checks is stored as an interaction. The request says nothing
+    /// reliable about the user; the host's pages authenticate the user.
     ///
     /// # Security
     ///
-    /// A wrong `client_id` or `redirect_uri` is answered by a page with status 400 and never by a redirect: the address is
-    /// not known to be the client's.
+    /// A wrong `client_id` or `redirect_uri` is answered by a page with status 400 and never by a
+    /// redirect, because the URI may belong to an attacker.
     pub async fn authorize(&self, request: Request<Bytes>) -> Authorize {
         match self.checked(&request).await {
             Ok(checked) => match self.begin(checked).await {
@@ -121,14 +122,14 @@ impl AuthorizationServer {
             None => self.asked(&params, &repeated, client),
         }?;
         if checked.request.silent {
-            // whether somebody is signed in is the host's to know, and asking it takes a page
+            // only the host knows the session of the user, and finding out takes a page
             let error = AuthorizationErrorCode::LoginRequired;
             return Err(Refusal::of(&checked.request, error, Reason::PromptNone));
         }
         Ok(checked)
     }
 
-    /// A request whose parameters the browser brings.
+    /// Checks a request whose parameters are in the browser's request.
     fn asked(
         &self,
         params: &Params,
@@ -192,7 +193,7 @@ impl AuthorizationServer {
     }
 }
 
-/// Tells the person, not the client: an error of ours is no reason to leave the page.
+/// Shows a page: a server failure is no reason to redirect the user.
 pub(super) fn broken_page(broken: Broken) -> EndpointResponse {
     let mut response = error_page();
     *response.status_mut() = match broken.error {
@@ -206,7 +207,7 @@ pub(super) fn broken_page(broken: Broken) -> EndpointResponse {
     }
 }
 
-/// The parameters of a GET from its query, of a POST from its form.
+/// Parameters of a GET from the query, of a POST from the form.
 fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     let text = match *request.method() {
         Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
@@ -220,7 +221,7 @@ fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     Params::parse(text).map_err(|_| Refusal::Page(Reason::MalformedParameters, None))
 }
 
-/// Every name that came more than once.
+/// Names of all repeated parameters.
 fn repeated(params: &Params) -> Vec<&str> {
     let mut names = REPEATABLE.to_vec();
     while let Some(name) = params.repeated(&names) {

@@ -1,4 +1,4 @@
-//! What the certificates of clients are good for, [RFC 8705](https://www.rfc-editor.org/rfc/rfc8705).
+//! Uses of client certificates, [RFC 8705](https://www.rfc-editor.org/rfc/rfc8705).
 
 use std::time::SystemTime;
 
@@ -6,10 +6,10 @@ use crate::error::Reason;
 use crate::mtls::ClientCertificate;
 use crate::store::ClientAuthentication;
 
-/// What a server looks at certificates for; nothing unless it is told to.
+/// Enabled uses of client certificates; none by default.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CertificateUse {
-    /// Tokens are bound to them.
+    /// Certificate-bound tokens.
     pub(super) bound_tokens: bool,
     /// `tls_client_auth`
     pub(super) names: bool,
@@ -18,7 +18,8 @@ pub(super) struct CertificateUse {
 }
 
 impl CertificateUse {
-    /// Whether a client that is known by a certificate has it; of any other client, nothing is asked.
+    /// Checks the certificate of a client that authenticates by certificate. Accepts all other
+    /// clients.
     pub(super) fn admits(
         self,
         registered: &ClientAuthentication,
@@ -47,7 +48,7 @@ impl CertificateUse {
         is_its_own.then_some(()).ok_or(Reason::ClientCertificateMismatch)
     }
 
-    /// The methods of authentication that they are taken for, as the metadata name them.
+    /// Enabled authentication methods, as named in the metadata.
     pub(super) fn methods(self) -> impl Iterator<Item = &'static str> {
         [
             (self.names, "tls_client_auth"),

@@ -1,4 +1,4 @@
-//! What a client is told about a person beside who it is.
+//! Claims about the user that a client may read.
 
 use serde::Serialize;
 
@@ -6,8 +6,8 @@ use super::AuthorizationServer;
 use crate::store::Grant;
 use crate::vocabulary::Scopes;
 
-/// The claims about a person that may be told,
-/// [OpenID Connect Core §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims).
+/// Claims about the user that a client may read, [OpenID Connect Core
+/// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims).
 #[derive(Serialize)]
 pub(super) struct Told<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -17,7 +17,7 @@ pub(super) struct Told<'a> {
 }
 
 impl AuthorizationServer {
-    /// What a token of `scopes`, issued under `grant`, lets its holder know.
+    /// Claims of `grant` that a token with `scopes` may read.
     pub(super) fn told<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> Told<'a> {
         let may_know = |scope| !self.inner.claims_by_scope || scopes.contains_str(scope);
         Told {

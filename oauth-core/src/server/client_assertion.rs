@@ -1,5 +1,5 @@
-//! Clients that authenticate by what they sign: `private_key_jwt`,
-//! [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
+//! Client authentication by `private_key_jwt`, [RFC 7523
+//! §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
 
 use std::time::SystemTime;
 
@@ -11,11 +11,10 @@ use crate::params::Params;
 use crate::store::{ClientKeys, SpendOutcome};
 use crate::vocabulary::ClientId;
 
-/// The parameters that say a client authenticates by an assertion,
-/// [RFC 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2).
+/// Parameters of an assertion, [RFC 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2).
 pub(super) const PARAMETERS: [&str; 2] = ["client_assertion", "client_assertion_type"];
 
-/// The assertion of a form, and whom it says that it is from.
+/// Returns the assertion of a form and the client that it claims to be from.
 pub(super) fn read(params: &Params) -> Result<(ClientId, &str), Reason> {
     let [assertion, kind] = PARAMETERS.map(|name| params.optional(name));
     let (Some(assertion), Some(ClientAssertion::TYPE)) = (assertion, kind) else {
@@ -26,7 +25,8 @@ pub(super) fn read(params: &Params) -> Result<(ClientId, &str), Reason> {
 }
 
 impl AuthorizationServer {
-    /// The assertion, in order but for having been spent. It takes as long to say of a client that has no keys, or is none.
+    /// Verifies an assertion, except for replay. A client that is unknown or has no keys takes the
+    /// same time.
     pub(super) fn verified_assertion(
         &self,
         assertion: &str,
@@ -41,7 +41,8 @@ impl AuthorizationServer {
         ClientAssertion::verify_alike(assertion, keys.map(ClientKeys::keys), &policy, now).map_err(reason)
     }
 
-    /// Spends an assertion after every other check: one that is refused for anything else spends nothing.
+    /// Stores the `jti` of an assertion, after all other checks, so that a refused request uses
+    /// none up.
     pub(super) async fn spend(&self, assertion: &ClientAssertion, now: SystemTime) -> Result<(), Failure> {
         let refuse = |reason| Err(self.invalid_client(reason, Some(assertion.client_id.clone())));
         let Some(replays) = &self.inner.replays else {
@@ -66,7 +67,7 @@ const fn reason(error: JwtError) -> Reason {
         JwtError::Expired => Reason::ClientAssertionExpired,
         JwtError::LivesTooLong => Reason::ClientAssertionLivesTooLong,
         JwtError::NotYetValid => Reason::ClientAssertionNotYetValid,
-        // the rest is about claims that no assertion has
+        // the other errors concern claims that an assertion does not have
         _ => Reason::ClientAssertionMalformed,
     }
 }

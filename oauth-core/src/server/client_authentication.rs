@@ -1,4 +1,5 @@
-//! Who calls: [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3), by exactly one method.
+//! Client authentication, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3): by
+//! exactly one method.
 
 use std::time::SystemTime;
 
@@ -19,15 +20,15 @@ use crate::secret::{ClientSecret, TokenHash};
 use crate::store::{ClientAuthentication, ClientKeys, ClientSecrets, RegisteredClient};
 use crate::vocabulary::ClientId;
 
-/// What a client presents, read but not believed.
+/// Credentials of a request, not yet verified.
 struct Presented<'a> {
     client_id: ClientId,
     method: Method<'a>,
 }
 
 pub(super) enum Method<'a> {
-    /// The name alone, and the certificate of the connection, if it has one. A certificate beside another method is none: tokens are
-    /// bound to it whatever its sender authenticates by.
+    /// `client_id` alone, with the certificate of the connection, if there is one. With another
+    /// method the certificate is not a credential; tokens are bound to it whatever the method.
     Name(Option<&'a ClientCertificate>),
     Basic(ClientSecret),
     Post(ClientSecret),
@@ -48,7 +49,8 @@ impl Method<'_> {
         )
     }
 
-    /// Whether it can be guessed: anything but a name. Nobody connects with a certificate by guessing.
+    /// Returns `true` for credentials that can be guessed: all but a `client_id` with or without a
+    /// certificate.
     pub(super) const fn is_a_guess(&self) -> bool {
         !matches!(self, Self::Name(_))
     }
@@ -62,10 +64,10 @@ impl Method<'_> {
 }
 
 impl AuthorizationServer {
-    /// The client that sends the request: registered, and authenticated the way it is registered for.
+    /// Authenticates the client of a request by its registered method.
     ///
-    /// What was presented is judged first and told last: where too much was wrong before, what is right is refused like what is
-    /// wrong. A `client_id` alone is no guess and is not counted, whatever the connection.
+    /// The credentials are verified first; then the rate limit decides the response. Above the
+    /// limit, correct credentials are refused like wrong ones. A `client_id` alone is not counted.
     pub(super) async fn authenticate(
         &self,
         request: &Request<Bytes>,
@@ -90,7 +92,7 @@ impl AuthorizationServer {
         Ok(client)
     }
 
-    /// Whether the method is the registered one and what was presented is right; an assertion has yet to be spent.
+    /// Verifies the method and the credentials; the `jti` of an assertion is not stored yet.
     fn judged(
         &self,
         client: Option<RegisteredClient>,
@@ -151,8 +153,8 @@ impl AuthorizationServer {
         Ok(Presented { client_id, method })
     }
 
-    /// The form need not name the client, but must not name another
-    /// ([RFC 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2)).
+    /// Reads an assertion. The form may omit `client_id`, but must not name another client ([RFC
+    /// 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2)).
     fn with_assertion<'a>(&self, params: &'a Params) -> Result<Presented<'a>, Failure> {
         let named = || params.optional("client_id").and_then(|id| id.parse().ok());
         let (client_id, assertion) =
@@ -164,7 +166,8 @@ impl AuthorizationServer {
         })
     }
 
-    /// 401 for every reason alike, so that nobody learns which clients exist.
+    /// Responds 401, the same for all reasons, so that the response does not reveal which clients
+    /// exist.
     pub(super) fn invalid_client(&self, reason: Reason, client_id: Option<ClientId>) -> Failure {
         let response = ErrorResponse::new(ErrorCode::InvalidClient)
             .with_basic_challenge(&self.inner.issuer)
@@ -178,7 +181,7 @@ impl AuthorizationServer {
     }
 }
 
-/// Whether `client_id` in the form, where it is there, is the client that the credentials are of.
+/// Checks that `client_id` in the form, if present, names the client of the credentials.
 fn agrees(params: &Params, client_id: &ClientId) -> Result<(), Failure> {
     if params
         .optional("client_id")
@@ -202,9 +205,10 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
     })
 }
 
-/// Whether the method is the registered one and the secret is right.
+/// Verifies the method and the secret; an assertion is verified later.
 ///
-/// An assertion is not looked at yet. A secret costs the same hashing whoever it is for: the time tells neither which clients exist nor how they authenticate.
+/// A secret is always hashed and compared, also for an unknown client or another method: the time
+/// reveals neither which clients exist nor their method.
 fn verified(
     client: Option<RegisteredClient>,
     method: &Method<'_>,

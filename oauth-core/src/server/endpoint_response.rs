@@ -12,17 +12,18 @@ use crate::ports::{StoreError, StoreErrorKind};
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::ClientId;
 
-/// Response of an endpoint for the client, with the events and the fault for the host.
+/// Response of an endpoint, with the events and the failure for the host.
 ///
-/// `Debug` shows of the response its status alone: codes and tokens are in the rest.
+/// `Debug` shows only the status of the response, because its headers and body may hold codes and
+/// tokens.
 #[non_exhaustive]
 #[must_use]
 pub struct EndpointResponse {
-    /// What to send.
+    /// Response to send to the client.
     pub response: Response<Bytes>,
-    /// What happened, in order.
+    /// Events in the order in which they happened, for the audit log.
     pub events: Vec<AuthEvent>,
-    /// What broke underneath, for the log; the response tells nothing of it.
+    /// Underlying failure, for the log. The response does not reveal it.
     pub fault: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -46,16 +47,16 @@ impl fmt::Debug for EndpointResponse {
     }
 }
 
-/// Why an endpoint does not do what it was asked to.
+/// Failure of a request at an endpoint.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The peer's doing.
+    /// The request was refused.
     Refused(Refused),
-    /// A fault below.
+    /// A store or another dependency failed.
     Broken(Broken),
 }
 
-/// A refusal: what the peer is told, and what the host is.
+/// A refusal: the response for the client and the reason for the host.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) response: Box<Response<Bytes>>,
@@ -64,7 +65,7 @@ pub(super) struct Refused {
     pub(super) client_id: Option<ClientId>,
 }
 
-/// A fault: its cause, and whether coming back may help.
+/// A failure of a dependency: the error code, the reason and the cause.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) error: ErrorCode,
@@ -73,12 +74,12 @@ pub(super) struct Broken {
 }
 
 impl Failure {
-    /// A refusal with an OAuth error.
+    /// Refuses with an OAuth error.
     pub(super) fn refused(error: ErrorCode, reason: Reason) -> Self {
         Self::with_response(ErrorResponse::new(error).into_response(), reason)
     }
 
-    /// A refusal with an OAuth error and a sentence for the developer of the client.
+    /// Refuses with an OAuth error and an `error_description` for the developer of the client.
     pub(super) fn described(error: ErrorCode, reason: Reason, description: &'static str) -> Self {
         Self::with_response(
             ErrorResponse::new(error)
@@ -88,7 +89,7 @@ impl Failure {
         )
     }
 
-    /// A refusal with any response.
+    /// Refuses with any response.
     pub(super) fn with_response(response: Response<Bytes>, reason: Reason) -> Self {
         Self::Refused(Refused {
             response: Box::new(response),
@@ -98,7 +99,7 @@ impl Failure {
         })
     }
 
-    /// The refusal of a client that is known.
+    /// Names the client in a refusal.
     pub(super) fn by(self, client_id: &ClientId) -> Self {
         match self {
             Self::Refused(refused) => Self::Refused(Refused {
@@ -109,7 +110,7 @@ impl Failure {
         }
     }
 
-    /// The response of the endpoint, after the events so far.
+    /// Builds the response of the endpoint; the event of the refusal is appended.
     pub(super) fn into_response(self, mut events: Vec<AuthEvent>) -> EndpointResponse {
         match self {
             Self::Refused(refused) => {
@@ -166,13 +167,13 @@ impl From<SigningError> for Broken {
     }
 }
 
-/// A key of 256 random bits was there already.
+/// A random key of 256 bits was already in the store.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the entropy source repeats itself")]
 struct EntropyRepeats;
 
 impl Broken {
-    /// Nothing may be issued from entropy that repeats itself.
+    /// Nothing may be issued when the entropy source repeats itself.
     pub(super) fn entropy_repeats() -> Self {
         Self {
             error: ErrorCode::ServerError,

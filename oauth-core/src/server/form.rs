@@ -1,4 +1,4 @@
-//! What every endpoint that clients call directly asks of a request before it looks inside.
+//! Form bodies of the endpoints that clients call directly.
 
 use bytes::Bytes;
 use http::header::ALLOW;
@@ -9,18 +9,19 @@ use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::params::{Params, is_form};
 use crate::vocabulary::{Audience, InvalidAudience};
 
-/// Longest body that is read: the longest token and every parameter around it, several times over.
+/// Largest body in bytes: several times the longest token with all other parameters.
 pub(super) const MAX_BODY: usize = 64 * 1024;
 
-/// Parameters that may come more than once, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
+/// Parameters that may be repeated, [RFC 8707
+/// §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
 pub(super) const REPEATABLE: [&str; 1] = ["resource"];
 
-/// The values of `resource`; what is no audience names no resource server.
+/// Values of `resource`, all of which must be valid audiences.
 pub(super) fn resources(params: &Params) -> Result<Vec<Audience>, InvalidAudience> {
     params.all("resource").map(str::parse).collect()
 }
 
-/// The parameters of a POST of a form. The query is never looked at: it ends up in logs.
+/// Parameters of a POST form. The query is ignored, because queries end up in logs.
 pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
     if request.method() != Method::POST {
         return Err(Failure::with_response(
@@ -55,7 +56,7 @@ pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
     Ok(params)
 }
 
-/// 405, with the methods that are allowed.
+/// 405 with the allowed methods.
 pub(super) fn method_not_allowed(allowed: &'static str) -> Response<Bytes> {
     let mut response = ErrorResponse::new(ErrorCode::InvalidRequest)
         .with_description("the method is not allowed here")

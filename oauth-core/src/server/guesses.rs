@@ -1,4 +1,4 @@
-//! Whoever is wrong too often waits: the counts of [`attempts`](crate::attempts) behind the authentication of clients.
+//! Rate limit of client authentication, by the counts of [`attempts`](crate::attempts).
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,14 +15,14 @@ use crate::event::AuthEventKind;
 use crate::store::AttemptStore;
 use crate::vocabulary::ClientId;
 
-/// Where failed authentications are counted, and how many may be.
+/// Store and policy of the rate limit.
 pub(super) struct Guesses {
     pub(super) store: Arc<dyn AttemptStore>,
     pub(super) policy: AttemptPolicy,
 }
 
 impl AuthorizationServer {
-    /// What was presented is right. Whether that is told depends on what was wrong before.
+    /// Checks the rate limit after correct credentials, without counting.
     pub(super) async fn may_be_right(
         &self,
         request: &Request<Bytes>,
@@ -39,7 +39,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// What was presented is wrong, which counts.
+    /// Counts wrong credentials and checks the rate limit.
     pub(super) async fn was_wrong(
         &self,
         request: &Request<Bytes>,
@@ -61,7 +61,8 @@ impl AuthorizationServer {
     }
 }
 
-/// By the name that is claimed, whether or not it is registered, and by where the request is from, if the host says that.
+/// Key of the claimed client, registered or not, and of the source of the request, if the host sets
+/// one.
 fn key(request: &Request<Bytes>, client_id: &ClientId) -> AttemptKey {
     let key = AttemptKey::client(client_id);
     match request.extensions().get::<Source>() {

@@ -1,4 +1,4 @@
-//! Handing the user to the host's pages.
+//! Interactions: authorization requests that wait for the host's sign-in and consent pages.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,28 +17,28 @@ use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, Prompt, RegisteredClient};
 use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
 
-/// A checked request that waits for the user: show a page under [`id`](Self::id) and keep [`browser`](Self::browser) in a
-/// cookie.
+/// A checked authorization request that waits for the user. The host shows a page under
+/// [`id`](Self::id) and keeps [`browser`](Self::browser) in a cookie.
 ///
 /// # Security
 ///
-/// The id stands in a URL, which is seen by many eyes; the browser secret is what keeps somebody who sees it from
-/// answering, and a victim from being led to answer somebody else's request. Set the cookie `HttpOnly`, `Secure` and
-/// `SameSite=Lax`, for ten minutes.
+/// The id is in a URL, which others may see. The browser secret prevents that a person who saw the
+/// URL completes the interaction, and that a user is led to complete an attacker's interaction. Set
+/// the cookie `HttpOnly`, `Secure` and `SameSite=Lax`, for ten minutes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Interaction {
-    /// Names the interaction in the page's URL.
+    /// Identifier of the interaction in the URL of the page.
     pub id: String,
-    /// Binds it to the browser.
+    /// Secret that binds the interaction to the browser.
     pub browser: BrowserSecret,
-    /// What the page must show.
+    /// Details for the sign-in or consent page.
     pub details: InteractionDetails,
-    /// What happened, in order.
+    /// Events in the order in which they happened, for the audit log.
     pub events: Vec<AuthEvent>,
 }
 
-/// What ties an interaction to the browser that began it: 256 random bits, to be kept in a cookie.
+/// Secret that binds an interaction to the browser that began it: 256 random bits, for a cookie.
 #[derive(Clone)]
 pub struct BrowserSecret(Zeroizing<String>);
 
@@ -47,7 +47,7 @@ impl BrowserSecret {
         Self(random_text::<32>("", entropy))
     }
 
-    /// The secret, for the cookie of this browser and nothing else. Base64url: needs no quoting.
+    /// Returns the secret, for a cookie of this browser only. It is base64url and needs no quoting.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -60,29 +60,30 @@ impl fmt::Debug for BrowserSecret {
     }
 }
 
-/// What a sign-in or consent page must show.
+/// Details for a sign-in or consent page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InteractionDetails {
-    /// Who asks.
+    /// Requesting client.
     pub client_id: ClientId,
-    /// What the client calls itself.
+    /// Registered name of the client.
     pub client_name: Option<String>,
-    /// Where the user goes next.
+    /// Redirect URI to which the browser is sent afterwards.
     pub redirect_uri: RedirectUri,
-    /// What is asked for.
+    /// Requested scopes.
     pub scopes: Scopes,
-    /// The resource servers that it is asked for at; all of the server's when there is none.
+    /// Requested resource servers; when empty, all of the authorization server's.
     pub resources: Vec<Audience>,
-    /// The pages to show whatever you remember of the user.
+    /// Pages that must be shown, whatever the host remembers.
     pub prompts: BTreeSet<Prompt>,
-    /// A sign-in from before this instant does not do, and [`resume`](AuthorizationServer::resume) refuses it: have the
-    /// user prove anew who they are. From `max_age` and `prompt=login`.
+    /// Earliest acceptable authentication of the user, from `max_age` and `prompt=login`.
+    /// [`resume`](AuthorizationServer::resume) refuses an older one, so the page must authenticate
+    /// the user again.
     pub signed_in_since: Option<SystemTime>,
-    /// Whom the client expects to sign in. Not to be believed.
+    /// Suggested user. Unverified: a hint only.
     pub login_hint: Option<String>,
-    /// The languages that the client suggests for the page, best first: language tags with spaces between, unless somebody
-    /// made them up.
+    /// Suggested languages of the page: language tags separated by spaces, best first. Unverified
+    /// and unparsed.
     pub ui_locales: Option<String>,
 }
 
@@ -103,7 +104,7 @@ impl InteractionDetails {
 }
 
 impl AuthorizationServer {
-    /// Stores a checked request and hands it to the host.
+    /// Stores a checked request as an interaction.
     pub(super) async fn begin(&self, checked: Checked) -> Result<Interaction, Broken> {
         let Checked {
             request,
@@ -127,9 +128,11 @@ impl AuthorizationServer {
         }
     }
 
-    /// What the page of an interaction must show; `id` from its URL, `browser` from the cookie.
+    /// Returns the details of an interaction for its page; `id` from its URL, `browser` from the
+    /// cookie.
     ///
-    /// `None` when there is no such interaction, it is over, or it is another browser's.
+    /// Returns `None` if the interaction does not exist, has expired, or belongs to another
+    /// browser.
     ///
     /// # Errors
     ///

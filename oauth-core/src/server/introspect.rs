@@ -17,7 +17,7 @@ use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
 use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
 
-/// What is told of an active token.
+/// Response for an active token.
 #[derive(Serialize)]
 struct Active<'a> {
     active: bool,
@@ -41,7 +41,7 @@ struct Active<'a> {
     cnf: Option<Confirmation>,
 }
 
-/// One audience as a string, several as an array.
+/// Audience: one as a string, several as an array.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Audiences<'a> {
@@ -59,10 +59,11 @@ impl<'a> From<&'a [Audience]> for Audiences<'a> {
 }
 
 impl AuthorizationServer {
-    /// Answers `POST /oauth/introspect`: what a token is worth at this instant.
+    /// Serves token introspection, `POST /oauth/introspect`.
     ///
-    /// The caller is a confidential client. It sees access tokens that are meant for one of its audiences and tokens that
-    /// were issued to itself; of any other it learns what it learns of an unknown one: `{"active":false}`.
+    /// The caller must be a confidential client. It sees access tokens for one of its audiences,
+    /// and tokens that were issued to it. For all other tokens the response is that for an unknown
+    /// token: `{"active":false}`.
     pub async fn introspect(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.introspected(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),
@@ -78,7 +79,7 @@ impl AuthorizationServer {
             return Err(self.invalid_client(Reason::CallerIsPublic, Some(caller.id)));
         }
         let hash = TokenHash::of(required(&params, "token", &caller)?);
-        // the hint only says where to look first
+        // the hint only decides which lookup comes first
         let refresh_first = params.optional("token_type_hint") == Some("refresh_token");
         for refresh in [refresh_first, !refresh_first] {
             if refresh {
@@ -108,7 +109,7 @@ impl AuthorizationServer {
         if !meant_for_caller || !state.is_active(now) {
             return Ok(inactive());
         }
-        // a client that is gone takes its tokens along
+        // tokens of a deleted client are inactive
         if token.terms.client_id != caller.id
             && self.inner.clients.client(&token.terms.client_id).await?.is_none()
         {
@@ -165,7 +166,7 @@ impl AuthorizationServer {
         )
     }
 
-    /// How a person knows the user: by address, else by name, as far as the token lets its holder know.
+    /// `username` of the response: the email address, or the name, as far as the scopes allow.
     fn username<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> Option<&'a str> {
         let told = self.told(grant, scopes);
         told.email.or(told.name)

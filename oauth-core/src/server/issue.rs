@@ -1,4 +1,4 @@
-//! Making tokens, and the answer that carries them.
+//! Making tokens, and the token response.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -13,13 +13,13 @@ use crate::secret::{AccessToken, RefreshToken};
 use crate::store::{AccessTokenRecord, FamilyId, Grant};
 use crate::vocabulary::{AccessTokenTerms, Confirmation, Nonce, OPENID, Scopes};
 
-/// An access token that is made but not yet stored: it opens nothing before its record is committed.
+/// An access token that is not stored yet; it is invalid until its record is committed.
 pub(super) struct MadeAccessToken {
     pub(super) token: AccessToken,
     pub(super) record: AccessTokenRecord,
 }
 
-/// What a token request got, once it is stored.
+/// Tokens of a token response, already stored.
 pub(super) struct Issued<'a> {
     pub(super) access: &'a MadeAccessToken,
     pub(super) refresh: Option<&'a RefreshToken>,
@@ -27,7 +27,8 @@ pub(super) struct Issued<'a> {
 }
 
 impl AuthorizationServer {
-    /// Makes the access token that `terms` describe. One that is no JWT is `opaque`, or made at random where there is none.
+    /// Makes the access token of `terms`. In opaque format it is `opaque`, or a random token if
+    /// that is `None`.
     pub(super) fn make_access_token(
         &self,
         terms: AccessTokenTerms,
@@ -41,7 +42,8 @@ impl AuthorizationServer {
         Ok(MadeAccessToken { token, record })
     }
 
-    /// Makes an access token once more, of which `record` was kept. It is the one that was issued if it has the hash of that one.
+    /// Derives an access token again from its record. The caller compares its hash with that of the
+    /// issued one.
     pub(super) fn remake_access_token(
         &self,
         record: AccessTokenRecord,
@@ -52,7 +54,7 @@ impl AuthorizationServer {
         Ok(MadeAccessToken { token, record })
     }
 
-    /// The token itself: opaque, or signed by [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
+    /// Makes the token: opaque, or a JWT of [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
     fn access_token_of(
         &self,
         terms: &AccessTokenTerms,
@@ -72,7 +74,7 @@ impl AuthorizationServer {
         claims.sign(self.inner.signing_keys.active())
     }
 
-    /// Signs the ID token that goes with the access token, when that one is for a sign-in.
+    /// Signs the ID token that goes with the access token; `None` without the scope `openid`.
     pub(super) fn make_id_token(
         &self,
         grant: &Grant,
@@ -101,13 +103,14 @@ impl AuthorizationServer {
     }
 }
 
-/// How an access token is called that is bound to this, or to nothing.
+/// `token_type` of an access token with this binding.
 pub(super) fn token_type(confirmation: Option<Confirmation>) -> &'static str {
     confirmation.map_or("Bearer", Confirmation::token_type)
 }
 
 impl Issued<'_> {
-    /// [RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1), never to be cached.
+    /// Token response of [RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1), with
+    /// `Cache-Control: no-store`.
     pub(super) fn into_response(self) -> Response<Bytes> {
         #[derive(Serialize)]
         struct Body<'a> {

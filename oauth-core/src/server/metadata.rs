@@ -1,6 +1,5 @@
-//! What clients and resource servers read about the server:
-//! [RFC 8414](https://www.rfc-editor.org/rfc/rfc8414),
-//! [OpenID Connect Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html) and its keys.
+//! Server metadata and JWKS: [RFC 8414](https://www.rfc-editor.org/rfc/rfc8414) and [OpenID Connect
+//! Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html).
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -18,11 +17,12 @@ use crate::store::GrantType;
 use crate::vocabulary::{Issuer, Scopes};
 
 impl AuthorizationServer {
-    /// The paths under which clients look for the metadata: mount [`metadata`](Self::metadata) at each.
+    /// Returns the paths of the metadata. Mount [`metadata`](Self::metadata) at each.
     ///
-    /// [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3) puts the well-known part between the host and the path of
-    /// the issuer, [OpenID Connect Discovery §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
-    /// behind the path, and clients of either look for the other's name too.
+    /// [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3) inserts the well-known part
+    /// between the host and the path of the issuer; [OpenID Connect Discovery
+    /// §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig) appends it to
+    /// the path. Clients try both document names in both places.
     ///
     /// ```
     /// # use std::{sync::Arc, time::SystemTime};
@@ -62,14 +62,15 @@ impl AuthorizationServer {
         paths
     }
 
-    /// Answers `GET` for the metadata: one document for each of [`metadata_paths`](Self::metadata_paths).
+    /// Serves the metadata, by `GET` and `HEAD`. All [`metadata_paths`](Self::metadata_paths) serve
+    /// the same document.
     #[must_use]
     pub fn metadata(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || self.inner.metadata.clone())
     }
 
-    /// Answers `GET` for the key set: the key that signs now, the one that will, and each retired one until its last
-    /// token has expired.
+    /// Serves the JWKS, by `GET` and `HEAD`: the active key, the next key, and each retired key
+    /// until the last token that it signed has expired.
     #[must_use]
     pub fn jwks(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || {
@@ -93,19 +94,20 @@ fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<
     response
 }
 
-/// What a server offers beside what each of them does.
+/// Features of a server that the metadata describe.
 pub(super) struct Offer<'a> {
     pub(super) scopes: &'a Scopes,
     pub(super) algorithm: Algorithm,
     pub(super) pushed_requests_required: bool,
-    /// What is signed once, and taken once: assertions of clients and proofs of possession.
+    /// Replay detection, which client assertions and DPoP proofs need.
     pub(super) replays: bool,
     pub(super) certificates: CertificateUse,
-    /// Where clients with certificates are to come, if that is elsewhere.
+    /// Base URL of the mTLS endpoint aliases, if there are any.
     pub(super) mtls_base: Option<&'a Issuer>,
 }
 
-/// The metadata of a server with these settings; what it does not name, it does not offer.
+/// Renders the metadata of a server with these settings; features that are not enabled are left
+/// out.
 pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     let base = issuer.as_str().trim_end_matches('/');
     let mut confidential = vec!["client_secret_basic", "client_secret_post"];
@@ -155,7 +157,8 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     document.to_string().into()
 }
 
-/// The endpoints that look at certificates, [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5).
+/// Endpoints that use client certificates, [RFC 8705
+/// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5).
 fn mtls_endpoint_aliases(base: &Issuer) -> Value {
     let base = base.as_str().trim_end_matches('/');
     json!({

@@ -1,11 +1,12 @@
-//! The authorization server: one method per endpoint, `Request<Bytes>` in and [`EndpointResponse`] out.
+//! Authorization server of OAuth 2.1 and OpenID Connect, one method per endpoint.
 //!
-//! The host mounts each method under the path that [`path`] names, shows its own pages while the user signs in, and hands
-//! every [`AuthEvent`] to its audit log:
+//! Each method takes an `http::Request<Bytes>` and returns an [`EndpointResponse`]. The host mounts
+//! each method under its [`path`], shows its own sign-in and consent pages, and writes every
+//! [`AuthEvent`] to its audit log:
 //!
 //! | path | method of [`AuthorizationServer`] |
 //! |---|---|
-//! | `/authorize` | [`authorize`](AuthorizationServer::authorize): refuses, or hands an [`Interaction`] to the host |
+//! | `/authorize` | [`authorize`](AuthorizationServer::authorize): refuses, or returns an [`Interaction`] for the host |
 //! | `/par` | [`par`](AuthorizationServer::par) |
 //! | the host's page | [`interaction`](AuthorizationServer::interaction), then [`resume`](AuthorizationServer::resume) |
 //! | `/token` | [`token`](AuthorizationServer::token) |
@@ -35,9 +36,12 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What the host must see to: TLS, a body limit before it collects, a limit on the rate of requests, somewhere to count failed
-//! authentications ([`with_attempts`](AuthorizationServerBuilder::with_attempts)), and calling the purge verbs of its stores now and
-//! then.
+//! Duties of the host:
+//!
+//! - TLS, a body limit, and a rate limit for requests;
+//! - a store for failed client authentications
+//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts));
+//! - calling the purge methods of its stores on a timer.
 
 mod authorization_request;
 mod authorize;
@@ -81,11 +85,11 @@ use crate::ports::{Clock, Entropy};
 use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer};
 
-/// Where the metadata says that the endpoints are, below the issuer.
+/// Paths of the endpoints, relative to the issuer, as in the metadata.
 pub mod path {
     /// The authorization endpoint.
     pub const AUTHORIZE: &str = "/authorize";
-    /// The endpoint that authorization requests are pushed to.
+    /// The pushed authorization request (PAR) endpoint.
     pub const PAR: &str = "/par";
     /// The token endpoint.
     pub const TOKEN: &str = "/token";
@@ -95,18 +99,18 @@ pub mod path {
     pub const REVOKE: &str = "/oauth/revoke";
     /// The UserInfo endpoint.
     pub const USERINFO: &str = "/userinfo";
-    /// The key set.
+    /// The JWKS.
     pub const JWKS: &str = "/.well-known/jwks.json";
-    /// The metadata of RFC 8414, for an issuer without a path; see
-    /// [`metadata_paths`](super::AuthorizationServer::metadata_paths) for others.
+    /// The metadata of RFC 8414, for an issuer without a path. For other issuers see
+    /// [`metadata_paths`](super::AuthorizationServer::metadata_paths).
     pub const OAUTH_METADATA: &str = "/.well-known/oauth-authorization-server";
     /// The metadata of OpenID Connect Discovery, for an issuer without a path.
     pub const OPENID_METADATA: &str = "/.well-known/openid-configuration";
 }
 
-/// An OAuth 2.1 and OpenID Connect authorization server over the host's stores.
+/// Authorization server of OAuth 2.1 and OpenID Connect over the host's stores.
 ///
-/// Cheap to clone; clones are one server.
+/// Cheap to clone; clones share one server.
 #[derive(Clone)]
 pub struct AuthorizationServer {
     inner: Arc<Inner>,
@@ -133,12 +137,12 @@ struct Inner {
 }
 
 impl AuthorizationServer {
-    /// Begins to configure the server of `issuer`, the URL that clients know it by.
+    /// Returns a builder for the server of `issuer`, its URL.
     pub fn builder(issuer: &str) -> AuthorizationServerBuilder {
         AuthorizationServerBuilder::new(issuer)
     }
 
-    /// Who the server is.
+    /// Returns the issuer.
     #[must_use]
     pub fn issuer(&self) -> &Issuer {
         &self.inner.issuer

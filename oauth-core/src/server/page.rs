@@ -1,4 +1,4 @@
-//! The one page this crate has: for a person whose request cannot be sent back to any client.
+//! Error page, for users whose request cannot be redirected to a client.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_FRAME_OPTIONS};
@@ -20,7 +20,7 @@ const BODY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\"
     <p>The application you came from sent a request that cannot be answered, or you took too long. \
     Go back to the application and start again.</p>\n</html>\n";
 
-/// Status 400. Repeats nothing of the request.
+/// Error page with status 400. It repeats no part of the request.
 pub(super) fn error_page() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(BODY.as_bytes()));
     *response.status_mut() = StatusCode::BAD_REQUEST;

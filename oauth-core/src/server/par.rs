@@ -1,5 +1,4 @@
-//! Pushed authorization requests, [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126): the client sends what it asks for
-//! itself, and the browser brings the name of it alone.
+//! Pushed authorization requests (PAR), [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126).
 
 use bytes::Bytes;
 use http::header::CACHE_CONTROL;
@@ -22,21 +21,23 @@ use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, PushedRequestRecord, RegisteredClient};
 use crate::vocabulary::RedirectUri;
 
-/// What a `request_uri` begins with, [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2).
+/// Prefix of a `request_uri`, [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2).
 const PREFIX: &str = "urn:ietf:params:oauth:request_uri:";
 
-/// The name of a pushed request, when that is what the browser brings.
+/// Identifier of the pushed request, if `request_uri` has one of this server.
 pub(super) fn name(params: &Params) -> Option<&str> {
     params.optional("request_uri")?.strip_prefix(PREFIX)
 }
 
 impl AuthorizationServer {
-    /// Answers `POST /par`: keeps a request for sixty seconds under a `request_uri` that nobody can guess.
+    /// Serves pushed authorization requests, `POST /par`. The request is stored for 60 seconds
+    /// under an unguessable `request_uri`.
     ///
-    /// The client authenticates as at the token endpoint, and its request is checked as
-    /// [`authorize`](Self::authorize) checks one. There, `client_id` and `request_uri` then stand for it, and whatever
-    /// the browser brings beside them is ignored. The first sign-in that is answered spends it. The code of a request that comes with
-    /// a proof of possession is bound to its key ([RFC 9449 §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
+    /// The client authenticates as at the token endpoint, and its request is checked as by
+    /// [`authorize`](Self::authorize). The browser then sends only `client_id` and `request_uri` to
+    /// `/authorize`; its other parameters are ignored. The first interaction that is completed uses
+    /// the pushed request up. If the request has a DPoP proof, the code is bound to its key ([RFC
+    /// 9449 §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
     pub async fn par(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.pushed(&request).await {
             Ok((response, event)) => EndpointResponse::new(response, vec![event]),
@@ -95,9 +96,10 @@ impl AuthorizationServer {
             .map_err(|(error, reason)| Failure::refused(error_code(error), reason))
     }
 
-    /// The pushed request of that name, brought by a browser for `client`.
+    /// Loads the pushed request that a browser presents for `client`.
     ///
-    /// Where the client is in doubt the person is told: an attacker must not learn by a redirect of whom a name is.
+    /// In doubt about the client the server shows a page: a redirect would reveal to an attacker
+    /// whose request it is.
     pub(super) async fn brought(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
         let hash = TokenHash::of(name);
         let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));
@@ -132,7 +134,7 @@ impl AuthorizationServer {
     }
 }
 
-/// The request, for a code that is bound to the key of the proof; `dpop_jkt` must not name another one.
+/// Binds the code to the key of the proof; `dpop_jkt` must not name another key.
 fn bound(
     request: AuthorizationRequest,
     proven: Option<&ProvenKey>,
@@ -147,7 +149,7 @@ fn bound(
     }
 }
 
-/// [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2), never to be cached.
+/// Response of [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2), never cached.
 fn created(name: &str) -> Response<Bytes> {
     #[derive(Serialize)]
     struct Created {
@@ -164,7 +166,7 @@ fn created(name: &str) -> Response<Bytes> {
     response
 }
 
-/// The code for a client that is told directly; of a user nothing is known yet.
+/// Error code for a direct response; codes about the user do not occur here.
 const fn error_code(error: AuthorizationErrorCode) -> ErrorCode {
     use AuthorizationErrorCode as Error;
     match error {

@@ -1,4 +1,4 @@
-//! Keys that clients prove to have, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
+//! DPoP proofs of clients, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
 
 use std::time::SystemTime;
 
@@ -14,10 +14,10 @@ use crate::mtls::ClientCertificate;
 use crate::store::{RegisteredClient, SenderConstraint, SpendOutcome};
 use crate::vocabulary::{Confirmation, Issuer};
 
-/// Which proofs are taken, and where the public knows the endpoints that take them.
+/// Proof policy, and the public URLs of the endpoints that accept proofs.
 pub(super) struct Possession {
     policy: ProofPolicy,
-    /// Under the issuer, and where clients with certificates come to, if that is elsewhere.
+    /// URLs below the issuer, and below the base of the mTLS aliases if there is one.
     places: Vec<Places>,
 }
 
@@ -28,7 +28,7 @@ struct Places {
 }
 
 impl Possession {
-    /// None where there is no store of the proofs that were used.
+    /// Returns `None` without a store for replay detection.
     pub(super) fn offered(issuer: &Issuer, offer: &Offer<'_>, nonces: Option<&NonceKey>) -> Option<Self> {
         let policy = match nonces {
             Some(key) => ProofPolicy::new().with_nonces(Nonces::of_authorization_server(key, issuer)),
@@ -37,7 +37,7 @@ impl Possession {
         let bases = [Some(issuer), offer.mtls_base].into_iter().flatten();
         offer.replays.then(|| Self {
             policy,
-            // an issuer is a URL that requests can be sent to
+            // an issuer is always a valid base URL
             places: bases.filter_map(|base| Places::below(base).ok()).collect(),
         })
     }
@@ -62,18 +62,18 @@ impl Places {
     }
 }
 
-/// An endpoint that takes proofs.
+/// An endpoint that accepts proofs.
 #[derive(Clone, Copy)]
 pub(super) enum Endpoint<'a> {
     Token,
     Par,
-    /// With the access token that is presented.
+    /// With the presented access token.
     UserInfo(&'a str),
 }
 
 impl AuthorizationServer {
-    /// The key that the sender of the request proves to have, where proofs are on offer and it brings one. It has yet to be
-    /// [spent](Self::spend_proof).
+    /// Verifies the DPoP proof of the request, if proofs are enabled and the request has one. The
+    /// caller must then [store](Self::spend_proof) its `jti`.
     pub(super) fn proven(
         &self,
         request: &Request<Bytes>,
@@ -105,13 +105,13 @@ impl AuthorizationServer {
             .map(Some)
     }
 
-    /// Spends a proof after every other check: a request that is refused for anything else spends nothing.
+    /// Stores the `jti` of a proof, after all other checks, so that a refused request uses none up.
     pub(super) async fn spend_proof(
         &self,
         proven: Option<&ProvenKey>,
         now: SystemTime,
     ) -> Result<Result<(), ProofError>, Failure> {
-        // there is no proof where there is no store of those that were used
+        // proofs are only enabled with a replay store
         let (Some(proven), Some(replays)) = (proven, &self.inner.replays) else {
             return Ok(Ok(()));
         };
@@ -122,7 +122,7 @@ impl AuthorizationServer {
         })
     }
 
-    /// The refusal of a proof, with a nonce where that would help.
+    /// Refuses a proof, with a nonce if the client needs one.
     pub(super) fn refused_proof(&self, error: ProofError, now: SystemTime) -> Failure {
         let code = if error.wants_nonce() {
             ErrorCode::UseDpopNonce
@@ -136,7 +136,7 @@ impl AuthorizationServer {
         Failure::with_response(response, reason(error))
     }
 
-    /// Puts the newest nonce into an answer, where nonces are asked for.
+    /// Adds the newest nonce to a response, if nonces are enabled.
     pub(super) fn hand_out_nonce(&self, response: &mut Response<Bytes>, now: SystemTime) {
         let possession = self.inner.possession.as_ref();
         let nonces = possession.and_then(|possession| possession.policy.nonces());
@@ -146,8 +146,8 @@ impl AuthorizationServer {
         }
     }
 
-    /// What tokens are bound to that `client` asks for: the key of its proof, or else the certificate that it is registered to connect
-    /// with.
+    /// Binding of the tokens that `client` requests: the key of its proof, else the certificate
+    /// with which it is registered to connect.
     pub(super) fn confirmation(
         &self,
         request: &Request<Bytes>,
@@ -167,13 +167,13 @@ impl AuthorizationServer {
         }
     }
 
-    /// Whether proofs are taken at all.
+    /// Returns `true` if proofs are enabled.
     pub(super) fn takes_proofs(&self) -> bool {
         self.inner.possession.is_some()
     }
 }
 
-/// The reason as events name it.
+/// Maps a proof error to the reason in events.
 pub(super) const fn reason(error: ProofError) -> Reason {
     match error {
         ProofError::Missing => Reason::DpopProofMissing,

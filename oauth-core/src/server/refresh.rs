@@ -14,7 +14,7 @@ use crate::secret::RefreshToken;
 use crate::store::{GrantType, Insertion, RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
 use crate::vocabulary::{AccessTokenTerms, Audience, Scopes};
 
-/// What the form says.
+/// Parameters of a refresh.
 struct Form {
     presented: RefreshToken,
     scopes: Option<Scopes>,
@@ -81,7 +81,7 @@ impl AuthorizationServer {
         refresh_token::rotate(state, &request, &policy, exchange.now)
     }
 
-    /// The answer; none when somebody else was faster.
+    /// Returns the response; `None` if a concurrent request rotated the token first.
     async fn commit_rotation(
         &self,
         exchange: &mut Exchange<'_>,
@@ -101,7 +101,7 @@ impl AuthorizationServer {
         };
         let access =
             self.make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant), opaque)?;
-        // OpenID Connect Core 12.2: a refreshed ID token should carry no nonce
+        // OpenID Connect Core 12.2: a refreshed ID token should have no nonce
         let id_token = self.make_id_token(&family.grant, None, &access)?;
         let presented = plan.presented;
         let rotation = plan.commit(access.record.clone(), successor.hash());
@@ -129,8 +129,8 @@ impl AuthorizationServer {
         }
     }
 
-    /// Gives an access token alone. It is stored first and the chain looked at again: once a revocation was answered, no token
-    /// leaves here.
+    /// Issues an access token alone. The token is stored before the family is read again, so that
+    /// no token is issued after a revocation was acknowledged.
     async fn commit_kept(
         &self,
         exchange: &mut Exchange<'_>,
@@ -169,7 +169,8 @@ impl AuthorizationServer {
         Ok(issued.into_response())
     }
 
-    /// The same token was rotated since it was read: by the same request on another way, or by a thief.
+    /// Handles a token that was rotated after it was read, by a retry of the same request or by a
+    /// thief.
     async fn superseded(
         &self,
         mut exchange: Exchange<'_>,
@@ -198,7 +199,8 @@ impl AuthorizationServer {
             .await
     }
 
-    /// Answers with the two tokens of the rotation, and an ID token made anew; stores nothing.
+    /// Returns the two tokens of the earlier rotation, with a newly signed ID token. Stores
+    /// nothing.
     fn repeat(
         &self,
         exchange: &mut Exchange<'_>,

@@ -1,4 +1,4 @@
-//! Return from the consent page: the code or the error that the browser carries to the client.
+//! Completion of an interaction: redirect with a code or an error to the client.
 
 use std::time::SystemTime;
 
@@ -18,37 +18,38 @@ use crate::store::{
 };
 use crate::vocabulary::{Audience, Scopes, Subject};
 
-/// The user's consent, or its refusal.
+/// Decision of the user on the consent page.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a user says yes or no")]
 pub enum Consent {
-    /// The user is known and said yes.
+    /// The user is authenticated and consented.
     Granted(Authentication),
-    /// The user said no, or gave up.
+    /// The user refused or gave up.
     Denied,
 }
 
-/// Who said yes, and to how much.
+/// Authenticated user, and the extent of the consent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Authentication {
-    /// Who: never reassigned to another person, and no client's id.
+    /// User. The identifier must never be reassigned to another person, and must not equal a client
+    /// identifier.
     pub subject: Subject,
-    /// When they proved it, as exactly as you know: cut to whole seconds, it may seem to be from before a request that it
-    /// answers.
+    /// Instant of the user's authentication, as exact as known. Truncated to seconds it may appear
+    /// to be before the request, and be refused.
     pub auth_time: SystemTime,
-    /// Their address, when known.
+    /// Email address of the user, if known.
     pub email: Option<String>,
-    /// Their name, when known.
+    /// Name of the user, if known.
     pub name: Option<String>,
-    /// What they granted of what was asked; everything when `None`.
+    /// Granted scopes; `None` grants all requested scopes.
     pub scopes: Option<Scopes>,
-    /// The session in which they did, when what they granted is to end with it; see [`with_session`](Self::with_session).
+    /// Session whose end revokes the grant; see [`with_session`](Self::with_session).
     pub session: Option<SessionId>,
 }
 
 impl Authentication {
-    /// Grants everything that was asked for.
+    /// Grants all requested scopes.
     #[must_use]
     pub const fn new(subject: Subject, auth_time: SystemTime) -> Self {
         Self {
@@ -61,31 +62,32 @@ impl Authentication {
         }
     }
 
-    /// Puts the user's address into the ID token.
+    /// Sets the email address for the ID token.
     #[must_use]
     pub fn with_email(mut self, email: impl Into<String>) -> Self {
         self.email = Some(email.into());
         self
     }
 
-    /// Puts the user's name into the ID token.
+    /// Sets the name for the ID token.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Grants no more than `scopes`.
+    /// Limits the grant to `scopes`.
     #[must_use]
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
         self.scopes = Some(scopes);
         self
     }
 
-    /// Has what they grant end when this session is ended: by signing out, here or everywhere, also after it timed out. The timeout
-    /// alone ends nothing of it but a code that was not redeemed yet: a client goes on refreshing.
+    /// Revokes the grant when this session is ended, by signing out here or everywhere, also after
+    /// the session timed out. A timeout alone revokes only a code that was not redeemed yet: a
+    /// client can continue to refresh.
     ///
-    /// The store of tokens must be the [store](crate::store::SessionStore) of sessions too.
+    /// The token store must also be the [session store](crate::store::SessionStore).
     #[must_use]
     pub const fn with_session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
@@ -93,28 +95,35 @@ impl Authentication {
     }
 }
 
-/// Response to the browser once the user has answered.
+/// Outcome of completing an interaction.
 enum Resumption {
-    /// Nothing, and nowhere: a page.
+    /// Error page without a redirect.
     Page(Reason),
-    /// A code, to the client.
+    /// Redirect with a code.
     Code(AuthorizationRequest, AuthorizationCode, AuthEvent),
-    /// An error, to the client.
+    /// Redirect with an error.
     Error(AuthorizationRequest, AuthorizationErrorCode, AuthEvent),
 }
 
 impl AuthorizationServer {
-    /// Ends an interaction with what the user decided, and sends the browser back to the client with a code or an error.
+    /// Completes an interaction with the user's decision, and redirects the browser to the client
+    /// with a code or an error.
     ///
-    /// `method` is that of the request that is answered: 303 after a POST, 302 after a GET. An interaction is answered
-    /// once; what is unknown, over, or another browser's gets an error page, and so does one whose pushed request was answered in
-    /// another interaction. A sign-in from before
-    /// [`signed_in_since`](super::InteractionDetails::signed_in_since) is answered by `login_required`.
+    /// `method` is the method of the request that the response answers: the status is 303 after a
+    /// POST and 302 after a GET.
+    ///
+    /// - An interaction is completed once. If it is unknown, expired, or another browser's, the
+    ///   response is an error page; also if its pushed request was completed by another
+    ///   interaction.
+    /// - If the user authenticated before
+    ///   [`signed_in_since`](super::InteractionDetails::signed_in_since), the client gets
+    ///   `login_required`.
     ///
     /// # Security
     ///
-    /// Call it only in answer to a request that carries the cookie, for a user whose password or other proof you checked in
-    /// this browser. Guard the form of the page against cross-site requests as any other.
+    /// Call it only for a request that carries the cookie, and for a user whom the host
+    /// authenticated in this browser. Protect the form of the page against cross-site request
+    /// forgery.
     pub async fn resume(
         &self,
         method: &Method,
@@ -142,7 +151,7 @@ impl AuthorizationServer {
             TakeOutcome::RequestSpent => return Ok(Resumption::Page(Reason::RequestUriSpent)),
             TakeOutcome::NotFound => return Ok(Resumption::Page(Reason::InteractionUnknown)),
         };
-        // the client may have been changed while the user was at the page
+        // the registration may have changed while the user was at the page
         let client = self.inner.clients.client(&request.client_id).await?;
         let client = client.filter(|client| {
             client.may_redirect_to(&request.redirect_uri) && client.may_use(GrantType::AuthorizationCode)
@@ -169,7 +178,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Stores the code that the user's yes is worth.
+    /// Stores the code for the user's consent.
     async fn granted(
         &self,
         request: AuthorizationRequest,
@@ -205,7 +214,8 @@ impl AuthorizationServer {
         }
     }
 
-    /// Whether the user would be taken for a client, [RFC 9700 §4.15](https://www.rfc-editor.org/rfc/rfc9700#section-4.15).
+    /// Returns `true` if the subject equals a client identifier, [RFC 9700
+    /// §4.15](https://www.rfc-editor.org/rfc/rfc9700#section-4.15).
     async fn is_client(&self, subject: &Subject) -> Result<bool, Broken> {
         match subject.as_str().parse() {
             Ok(id) => Ok(self.inner.clients.client(&id).await?.is_some()),
@@ -239,7 +249,7 @@ impl AuthorizationServer {
     }
 }
 
-/// What the user's yes is worth.
+/// Builds the grant of the user's consent.
 fn grant(
     request: &AuthorizationRequest,
     asked_at: SystemTime,
@@ -253,7 +263,7 @@ fn grant(
     {
         return Err((Error::LoginRequired, Reason::SignInTooOld));
     }
-    // a host that grants more than was asked for grants what was asked for
+    // scopes beyond the requested ones are ignored
     let scopes = match &user.scopes {
         None => request.scopes.clone(),
         Some(granted) => request.scopes.intersection(granted),

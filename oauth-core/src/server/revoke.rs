@@ -16,10 +16,12 @@ use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
 
 impl AuthorizationServer {
-    /// Answers `POST /oauth/revoke`: 200 for any token, known or not, once it opens nothing.
+    /// Serves token revocation, `POST /oauth/revoke`: 200 for any token, known or not.
     ///
-    /// A refresh token, also one that was rotated, ends its whole family with every access token of it; an access token
-    /// ends alone. A client ends its own tokens only: another's stays as it is, and the answer does not tell.
+    /// - A refresh token, also a rotated one, revokes its whole family with all its access tokens.
+    /// - An access token is revoked alone.
+    /// - A client can revoke only its own tokens. For another client's token the response is the
+    ///   same, and the token stays valid.
     pub async fn revoke(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
         match self.revoked(&request, &mut events).await {
@@ -37,7 +39,7 @@ impl AuthorizationServer {
         let now = self.inner.clock.now();
         let caller = self.authenticate(request, &params, now).await?;
         let hash = TokenHash::of(required(&params, "token", &caller)?);
-        // the hint only says where to look first
+        // the hint only decides which lookup comes first
         let access_first = params.optional("token_type_hint") == Some("access_token");
         for access in [access_first, !access_first] {
             let (found, event) = if access {
@@ -53,7 +55,7 @@ impl AuthorizationServer {
         Ok(uncached(Response::new(Bytes::new())))
     }
 
-    /// Whether the token is an access token, and what came of it.
+    /// Revokes an access token. Returns `true` if the token is an access token, and the event.
     async fn revoke_access(
         &self,
         caller: &RegisteredClient,
@@ -73,7 +75,7 @@ impl AuthorizationServer {
         Ok((true, (outcome == RevokeOutcome::Revoked).then_some(event)))
     }
 
-    /// Whether the token is a refresh token, and what came of it.
+    /// Revokes a refresh token. Returns `true` if the token is a refresh token, and the event.
     async fn revoke_refresh(
         &self,
         caller: &RegisteredClient,

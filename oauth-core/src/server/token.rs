@@ -22,26 +22,28 @@ use crate::store::{
 };
 use crate::vocabulary::{Audience, Confirmation, Scopes};
 
-/// One authenticated token request on its way.
+/// One authenticated token request.
 pub(super) struct Exchange<'a> {
     pub(super) client: &'a RegisteredClient,
     pub(super) params: &'a Params,
     pub(super) now: SystemTime,
     pub(super) proven: Option<ProvenKey>,
-    /// What the client proves to have.
+    /// Binding that the client proved.
     pub(super) confirmation: Option<Confirmation>,
     pub(super) events: &'a mut Vec<AuthEvent>,
 }
 
 impl AuthorizationServer {
-    /// Answers `POST /token`: the grants `authorization_code`, `refresh_token` and `client_credentials`, each with `resource`
-    /// ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)) as often as the client likes.
+    /// Serves the token endpoint, `POST /token`: the grants `authorization_code`, `refresh_token`
+    /// and `client_credentials`, each with any number of `resource` parameters ([RFC
+    /// 8707](https://www.rfc-editor.org/rfc/rfc8707)).
     ///
-    /// A refusal is one of the errors of [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2) and changes
-    /// nothing, but for two: a replayed code and a reused refresh token end their family.
+    /// A refusal is one of the errors of [RFC 6749
+    /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2). It changes nothing, with two
+    /// exceptions: a replayed code and a reused refresh token revoke their family.
     ///
-    /// A client that brings a proof of possession ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)) gets tokens that are bound to its
-    /// key: the access token always, and the refresh token of a client that does not authenticate.
+    /// If the request has a DPoP proof ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)), the
+    /// access token is bound to its key, and so is the refresh token of a public client.
     pub async fn token(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
         match self.exchange(&request, &mut events).await {
@@ -96,7 +98,7 @@ impl AuthorizationServer {
         Ok(response)
     }
 
-    /// Spends the proof of an exchange that is in order but for that.
+    /// Stores the `jti` of the proof of an exchange, after all other checks.
     pub(super) async fn spend_proof_of(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
         let spent = self.spend_proof(exchange.proven.as_ref(), exchange.now).await?;
         spent.map_err(|error: ProofError| self.refused_proof(error, exchange.now).by(&exchange.client.id))
@@ -126,7 +128,7 @@ impl AuthorizationServer {
                 self.commit_redemption(exchange, *plan).await
             }
             authorization_code::RedemptionDecision::RevokeFamily(family) => {
-                // a request that somebody recorded and sends again is not in order, and ends nothing
+                // a recorded request has a replayed proof, and must not revoke the family
                 self.spend_proof_of(&exchange).await?;
                 self.end_family(exchange, Theft::Code(record.hash), family).await
             }
@@ -258,7 +260,7 @@ impl AuthorizationServer {
     }
 }
 
-/// What was presented for a second time.
+/// Replayed code or reused refresh token.
 pub(super) enum Theft {
     Code(TokenHash),
     RefreshToken(TokenHash),
@@ -269,7 +271,7 @@ impl Exchange<'_> {
         refusal(self.client, error, reason)
     }
 
-    /// One error for everything that can be wrong with a code or a refresh token.
+    /// Refuses with one error for everything that can be wrong with a code or a refresh token.
     pub(super) fn invalid_grant(&self, reason: Reason) -> Failure {
         self.refuse(ErrorCode::InvalidGrant, reason)
     }
@@ -289,7 +291,7 @@ pub(super) fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failur
         .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, Reason::ResourceMalformed))
 }
 
-/// A parameter that must be there in a request of this client.
+/// Returns a required parameter of a request of this client.
 pub(super) fn required<'a>(
     params: &'a Params,
     name: &'static str,

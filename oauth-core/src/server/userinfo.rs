@@ -23,7 +23,7 @@ use crate::secret::AccessToken;
 use crate::store::AccessTokenRecord;
 use crate::vocabulary::{Confirmation, OPENID, Scopes, Subject};
 
-/// What is told of the person.
+/// UserInfo response.
 #[derive(Serialize)]
 struct UserInfo<'a> {
     sub: &'a Subject,
@@ -32,13 +32,15 @@ struct UserInfo<'a> {
 }
 
 impl AuthorizationServer {
-    /// Answers `GET`, `HEAD` (which the host sends without the content) and `POST` for who the person is, on whose behalf an access token with the scope `openid` was issued:
-    /// what the host knew of them when they signed in.
+    /// Serves the UserInfo endpoint, `GET`, `HEAD` and `POST /userinfo`: claims about the user of
+    /// an access token with the scope `openid`, as the host knew them at the sign-in. The host
+    /// sends the response to a `HEAD` without its body.
     ///
-    /// The token comes in the `Authorization` header, or as `access_token` in the form of a `POST`
-    /// ([RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), and never in the query. It opens nothing once it is
-    /// expired or revoked, alone or with its family or session, nor once its client is gone; refusals are the challenges of
-    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). One that is bound to a key comes with a proof of it
+    /// The token is in the `Authorization` header, or in `access_token` of a `POST` form ([RFC 6750
+    /// §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), never in the query. It is refused if
+    /// it has expired, if it, its family or its session was revoked, or if its client was deleted.
+    /// Refusals are the challenges of [RFC 6750
+    /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). A DPoP-bound token needs a proof
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
     pub async fn userinfo(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.described(&request).await {
@@ -81,12 +83,13 @@ impl AuthorizationServer {
                 }
                 Ok(response)
             }
-            // a client that acts for itself is nobody
+            // client credentials have no user
             _ => refused(Reason::OpenidMissing),
         }
     }
 
-    /// Demands that the sender has what the token is bound to, by the scheme for it; whether the proof wants another nonce.
+    /// Checks the binding of the token and its scheme. Returns `true` if the proof needs a newer
+    /// nonce.
     async fn confirmed(
         &self,
         request: &Request<Bytes>,
@@ -135,7 +138,7 @@ impl AuthorizationServer {
         Failure::with_response(response, possession::reason(error))
     }
 
-    /// The refusal for this reason: what is wrong with a token is not told.
+    /// Refuses for this reason. The response does not reveal what is wrong with a token.
     fn challenged(&self, scheme: Option<Scheme>, reason: Reason) -> Failure {
         let (status, code) = match reason {
             Reason::MethodNotAllowed => {
@@ -175,7 +178,7 @@ impl AuthorizationServer {
     }
 }
 
-/// The one token of the request.
+/// The single token of the request.
 fn presented(request: &Request<Bytes>) -> Result<(Scheme, AccessToken), Reason> {
     if ![Method::GET, Method::HEAD, Method::POST].contains(request.method()) {
         return Err(Reason::MethodNotAllowed);
@@ -188,12 +191,12 @@ fn presented(request: &Request<Bytes>) -> Result<(Scheme, AccessToken), Reason> 
         (Err(ChallengeReason::NoToken), None) => return Err(Reason::AccessTokenMissing),
         _ => return Err(Reason::AccessTokenMalformed),
     };
-    // what no token looks like is one that nobody knows
+    // malformed tokens are refused like unknown ones
     let token = token.parse().map_err(|_| Reason::AccessTokenUnknown)?;
     Ok((scheme, token))
 }
 
-/// The form of a POST that has one.
+/// Parameters of a POST form, if the request has one.
 fn form(request: &Request<Bytes>) -> Result<Option<Params>, Reason> {
     if request.method() != Method::POST || !is_form(request.headers()) {
         return Ok(None);

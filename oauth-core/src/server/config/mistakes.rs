@@ -4,14 +4,14 @@ use crate::grant::{AccessTokenLifetime, TokenPolicy};
 use crate::jose::{Algorithm, SigningKeys};
 use crate::vocabulary::{Audience, Issuer};
 
-/// The settings make no server.
+/// The settings of the server are incomplete or invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigError {
     mistakes: Vec<ConfigMistake>,
 }
 
 impl ConfigError {
-    /// Every mistake that was made.
+    /// Returns all mistakes.
     #[must_use]
     pub fn mistakes(&self) -> &[ConfigMistake] {
         &self.mistakes
@@ -34,25 +34,27 @@ impl std::error::Error for ConfigError {}
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigMistake {
-    /// A required part was not given.
+    /// A required part is missing.
     #[error("the {0} is missing")]
     Missing(&'static str),
-    /// The issuer is no `https` URL without query and fragment, nor an `http` one on loopback.
+    /// The issuer is not an `https` URL without query and fragment, nor a loopback `http` one.
     #[error("the issuer is not an https url without query and fragment")]
     InvalidIssuer,
-    /// An audience is empty or has characters that a token cannot carry.
+    /// An audience is empty or has characters that are not allowed in a token.
     #[error("an audience is invalid")]
     InvalidAudience,
-    /// The base of the endpoints for clients with certificates is no `https` URL without query and fragment, nor an `http` one on loopback.
+    /// The base of the mTLS endpoint aliases is not an `https` URL without query and fragment, nor
+    /// a loopback `http` one.
     #[error("the mtls endpoint aliases are not below an https url without query and fragment")]
     InvalidMtlsEndpointAliases,
-    /// An access token that is a JWT may live for 15 minutes.
+    /// The lifetime of JWT access tokens exceeds 15 minutes.
     #[error("a jwt access token must not live longer than 15 minutes")]
     JwtLifetimeTooLong,
-    /// A retry is answered with the same signatures, and only EdDSA makes the same signature twice.
+    /// A retry window is set, but the active key is not EdDSA, the only algorithm with
+    /// deterministic signatures.
     #[error("a retry window asks for a signing key of EdDSA")]
     RetryWindowWithoutEdDsa,
-    /// Two keys have one id, or there are more than 100.
+    /// Two signing keys have one `kid`, or there are more than 100.
     #[error("the signing keys do not go together")]
     SigningKeysConflict,
 }

@@ -20,9 +20,10 @@ use crate::ports::{Clock, Entropy};
 use crate::store::{AttemptStore, ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Issuer, Scopes};
 
-/// Gathers what an [`AuthorizationServer`] needs; made by [`AuthorizationServer::builder`].
+/// Builder for [`AuthorizationServer`].
 ///
-/// The stores, the clock, the entropy, the signing keys and an audience are required.
+/// Required: the client, interaction and token stores, the clock, the entropy, the signing keys and
+/// an audience.
 #[must_use]
 pub struct AuthorizationServerBuilder {
     issuer: String,
@@ -71,49 +72,52 @@ impl AuthorizationServerBuilder {
         }
     }
 
-    /// Where clients are registered.
+    /// Sets the store of registered clients.
     pub fn with_clients(mut self, clients: impl ClientStore + 'static) -> Self {
         self.clients = Some(Arc::new(clients));
         self
     }
 
-    /// Where sign-ins wait for the user.
+    /// Sets the store of pending interactions and pushed authorization requests.
     pub fn with_interactions(mut self, interactions: impl InteractionStore + 'static) -> Self {
         self.interactions = Some(Arc::new(interactions));
         self
     }
 
-    /// Where codes and tokens are kept.
+    /// Sets the store of codes and tokens.
     pub fn with_tokens(mut self, tokens: impl TokenStore + 'static) -> Self {
         self.tokens = Some(Arc::new(tokens));
         self
     }
 
-    /// Where spent assertions and proofs are remembered. With it clients may authenticate by `private_key_jwt` and have their tokens
-    /// bound to a key of theirs ([`dpop`](crate::dpop)); without it they authenticate by secrets alone, and proofs are not looked at.
+    /// Sets the store for replay detection. It enables client authentication by `private_key_jwt`
+    /// and DPoP-bound tokens ([`dpop`](crate::dpop)). Without it, both are disabled and DPoP proofs
+    /// are ignored.
     pub fn with_replays(mut self, replays: impl ReplayStore + 'static) -> Self {
         self.replays = Some(Arc::new(replays));
         self
     }
 
-    /// Asks for a nonce of this server's in each proof of possession ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)),
-    /// so that none can be made in advance: a client that comes without one is handed it with `use_dpop_nonce`, and comes again.
+    /// Requires a nonce of this server in each DPoP proof ([RFC 9449
+    /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)), so that proofs cannot be made in
+    /// advance. A client without a nonce gets one with the error `use_dpop_nonce`, and retries.
     pub fn with_dpop_nonces(mut self, key: NonceKey) -> Self {
         self.nonce_key = Some(key);
         self
     }
 
-    /// Where clients that are not believed are counted, and how often that may be: from then on a secret or an assertion in the
-    /// name of that client, right or wrong, known or not, is answered by 429 and `Retry-After`, at the token, introspection,
-    /// revocation and PAR endpoints. Without it the host counts by the events, if at all.
+    /// Sets the store and the policy of the rate limit for client authentication. Above the limit,
+    /// all secrets and assertions for that client are answered by 429 with `Retry-After`, right or
+    /// wrong, at the token, introspection, revocation and PAR endpoints. Without it there is no
+    /// limit; the host can count the events.
     ///
-    /// Counts are per client, and per client and [`Source`](crate::attempts::Source) for requests that have one in their extensions.
-    /// A store that is down is a 503: nobody guesses meanwhile, and nobody gets in.
+    /// Failures are counted per client, and per client and [`Source`](crate::attempts::Source) for
+    /// requests that have one in their extensions. If the store fails, the response is 503.
     ///
     /// # Security
     ///
-    /// Without sources, whoever knows the id of a confidential client can make it wait by being wrong in its name; see
-    /// [`attempts`](crate::attempts).
+    /// Without sources, an attacker who knows the id of a confidential client can lock it out by
+    /// failing in its name; see [`attempts`](crate::attempts).
     pub fn with_attempts(mut self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
         self.guesses = Some(Guesses {
             store: Arc::new(store),
@@ -122,133 +126,149 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// What time it is.
+    /// Sets the clock.
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Where randomness comes from.
+    /// Sets the source of randomness.
     pub fn with_entropy(mut self, entropy: impl Entropy + 'static) -> Self {
         self.entropy = Some(Arc::new(entropy));
         self
     }
 
-    /// What signs access tokens and ID tokens, and what is published beside it.
+    /// Sets the keys that sign access tokens and ID tokens, and the published key set.
     pub fn with_signing_keys(mut self, keys: SigningKeys) -> Self {
         self.signing_keys = Some(keys);
         self
     }
 
-    /// One more resource server that access tokens are for: a value of their `aud`.
+    /// Adds a resource server: a value of `aud` in access tokens.
     pub fn with_audience(mut self, audience: &str) -> Self {
         self.audience.push(audience.to_owned());
         self
     }
 
-    /// The scopes to name in the metadata. What a client may have is in its registration.
+    /// Sets the scopes in the metadata. The scopes that a client may request are in its
+    /// registration.
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
         self.scopes = scopes;
         self
     }
 
-    /// What access tokens are: JWTs unless said otherwise. What was issued before is honoured as what it is.
+    /// Sets the format of access tokens; JWT by default. Tokens that were issued in another format
+    /// stay valid.
     pub const fn with_access_token_format(mut self, format: AccessTokenFormat) -> Self {
         self.policy.access_token_format = format;
         self
     }
 
-    /// How long an access token lives. A JWT: up to 15 minutes, 10 unless said otherwise. An opaque one: up to 60, 15 unless said
-    /// otherwise.
+    /// Sets the lifetime of access tokens. JWT: at most 15 minutes, default 10. Opaque: at most 60
+    /// minutes, default 15.
     pub const fn with_access_token_lifetime(mut self, lifetime: AccessTokenLifetime) -> Self {
         self.access_token_lifetime = Some(lifetime);
         self
     }
 
-    /// Answers a refresh that is repeated within `window` with the same refresh token and access token once more, for clients that lose
-    /// answers: until the new refresh token is used, and without ever forking the chain. What is no JWT is derived with `pepper`, so
-    /// that only hashes are kept; a JWT is signed anew over the same claims. [`RetryWindow`] says when a refresh is a repetition.
+    /// Answers a retried refresh within `window` with the refresh token and access token of the
+    /// first response, for clients that lose responses. A retry is accepted until the new refresh
+    /// token is used, and never forks the chain. Tokens that are not JWTs are derived with
+    /// `pepper`, so that the store keeps only hashes; a JWT is signed again over the same claims.
+    /// [`RetryWindow`] defines a retry.
     ///
-    /// While keys and settings stay the same, the whole answer is the first one byte for byte, its ID token included. An access
-    /// token that comes out differently (another pepper, format of access tokens, issuer or, for a JWT, signing key) makes the server
-    /// refuse, and ends nothing. An ID token is not compared: beside an opaque access token it is signed by the key of now, and
-    /// tells what is told now.
+    /// While keys and settings do not change, the whole response is byte for byte that of the first
+    /// request, the ID token included. If the derived access token differs, because the pepper, the
+    /// token format, the issuer or, for a JWT, the signing key changed, the server refuses without
+    /// revoking anything. The ID token is not compared: beside an opaque access token it is signed
+    /// with the current key over the current claims.
     ///
-    /// Asks for an active signing key of EdDSA whatever access tokens are, because only EdDSA signs the same claims with the same
-    /// signature. Without a window a refresh token that comes a second time ends the sign-in, as
-    /// [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2) has it.
+    /// A window requires an EdDSA key as active signing key, whatever the token format, because
+    /// only EdDSA signs deterministically. Without a window, a refresh token that is presented
+    /// twice revokes its family, as in [RFC 9700
+    /// §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
     ///
     /// # Security
     ///
-    /// Within the window a stolen token that was just used is honoured once more, for the leaf that its owner has. When both have used that
-    /// leaf the chain ends, unless the second comes within the window of the first and before anything was refreshed with its answer: as
-    /// long as the two keep that close, the theft goes unseen. Keep the window as short as the retries of the clients.
+    /// Within the window, a stolen refresh token that was just used is accepted once more and
+    /// returns the tokens that its owner has. When both have used the new token, the family is
+    /// revoked, unless the second use is within the window of the first and precedes any further
+    /// refresh: as long as the two stay that close, the theft is not detected. Keep the window as
+    /// short as the retries of the clients.
     pub fn with_retry_window(mut self, window: RetryWindow, pepper: RetryPepper) -> Self {
         self.policy.retry_window = window;
         self.retry_pepper = Some(pepper);
         self
     }
 
-    /// How long a chain of refresh tokens lives: 14 days idle and 30 days at all unless said otherwise.
+    /// Sets the lifetime of refresh tokens. Default: 14 days idle, 30 days in total.
     pub fn with_refresh_token_lifetime(mut self, lifetime: RefreshTokenLifetime) -> Self {
         self.policy.refresh_token = lifetime;
         self
     }
 
-    /// Takes pushed requests alone, [RFC 9126 §5](https://www.rfc-editor.org/rfc/rfc9126#section-5): what a browser brings
-    /// itself is refused.
+    /// Requires pushed authorization requests, [RFC 9126
+    /// §5](https://www.rfc-editor.org/rfc/rfc9126#section-5). A request with its parameters in the
+    /// browser is refused.
     pub fn with_pushed_requests_required(mut self) -> Self {
         self.pushed_requests_required = true;
         self
     }
 
-    /// Tells `email` to clients with the scope `email` alone, and `name` to those with `profile`
-    /// ([OpenID Connect Core §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)): in ID tokens, at the
-    /// UserInfo endpoint and by introspection. Unless set, they are told of every person whom the host names.
+    /// Restricts the claim `email` to clients with the scope `email`, and `name` to those with
+    /// `profile` ([OpenID Connect Core
+    /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens,
+    /// UserInfo and introspection. By default all clients get both claims, if the host sets them.
     pub fn with_claims_by_scope(mut self) -> Self {
         self.claims_by_scope = true;
         self
     }
 
-    /// Binds the tokens of clients that are registered for it to the certificates that they connect with
-    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)): the [`ClientCertificate`](crate::mtls::ClientCertificate) in the
-    /// extensions of their requests.
+    /// Enables certificate-bound tokens ([RFC 8705
+    /// §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)) for the clients registered for them.
+    /// The host puts the [`ClientCertificate`](crate::mtls::ClientCertificate) of the connection
+    /// into the extensions of the request.
     pub fn with_certificate_bound_tokens(mut self) -> Self {
         self.certificates.bound_tokens = true;
         self
     }
 
-    /// Takes `tls_client_auth` ([RFC 8705 §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1)): a client is who an authority says that it
-    /// is, in a certificate [with verified names](crate::mtls::ClientCertificate::with_verified_names).
+    /// Enables `tls_client_auth` ([RFC 8705
+    /// §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1)): the client is identified by a
+    /// name in a CA-issued certificate [with verified
+    /// names](crate::mtls::ClientCertificate::with_verified_names).
     ///
     /// # Security
     ///
-    /// Everybody whom one of the host's authorities certifies under the registered name is the client.
+    /// Any certificate with the registered name, from any CA that the host trusts for client
+    /// certificates, authenticates as the client.
     pub fn with_tls_client_auth(mut self) -> Self {
         self.certificates.names = true;
         self
     }
 
-    /// Takes `self_signed_tls_client_auth` ([RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): a client is whoever has the
-    /// key of a certificate that is registered for it.
+    /// Enables `self_signed_tls_client_auth` ([RFC 8705
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): the client proves to have the
+    /// key of a registered certificate.
     pub fn with_self_signed_tls_client_auth(mut self) -> Self {
         self.certificates.self_signed = true;
         self
     }
 
-    /// Names, as `mtls_endpoint_aliases` ([RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), the endpoints of clients with
-    /// certificates below another URL: where the host asks for certificates, and browsers do not come by. The endpoints are those of
-    /// this server under both.
+    /// Publishes `mtls_endpoint_aliases` ([RFC 8705
+    /// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)) below another base URL: the URL at
+    /// which the host requests client certificates, apart from browsers. This server serves the
+    /// endpoints under both URLs.
     pub fn with_mtls_endpoint_aliases(mut self, base: &str) -> Self {
         self.mtls_base = Some(base.to_owned());
         self
     }
 
-    /// The server.
+    /// Builds the server.
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] with every mistake at once.
+    /// [`ConfigError`] with all mistakes.
     pub fn build(self) -> Result<AuthorizationServer, ConfigError> {
         let mut mistakes = Mistakes::default();
         let issuer = mistakes.parsed::<Issuer>(&self.issuer, ConfigMistake::InvalidIssuer);
@@ -301,7 +321,7 @@ impl AuthorizationServerBuilder {
                 signing_keys: keys,
                 audience,
                 policy,
-                // what is not to be repeated is made at random
+                // without a retry window tokens are random
                 retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
                 pushed_requests_required: self.pushed_requests_required,
                 claims_by_scope: self.claims_by_scope,
