@@ -1,5 +1,5 @@
-//! What a client asks for when it sends a person to sign in,
-//! [OpenID Connect Core §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+//! Parameters of an authorization request, [OpenID Connect Core
+//! §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::form::Form;
 use crate::store::Prompt;
 use crate::vocabulary::{Audience, RedirectUri, Scopes};
 
-/// What a client sends in an authorization request by itself, and what no answer or request of another kind may pose as.
+/// Parameters that the client sets itself, and parameters that have a meaning in other messages.
 const RESERVED: [&str; 23] = [
     "response_type",
     "response_mode",
@@ -35,14 +35,16 @@ const RESERVED: [&str; 23] = [
     "code",
 ];
 
-/// The parameter is one that a client sends by itself, or has no name.
+/// The parameter has no name, or is one that the client sets itself.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a further parameter: the client decides on this one itself")]
 pub struct ReservedParameter;
 
-/// What an authorization request asks for: where the answer goes, and what it is to permit.
+/// Parameters of an authorization request that the host chooses: redirect URI, scopes, prompts and
+/// hints.
 ///
-/// What protects the request (state, nonce, code challenge) is not among it: a [`Client`](super::Client) makes that for each request.
+/// The [`Client`](super::Client) adds the parameters that protect the request: state, nonce and
+/// code challenge, fresh for each request.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,7 +71,7 @@ pub struct AuthorizationParams {
 }
 
 impl AuthorizationParams {
-    /// A request for these scopes, whose answer goes to this redirect URI, which is registered with the server.
+    /// Creates a request for these scopes. The redirect URI must be registered with the server.
     #[must_use]
     pub fn new(redirect_uri: RedirectUri, scopes: Scopes) -> Self {
         Self {
@@ -85,23 +87,23 @@ impl AuthorizationParams {
         }
     }
 
-    /// `resource`: a resource server that the access token is for
-    /// ([RFC 8707 §2.1](https://www.rfc-editor.org/rfc/rfc8707#section-2.1)); several may be named.
+    /// Adds a `resource`: a resource server for which the access token is requested ([RFC 8707
+    /// §2.1](https://www.rfc-editor.org/rfc/rfc8707#section-2.1)).
     #[must_use]
     pub fn with_resource(mut self, resource: Audience) -> Self {
         self.resources.push(resource);
         self
     }
 
-    /// `max_age`, cut to whole seconds: the person is asked who they are if they last proved it longer ago than this, and the ID
-    /// token has to say when they did.
+    /// Sets `max_age`, truncated to whole seconds: the server authenticates the user again if the
+    /// last authentication is older. The ID token must then have `auth_time`.
     #[must_use]
     pub fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(Duration::from_secs(max_age.as_secs()));
         self
     }
 
-    /// `prompt`: a page that the person is to see; several may be named.
+    /// Adds a `prompt`: a page that the server must show.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Prompt) -> Self {
         self.silent = false;
@@ -109,8 +111,8 @@ impl AuthorizationParams {
         self
     }
 
-    /// `prompt=none`: no page is to be shown. Where one would be needed, the answer is a refusal: `login_required`,
-    /// `consent_required`. Takes the place of the pages that were named before.
+    /// Sets `prompt=none`: the server shows no page, and refuses with `login_required` or
+    /// `consent_required` if it needs one. Replaces other prompts.
     #[must_use]
     pub fn with_prompt_none(mut self) -> Self {
         self.silent = true;
@@ -118,26 +120,27 @@ impl AuthorizationParams {
         self
     }
 
-    /// `login_hint`: who is expected to sign in, an email address for instance.
+    /// Sets `login_hint`: the expected user, for example an email address.
     #[must_use]
     pub fn with_login_hint(mut self, hint: impl Into<String>) -> Self {
         self.login_hint = Some(hint.into());
         self
     }
 
-    /// `ui_locales`: the languages of the pages, BCP 47 tags with spaces between them, the preferred first.
+    /// Sets `ui_locales`: languages of the pages, BCP 47 tags separated by spaces, best first.
     #[must_use]
     pub fn with_ui_locales(mut self, locales: impl Into<String>) -> Self {
         self.ui_locales = Some(locales.into());
         self
     }
 
-    /// A parameter that is the server's own; another value under the name takes the place of the one before.
+    /// Sets a parameter specific to the server. It replaces an earlier value of the same name.
     ///
     /// # Errors
     ///
-    /// The name is empty, or that of a parameter that the client sends by itself or that this type has a method for: what protects a
-    /// request cannot be overwritten.
+    /// [`ReservedParameter`] when the name is empty, or is that of a parameter that the client sets
+    /// itself or that has a method here. The parameters that protect a request cannot be
+    /// overwritten.
     pub fn with_parameter(
         mut self,
         name: impl Into<String>,

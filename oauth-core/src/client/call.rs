@@ -1,4 +1,4 @@
-//! One request to a server, and what its answer must fit.
+//! One request to a server, and its response.
 
 use std::error::Error;
 use std::fmt;
@@ -13,11 +13,12 @@ use crate::exchange::{exchange, refuse_truncated};
 use crate::jose::SigningError;
 use crate::ports::{Entropy, TransportError};
 
-/// Typed response to a [`Call`]: [`TokenResponse`](super::TokenResponse), [`UserInfo`](super::UserInfo), …
+/// Typed response to a [`Call`], for example [`TokenResponse`](super::TokenResponse) or
+/// [`UserInfo`](super::UserInfo).
 ///
 /// The trait is sealed.
 pub trait CallResponse: sealed::Sealed + Sized + Send {
-    /// Error for a response that cannot be used.
+    /// Error for an unusable response.
     type Error: Error + Send + Sync + 'static;
 
     #[doc(hidden)]
@@ -36,10 +37,11 @@ pub(super) mod sealed {
     pub trait Sealed {}
 }
 
-/// One request to a server, which has yet to be sent.
+/// One request to a server that is not sent yet.
 ///
-/// There are two ways to send it. [`send`](Self::send) does everything. Where the host does its own HTTP, [`start`](Self::start) gives
-/// the request and a [`Pending`] that takes the answer:
+/// [`send`](Self::send) sends it through the host's [`Ports`](super::Ports). A host with its own
+/// HTTP code calls [`start`](Self::start), which returns the request and a [`Pending`] for the
+/// response:
 ///
 /// ```
 /// # use std::time::{Duration, SystemTime};
@@ -65,37 +67,37 @@ pub struct Call<A: CallResponse> {
     pub(super) expected: A::Expected,
 }
 
-/// A [`Call`] that is on its way.
+/// A sent [`Call`] that waits for its response.
 pub struct Pending<A: CallResponse> {
     call: Call<A>,
     retried: bool,
     signed: SystemTime,
 }
 
-/// Why a [`Call`] that was sent brought nothing back.
+/// Failure of a sent [`Call`].
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum CallError<E: Error + 'static> {
-    /// There was no answer. Whether the server saw the request is unknown.
+    /// There was no response. The server may have processed the request.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// The request could not be signed, and was not sent.
+    /// The request could not be signed and was not sent.
     #[error(transparent)]
     Signing(#[from] SigningError),
-    /// The server does not take such a request, and it was not sent.
+    /// The server does not support such requests; it was not sent.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
-    /// There was an answer, and it is none that can be used.
+    /// The server refused, or its response is unusable.
     #[error(transparent)]
     Response(E),
 }
 
 impl<A: CallResponse> Call<A> {
-    /// The request to send now, and what takes the answer.
+    /// Returns the request to send, and the value that reads its response.
     ///
     /// # Errors
     ///
-    /// The key of the client or of its proofs failed to sign.
+    /// [`SigningError`] when the key of the client or its DPoP key cannot sign.
     pub fn start(
         self,
         entropy: &dyn Entropy,
@@ -110,11 +112,12 @@ impl<A: CallResponse> Call<A> {
         Ok((request, pending))
     }
 
-    /// Sends it, once more where the server wants a nonce in the proof of possession, and reads the answer.
+    /// Sends the request and reads the response. It retries once if the server requires a nonce in
+    /// the DPoP proof.
     ///
     /// # Errors
     ///
-    /// There was no answer, or none that can be used.
+    /// [`CallError`] when there was no response, or none that is usable.
     pub async fn send(self, ports: &Ports) -> Result<A, CallError<A::Error>> {
         let (request, mut pending) = self.start(ports.entropy(), ports.now())?;
         let mut response = exchange(&ports.transport, request).await?;
@@ -126,13 +129,13 @@ impl<A: CallResponse> Call<A> {
 }
 
 impl<A: CallResponse> Pending<A> {
-    /// The request once more, where the server answered that its proof of possession needs the nonce that came with the answer
-    /// ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)). It is signed anew, and there is one at most: a server that
-    /// asks for a nonce again is refusing.
+    /// Returns the request to retry with, if the server responded that the DPoP proof needs the
+    /// nonce in the response ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)). The
+    /// retry is signed again. There is at most one: a second demand for a nonce is a refusal.
     ///
     /// # Errors
     ///
-    /// The key of the client or of its proofs failed to sign.
+    /// [`SigningError`] when the key of the client or its DPoP key cannot sign.
     pub fn retry(
         &mut self,
         response: &Response<Bytes>,
@@ -148,15 +151,15 @@ impl<A: CallResponse> Pending<A> {
         self.call.draft.sign(Some(nonce), entropy, now).map(Some)
     }
 
-    /// Takes the answer. What it says to last for a while is counted from when the request was made, however late its answer is taken, or
-    /// from `now` where the clock was set back meanwhile.
+    /// Reads the response. Lifetimes in it count from the instant at which the request was signed,
+    /// or from `now` if the clock was set back since.
     ///
     /// # Errors
     ///
-    /// It is none that can be used.
+    /// The server refused, or its response is unusable.
     pub fn finish(self, mut response: Response<Bytes>, now: SystemTime) -> Result<A, A::Error> {
         self.call.draft.learn(&response);
-        // half a body is not read, whoever sent the request
+        // a truncated body is not parsed
         if refuse_truncated(&response).is_err() {
             *response.body_mut() = Bytes::new();
         }

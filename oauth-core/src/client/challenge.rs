@@ -1,10 +1,11 @@
-//! What a resource server wants, [RFC 9110 §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1).
+//! Challenges of resource servers, [RFC 9110
+//! §11.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-11.6.1).
 
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
-/// Whether a challenge of the scheme `DPoP` says that the proof needs a nonce,
-/// [RFC 9449 §9](https://www.rfc-editor.org/rfc/rfc9449#section-9).
+/// Returns `true` if a `DPoP` challenge requires a nonce, [RFC 9449
+/// §9](https://www.rfc-editor.org/rfc/rfc9449#section-9).
 pub(super) fn wants_dpop_nonce(headers: &HeaderMap) -> bool {
     let values = headers.get_all(WWW_AUTHENTICATE).iter();
     values
@@ -12,8 +13,8 @@ pub(super) fn wants_dpop_nonce(headers: &HeaderMap) -> bool {
         .any(|challenges| errors(challenges, &["DPoP"]).any(|error| error == "use_dpop_nonce"))
 }
 
-/// Whether a request that was refused may pass with another token: nothing else is said to be wrong with it,
-/// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
+/// Returns `true` if another token may be accepted: the challenges name no error, or
+/// `invalid_token`, [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3).
 pub(super) fn wants_another_token(headers: &HeaderMap) -> bool {
     let values = headers.get_all(WWW_AUTHENTICATE).iter();
     let mut errors = values
@@ -23,7 +24,7 @@ pub(super) fn wants_another_token(headers: &HeaderMap) -> bool {
     errors.peek().is_none() || errors.any(|error| error == "invalid_token")
 }
 
-/// The errors of the challenges of these schemes.
+/// Values of `error` in the challenges of these schemes.
 fn errors<'a>(challenges: &'a str, schemes: &'a [&str]) -> impl Iterator<Item = String> + 'a {
     let (mut scheme, mut rest) = ("", challenges);
     std::iter::from_fn(move || {
@@ -49,7 +50,7 @@ fn errors<'a>(challenges: &'a str, schemes: &'a [&str]) -> impl Iterator<Item = 
     })
 }
 
-/// The longest token at the beginning, and what follows.
+/// Splits off the longest token at the start.
 fn token(text: &str) -> (&str, &str) {
     let is_token =
         |character: char| character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character);
@@ -57,7 +58,7 @@ fn token(text: &str) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// The value of a parameter, quoted or not, and what follows.
+/// Splits off the value of a parameter, quoted or not.
 fn parameter(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, behind) = token(text);
@@ -86,7 +87,7 @@ mod tests {
         wants_dpop_nonce(&values.map(|value| (WWW_AUTHENTICATE, value)).collect())
     }
 
-    /// O20, 96: the challenge is found among others, in every spelling.
+    /// O20, 96: the challenge is found among others, in all spellings.
     #[test]
     fn a_server_that_wants_a_nonce_is_understood() {
         for values in [
@@ -101,7 +102,7 @@ mod tests {
         }
     }
 
-    /// O20, 96: another error, another scheme, or words within a text are no such challenge.
+    /// O20, 96: another error, another scheme, or the words inside a text do not require a nonce.
     #[test]
     fn another_challenge_wants_no_nonce() {
         for value in [
@@ -120,7 +121,7 @@ mod tests {
         }
     }
 
-    /// O16, 97: another token helps where nothing else is said to be wrong.
+    /// O16, 97: another token helps if the challenges name no other error.
     #[test]
     fn a_server_that_wants_another_token_is_understood() {
         let wants = |values: &[&str]| {

@@ -1,4 +1,4 @@
-//! How a client proves to be itself, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
+//! Client authentication, [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3).
 
 use std::time::SystemTime;
 
@@ -11,30 +11,35 @@ use crate::ports::Entropy;
 use crate::secret::ClientSecret;
 use crate::vocabulary::{ClientId, Issuer};
 
-/// How a client proves to be itself where it asks a server directly: for tokens, with a pushed request, at a revocation; for an
-/// API, what a token is worth ([`Introspection::of_client`](crate::resource::Introspection::of_client)).
+/// Client authentication for direct requests: token requests, pushed requests and revocation, and
+/// introspection by an API
+/// ([`Introspection::of_client`](crate::resource::Introspection::of_client)).
 ///
-/// They are those of one client at one server, and a [`Client`](super::Client) sends them nowhere else.
+/// The credentials belong to one client at one server. A [`Client`](super::Client) sends them to no
+/// other server.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub enum ClientCredentials {
-    /// A public client proves nothing: PKCE alone ties the code to it.
+    /// A public client without authentication. Only PKCE binds the code to the client.
     None,
     /// `client_secret_basic`: in the `Authorization` header.
     Basic(ClientSecret),
     /// `client_secret_post`: in the form.
     Post(ClientSecret),
-    /// `private_key_jwt`, [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2): no secret that the server could
-    /// lose. Each request carries an assertion of its own, for this server alone and of one minute.
+    /// `private_key_jwt`, [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2): the
+    /// server has no secret that it could lose. Each request carries a new assertion, valid for one
+    /// minute and for this server only.
     PrivateKey(SigningKey),
-    /// `tls_client_auth` and `self_signed_tls_client_auth`, [RFC 8705 §2](https://www.rfc-editor.org/rfc/rfc8705#section-2): the
-    /// [`Transport`](crate::ports::Transport) shows the certificate, and requests go where the server wants to see one.
+    /// `tls_client_auth` and `self_signed_tls_client_auth`, [RFC 8705
+    /// §2](https://www.rfc-editor.org/rfc/rfc8705#section-2): the
+    /// [`Transport`](crate::ports::Transport) presents the certificate. Requests go to the server's
+    /// mTLS endpoint aliases.
     Certificate,
 }
 
 impl ClientCredentials {
-    /// Adds to a form what proves who sends it; the header that does, where it is one. Made anew for each request: an assertion is
-    /// taken once.
+    /// Adds the authentication to a form, and returns the `Authorization` header if there is one.
+    /// Called for each request, because an assertion is accepted once.
     pub(crate) fn prove(
         &self,
         form: &mut Form,

@@ -11,19 +11,20 @@ use crate::ports::Entropy;
 use crate::secret::AccessToken;
 use crate::vocabulary::Thumbprint;
 
-/// How many servers' nonces are kept; those of the one that was heard of longest ago go first.
+/// Maximum number of servers whose nonces are stored. The server that responded least recently is
+/// evicted first.
 const MAX_ORIGINS: usize = 64;
-/// Longest nonce that is kept, in bytes.
+/// Longest nonce that is stored, in bytes.
 const MAX_NONCE: usize = 1024;
 
-/// The key that a client proves to have with each request, so that its tokens are of no use to whoever steals them
+/// DPoP key of a client: it proves possession with each request, so that stolen tokens are useless
 /// ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
 ///
-/// It keeps the newest nonce of each server, the API as well as the authorization server, and learns it from every answer of theirs.
-/// Cheap to clone; clones share what they learnt.
+/// It remembers the newest nonce of each server, authorization servers and APIs, and updates it
+/// from each response. Cheap to clone; clones share the nonces.
 ///
-/// The refresh tokens of a public client are bound to the key: a host that stores the one stores the other beside it
-/// ([`SigningKey::to_pkcs8_pem`]).
+/// The refresh tokens of a public client are bound to the key. A host that stores them must also
+/// store the key ([`SigningKey::to_pkcs8_pem`]).
 ///
 /// ```
 /// use oauth_core::client::{Client, DpopKey, Provider};
@@ -43,12 +44,12 @@ pub struct DpopKey {
 
 struct Inner {
     key: SigningKey,
-    /// The newest nonces by origin, the one that was learnt last at the end.
+    /// Newest nonce of each origin; the most recently learned is at the end.
     nonces: Mutex<VecDeque<(Box<str>, Box<str>)>>,
 }
 
 impl DpopKey {
-    /// A key that nothing was learnt with yet.
+    /// Creates a key without stored nonces.
     #[must_use]
     pub fn new(key: SigningKey) -> Self {
         let nonces = Mutex::new(VecDeque::new());
@@ -57,13 +58,14 @@ impl DpopKey {
         }
     }
 
-    /// What tokens are bound to: `jkt`.
+    /// Returns the thumbprint to which tokens are bound: `jkt`.
     #[must_use]
     pub fn thumbprint(&self) -> Thumbprint {
         self.inner.key.public_key().thumbprint()
     }
 
-    /// A proof for one request: for this token, if it presents one, and with this nonce, or else the newest of its server.
+    /// Signs a proof for one request, for the presented token if there is one. Without `nonce` it
+    /// uses the newest one of the server.
     pub(super) fn prove(
         &self,
         method: &Method,
@@ -85,7 +87,7 @@ impl DpopKey {
         known.map(|(_, nonce)| String::from(&**nonce))
     }
 
-    /// Keeps the nonce that came with an answer from there, if one did.
+    /// Stores the nonce of a response, if it has one.
     pub(super) fn learn<'h>(&self, uri: &Htu, headers: &'h HeaderMap) -> Option<&'h str> {
         let mut values = headers.get_all(NONCE_HEADER).iter();
         let (Some(nonce), None) = (values.next().and_then(nonce), values.next()) else {
@@ -150,7 +152,8 @@ mod tests {
         }
     }
 
-    /// O20, 96: whoever has a client ask at ever new places takes bounded memory, and the servers that are talked to are not forgotten.
+    /// O20, 96: requests to ever new servers take bounded memory, and servers in use are not
+    /// evicted.
     #[test]
     fn the_nonces_of_64_servers_are_kept() {
         let key = key();
@@ -165,7 +168,7 @@ mod tests {
         assert_eq!(key.nonce(at(0).origin()), None);
     }
 
-    /// O20, 96: what is no nonce, or several, is not sent back, and what was known stays.
+    /// O20, 96: an invalid or repeated nonce is ignored, and the stored one stays.
     #[test]
     fn what_is_no_nonce_is_not_kept() {
         let (key, uri) = (key(), at(1));

@@ -13,26 +13,26 @@ use crate::ports::Entropy;
 use crate::secret::AccessToken;
 use crate::vocabulary::Endpoint;
 
-/// A request but for what is made anew each time it is sent.
+/// A request without the parts that are new in each attempt.
 #[derive(Clone)]
 pub(super) struct Draft {
     target: Htu,
     sender: Sender,
-    /// The key to prove, where the endpoint looks at that.
+    /// DPoP key, if the endpoint accepts proofs.
     dpop: Option<DpopKey>,
 }
 
-/// Who the server will know that a request is from.
+/// Sender of a request.
 #[derive(Clone)]
 enum Sender {
-    /// The client, which authenticates with a form.
+    /// A client that authenticates with a form.
     Client(Client, Endpoint, Form),
-    /// Whoever has the token.
+    /// A holder of an access token.
     Token(AccessToken, Box<Request<Bytes>>),
 }
 
 impl Draft {
-    /// A form for an endpoint that proofs are shown to.
+    /// Creates a form for an endpoint that accepts DPoP proofs.
     pub(super) fn of_client(client: &Client, endpoint: &Endpoint, form: Form) -> Self {
         Self {
             dpop: client.inner.dpop.clone(),
@@ -40,7 +40,7 @@ impl Draft {
         }
     }
 
-    /// A form for an endpoint that knows nothing of proofs.
+    /// Creates a form for an endpoint without DPoP.
     pub(super) fn without_proof(client: &Client, endpoint: &Endpoint, form: Form) -> Self {
         Self {
             target: Htu::of_endpoint(endpoint),
@@ -49,7 +49,7 @@ impl Draft {
         }
     }
 
-    /// A request that presents a token, which is bound to `dpop` if there is one.
+    /// Creates a request with an access token, which is bound to `dpop` if there is one.
     pub(super) fn of_token(
         token: &AccessToken,
         dpop: Option<&DpopKey>,
@@ -67,14 +67,15 @@ impl Draft {
         &self.target
     }
 
-    /// One more parameter; a request that is no form has none.
+    /// Adds a parameter to a form; other requests do not change.
     pub(super) fn add(&mut self, name: &'static str, value: &str) {
         if let Sender::Client(.., form) = &mut self.sender {
             form.add(name, value);
         }
     }
 
-    /// The request, with assertion and proof of its own: with this nonce, or else the newest of the server.
+    /// Builds the request with a new assertion and proof. Without `nonce` the proof has the newest
+    /// one of the server.
     pub(super) fn sign(
         &self,
         nonce: Option<&str>,
@@ -107,7 +108,8 @@ impl Draft {
         request
     }
 
-    /// The nonce with which the same may do. It is this answer's: by now another may have come to somebody else from the same server.
+    /// Nonce to retry with, from this response: by now a concurrent request may have stored a newer
+    /// one.
     pub(super) fn wanted_nonce<'r>(&self, response: &'r Response<Bytes>) -> Option<&'r str> {
         let nonce = self.learn(response)?;
         let is_wanted = match self.sender {
@@ -121,13 +123,13 @@ impl Draft {
         is_wanted.then_some(nonce)
     }
 
-    /// Keeps the nonce that came along, if proofs need one.
+    /// Stores the nonce of the response, if proofs are in use.
     pub(super) fn learn<'r>(&self, response: &'r Response<Bytes>) -> Option<&'r str> {
         self.dpop.as_ref()?.learn(&self.target, response.headers())
     }
 }
 
-/// A form of the client's, by which it authenticates.
+/// Form request that authenticates the client.
 fn post(
     client: &Client,
     endpoint: &Endpoint,

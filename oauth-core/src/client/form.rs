@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::params;
 
-/// The parameters of a request, in their order; values are wiped on drop, because some are secrets.
+/// Parameters of a request, in order. Values are wiped on drop, because some are secrets.
 #[derive(Clone, Default)]
 pub(crate) struct Form(Vec<(Cow<'static, str>, Zeroizing<String>)>);
 

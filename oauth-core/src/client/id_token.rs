@@ -1,5 +1,5 @@
-//! Who signed in: the ID token of a token response,
-//! [OpenID Connect Core §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation).
+//! ID token of a token response, [OpenID Connect Core
+//! §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation).
 
 use std::time::SystemTime;
 
@@ -7,23 +7,27 @@ use super::TokenResponse;
 use crate::jose::{IdTokenClaims, IdTokenPolicy, JwtError, KeySet, RemoteKeySet, VerifyError};
 
 impl TokenResponse {
-    /// Verifies the ID token and tells who signed in; nobody if there is none: `openid` was not asked for, or the server
-    /// did not grant it, or did not repeat the token at a refresh.
+    /// Verifies the ID token and returns its claims, which identify the user. `None` if the
+    /// response has no ID token: `openid` was not requested or not granted, or the server omitted
+    /// it in a refresh.
     ///
-    /// Everything it must fit has been kept since the request was made: issuer, client, nonce, how long ago the person may have signed
-    /// in, and after a [refresh](Self::refresh) the person. The signature is checked also though the token came straight from the server.
+    /// The issuer, the client, the nonce, `max_age` and, after a [refresh](Self::refresh), the user
+    /// must match those of the request. The signature is always verified, although the token came
+    /// directly from the server.
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token; the sign-in has failed. After [`JwtError::UnknownKey`] the issuer may have rotated its keys:
+    /// [`JwtError`] when the token is invalid; the sign-in has failed. After
+    /// [`JwtError::UnknownKey`] the issuer may have rotated its keys;
+    /// [`identity_with`](Self::identity_with) fetches them again.
     /// [`identity_with`](Self::identity_with) sees to it.
     pub fn identity(&self, keys: &KeySet, now: SystemTime) -> Result<Option<IdTokenClaims>, JwtError> {
         let verify = |id_token: &String| IdTokenClaims::verify(id_token, keys, &self.policy(), now);
         self.id_token.as_ref().map(verify).transpose()
     }
 
-    /// As [`identity`](Self::identity), with the keys that the server publishes
-    /// ([`Provider::keys`](super::Provider::keys)), fetched where need be.
+    /// Like [`identity`](Self::identity), with the JWKS of the server
+    /// ([`Provider::keys`](super::Provider::keys)), fetched when needed.
     ///
     /// ```no_run
     /// # use std::{error::Error, sync::Arc, time::SystemTime};
@@ -35,21 +39,22 @@ impl TokenResponse {
     /// // once
     /// let keys = provider.keys(transport).ok_or("a server without keys")?;
     /// // at each sign-in
-    /// let person = tokens.identity_with(&keys, now).await?.ok_or("nobody signed in")?;
-    /// # drop(person);
+    /// let user = tokens.identity_with(&keys, now).await?.ok_or("no ID token")?;
+    /// # drop(user);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token; the sign-in has failed. Or there are no keys.
+    /// [`VerifyError`] when the token is invalid or the keys cannot be fetched; the sign-in has
+    /// failed.
     pub async fn identity_with(
         &self,
         keys: &RemoteKeySet,
         now: SystemTime,
     ) -> Result<Option<IdTokenClaims>, VerifyError> {
-        // without a token there is nothing to fetch keys for
+        // without a token no keys are needed
         if self.id_token.is_none() {
             return Ok(None);
         }

@@ -4,8 +4,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// `expires_in`, as servers write it: by the time it is read the refresh token may have been spent, so that no spelling of it may cost
-/// the tokens beside it.
+/// `expires_in` in any spelling. A response with an unusual spelling must not be lost, because the
+/// old refresh token may already be invalid.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Lifetime<'a> {
@@ -17,7 +17,7 @@ pub(super) enum Lifetime<'a> {
 }
 
 impl Lifetime<'_> {
-    /// Whole seconds, in digits or as a number; what says anything else says nothing.
+    /// Whole seconds, as digits or as a number; `None` for anything else.
     pub(super) fn known(&self) -> Option<Duration> {
         let seconds = match self {
             Self::Whole(seconds) => Some(*seconds),

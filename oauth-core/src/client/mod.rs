@@ -1,32 +1,37 @@
-//! The client: signing people in at an authorization server, and getting tokens from it.
+//! OAuth 2.1 and OpenID Connect client: sign-in, token requests, refresh, revocation and discovery.
 //!
-//! A [`Client`] is one registration at one [`Provider`]. What it asks the server directly is a [`Call`], which is
-//! [sent](Call::send) as one step, or taken apart into a request and what takes the response by whoever does their own HTTP. What a
-//! step returns is the proof that the next one asks for, and using it uses it up:
+//! A [`Client`] is one registration at one [`Provider`]. Each direct request to the server is a
+//! [`Call`]. The host [sends](Call::send) it through its [`Ports`], or takes it apart into a
+//! request and a response reader and sends the request itself. Each step returns the value that the
+//! next step consumes:
 //!
 //! ```text
-//! Client::sign_in ──> URL for the browser + PendingAuthorization     (keep it in the browser's session)
-//!    = Client::push where the server takes pushed requests, Client::authorize elsewhere
-//! PendingAuthorization::into_text ──> PendingText    Client::resume(text) ──> PendingAuthorization    on another machine
+//! Client::sign_in ──> URL for the browser + PendingAuthorization (for the browser's session)
+//!    = Client::push if the server supports pushed requests, else Client::authorize
+//! PendingAuthorization::into_text ──> PendingText
+//! Client::resume(text) ──> PendingAuthorization                   on another machine
 //! PendingAuthorization::finish(query of the callback) ──> Call ──> TokenResponse
-//!    TokenResponse::identity(keys) ──> IdTokenClaims                  who signed in
-//!    TokenResponse::user_info(identity) ──> Call ──> UserInfo         what else is known of them
-//!    TokenResponse::call(request) ──> Call ──> HTTP response          of the API that the token is for
-//!    TokenResponse::refresh ──> Call ──> TokenResponse                for the same person
-//! Client::refresh (a stored token), Client::client_credentials ──> Call ──> TokenResponse
-//! TokenSource::token ──> TokenResponse                                tokens that live, refreshed once for whoever asks at once
+//!    TokenResponse::identity(keys) ──> IdTokenClaims              the signed-in user
+//!    TokenResponse::user_info(identity) ──> Call ──> UserInfo     further claims about the user
+//!    TokenResponse::call(request) ──> Call ──> HTTP response      of an API
+//!    TokenResponse::refresh ──> Call ──> TokenResponse            for the same user
+//! Client::refresh (a stored token) ──> Call ──> TokenResponse
+//! Client::client_credentials ──> Call ──> TokenResponse
+//! TokenSource::token ──> TokenResponse                            with single-flight refresh
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //!
-//! Call::send(ports) ──> answer
-//! Call::start ──> HTTP request + Pending    Pending::retry(response) ──> HTTP request, once at most
-//!                                           Pending::finish(response) ──> answer
+//! Call::send(ports) ──> response
+//! Call::start ──> HTTP request + Pending
+//!    Pending::retry(response) ──> HTTP request, at most once
+//!    Pending::finish(response) ──> response
 //! ```
 //!
-//! A [`TokenSource`] holds the tokens of a sign-in, or of the client itself, for all who call APIs with them: it refreshes them when they
-//! end, once however many ask, and tells the host's [`TokenSink`] before anybody is given new ones.
+//! A [`TokenSource`] holds the tokens of a sign-in, or of the client itself, for all callers of an
+//! API. It refreshes them when they expire, by one request for all concurrent callers
+//! (single-flight), and saves new tokens in the host's [`TokenSink`] before it returns them.
 //!
-//! With a [`DpopKey`] the tokens are bound to that key: each request carries a proof, with the nonce that its server gave out last, and
-//! is sent once more where it wants another.
+//! With a [`DpopKey`] the tokens are bound to that key (DPoP). Each request carries a proof with
+//! the newest nonce of its server, and is retried once if the server requires another nonce.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -93,10 +98,11 @@ pub use user_info::{UserInfo, UserInfoError};
 
 use crate::vocabulary::{ClientId, Endpoint};
 
-/// A registered client of one server.
+/// A registered client of one authorization server.
 ///
-/// Cheap to clone. Its credentials go to this server and to no other: whoever is a client of several has one of these for each
-/// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+/// Cheap to clone. Its credentials go only to this server. An application that is registered at
+/// several servers has a `Client` for each ([RFC 9700
+/// §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -111,26 +117,26 @@ struct Inner {
     has_certificate_bound_tokens: bool,
 }
 
-/// The server does not take requests of this kind.
+/// The server does not support requests of this kind.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NotOffered {
-    /// It takes pushed authorization requests alone.
+    /// The server accepts only pushed authorization requests.
     #[error("the server takes pushed authorization requests alone")]
     UnpushedAuthorizationRequest,
-    /// It takes no pushed authorization requests, as far as is known of it.
+    /// The server has no known endpoint for pushed authorization requests.
     #[error("the server takes no pushed authorization requests")]
     PushedAuthorizationRequest,
-    /// It tells about people in the ID token alone, as far as is known of it.
+    /// The server has no known UserInfo endpoint.
     #[error("the server has no userinfo")]
     UserInfo,
-    /// It revokes nothing, as far as is known of it.
+    /// The server has no known revocation endpoint.
     #[error("the server revokes no tokens")]
     Revocation,
 }
 
 impl Client {
-    /// A public client.
+    /// Creates a public client.
     #[must_use]
     pub fn new(provider: Provider, client_id: ClientId) -> Self {
         let inner = Inner {
@@ -145,38 +151,40 @@ impl Client {
         }
     }
 
-    /// Makes it confidential.
+    /// Sets the credentials of a confidential client.
     #[must_use]
     pub fn with_credentials(mut self, credentials: ClientCredentials) -> Self {
         Arc::make_mut(&mut self.inner).credentials = credentials;
         self
     }
 
-    /// Has its tokens bound to a key, which it proves to have with each request: for tokens, with a pushed request, at the userinfo
-    /// endpoint and at an API. Tokens of another type are refused then.
+    /// Binds the tokens to a DPoP key, which the client proves with each token request, pushed
+    /// request, UserInfo request and API call. Responses with tokens of another type are refused.
     #[must_use]
     pub fn with_dpop(mut self, key: DpopKey) -> Self {
         Arc::make_mut(&mut self.inner).dpop = Some(key);
         self
     }
 
-    /// Has its tokens bound to the certificate that its [`Transport`](crate::ports::Transport) shows, as it is registered with
-    /// `tls_client_certificate_bound_access_tokens` ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)): requests go
-    /// where the server wants to see one ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), whatever the client proves
-    /// itself by, and be it nothing. Of [`ClientCredentials::Certificate`] that is true without.
+    /// Binds the tokens to the certificate that the [`Transport`](crate::ports::Transport)
+    /// presents. The client must be registered with `tls_client_certificate_bound_access_tokens`
+    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Requests then go to the
+    /// mTLS endpoint aliases of the server
+    /// ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), whatever the credentials. With
+    /// [`ClientCredentials::Certificate`] they go there anyway.
     #[must_use]
     pub fn with_certificate_bound_tokens(mut self) -> Self {
         Arc::make_mut(&mut self.inner).has_certificate_bound_tokens = true;
         self
     }
 
-    /// The server that it is a client of.
+    /// Returns the server.
     #[must_use]
     pub fn provider(&self) -> &Provider {
         &self.inner.provider
     }
 
-    /// What the server knows it by.
+    /// Returns the client identifier.
     #[must_use]
     pub fn client_id(&self) -> &ClientId {
         &self.inner.client_id
@@ -184,7 +192,8 @@ impl Client {
 }
 
 impl Inner {
-    /// Where a client shows a certificate, the server may want it shown elsewhere.
+    /// Returns the mTLS alias of an endpoint if the client presents a certificate and the server
+    /// has an alias.
     fn certificate_or<'a>(&'a self, alias: Option<&'a Endpoint>, endpoint: &'a Endpoint) -> &'a Endpoint {
         let is_shown =
             self.has_certificate_bound_tokens || matches!(self.credentials, ClientCredentials::Certificate);

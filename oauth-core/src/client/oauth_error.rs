@@ -8,11 +8,12 @@ use serde::Deserialize;
 pub(super) use crate::exchange::MAX_LENGTH as MAX_BODY;
 use crate::json;
 
-/// Error response of an authorization server, [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
+/// Error response of an authorization server, [RFC 6749
+/// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
 ///
 /// # Security
 ///
-/// It is the server's text: escape it before it is shown.
+/// The text comes from the server. Escape it before showing it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OAuthError {
     code: String,
@@ -35,8 +36,9 @@ impl OAuthError {
         }
     }
 
-    /// The refusal that a response is, [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2); none where its status
-    /// or its body is another's.
+    /// Reads an error response, [RFC 6749
+    /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2); `None` if the status or the body
+    /// is not that of one.
     pub(super) fn read(response: &Response<Bytes>) -> Option<Self> {
         let is_refusal = matches!(
             response.status(),
@@ -49,13 +51,13 @@ impl OAuthError {
         Some(Self::new(&wire.error, wire.error_description.as_deref()))
     }
 
-    /// The code: `invalid_grant`, `access_denied`, …
+    /// Returns the error code, for example `invalid_grant` or `access_denied`.
     #[must_use]
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// A sentence for developers.
+    /// Returns `error_description`, a text for developers.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()

@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use crate::ports::{Clock, Entropy, Transport};
 
-/// What a client needs of its host to ask a server by itself: a way to it, randomness and the time.
+/// Ports of a client that sends its own requests: transport, randomness and clock.
 ///
-/// Cheap to clone: built once, beside the [`Client`](super::Client).
+/// Cheap to clone. A host builds it once, together with the [`Client`](super::Client).
 #[derive(Clone)]
 pub struct Ports {
     pub(super) transport: Arc<dyn Transport>,
@@ -15,7 +15,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// These three; `OsEntropy` and `SystemTime::now` are the usual second and third.
+    /// Combines the three ports. `OsEntropy` and `SystemClock` are the usual second and third.
     pub fn new(
         transport: impl Transport + 'static,
         entropy: impl Entropy + 'static,
@@ -28,24 +28,24 @@ impl Ports {
         }
     }
 
-    /// The way to servers.
+    /// Returns the transport.
     #[must_use]
     pub fn transport(&self) -> &Arc<dyn Transport> {
         &self.transport
     }
 
-    /// The randomness.
+    /// Returns the source of randomness.
     #[must_use]
     pub fn entropy(&self) -> &dyn Entropy {
         &*self.entropy
     }
 
-    /// The randomness, for who keeps it.
+    /// The source of randomness, shared.
     pub(crate) fn shared_entropy(&self) -> Arc<dyn Entropy> {
         Arc::clone(&self.entropy)
     }
 
-    /// The present instant.
+    /// Returns the current instant.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         self.clock.now()

@@ -1,4 +1,5 @@
-//! Authorization requests by way of the server, [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126).
+//! Pushed authorization requests (PAR) of the client, [RFC
+//! 9126](https://www.rfc-editor.org/rfc/rfc9126).
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -16,16 +17,16 @@ use super::{AuthorizationParams, Call, CallError, Client, NotOffered, PendingAut
 use crate::json;
 use crate::ports::Entropy;
 
-/// Longest name of a pushed request, in bytes.
+/// Longest `request_uri`, in bytes.
 const MAX_REQUEST_URI: usize = 2048;
 
 impl Client {
-    /// Starts a sign-in in the way that the server takes: by [`push`](Self::push) where that is on offer, and by
-    /// [`authorize`](Self::authorize) elsewhere.
+    /// Starts a sign-in: by [`push`](Self::push) if the server supports it, otherwise by
+    /// [`authorize`](Self::authorize).
     ///
     /// # Errors
     ///
-    /// The request was to be pushed, and the server was not reached or did not take it.
+    /// [`CallError`] when the pushed request got no response or was refused.
     pub async fn sign_in(
         &self,
         params: &AuthorizationParams,
@@ -37,13 +38,14 @@ impl Client {
         }
     }
 
-    /// Starts a sign-in as [`authorize`](Self::authorize) does, but tells the server itself what is asked for, so that the browser carries
-    /// the name of the request alone: nobody on its way can read or change it. The URL is good for as long as the server keeps the
-    /// request, a minute as a rule.
+    /// Starts a sign-in like [`authorize`](Self::authorize), but sends the parameters directly to
+    /// the server. The browser carries only a `request_uri`, so that they cannot be read or changed
+    /// on the way. The URL is valid as long as the server stores the request, usually for one
+    /// minute.
     ///
     /// # Errors
     ///
-    /// The server takes no pushed requests.
+    /// [`NotOffered`] when the server does not support pushed requests.
     pub fn push(
         &self,
         params: &AuthorizationParams,
@@ -82,7 +84,7 @@ impl CallResponse for (String, PendingAuthorization) {
         pending: PendingAuthorization,
         _: SystemTime,
     ) -> Result<Self, ResponseError> {
-        // some servers answer 200
+        // some servers respond with 200
         if !matches!(response.status(), StatusCode::CREATED | StatusCode::OK) {
             return Err(ResponseError::of(&response));
         }

@@ -1,5 +1,6 @@
-//! Calls to an API, [RFC 6750 §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1) and
-//! [RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7).
+//! API calls with an access token, [RFC 6750
+//! §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1) and [RFC 9449
+//! §7](https://www.rfc-editor.org/rfc/rfc9449#section-7).
 
 use std::convert::Infallible;
 use std::time::SystemTime;
@@ -14,17 +15,20 @@ use crate::dpop::Htu;
 use crate::vocabulary::InvalidEndpoint;
 
 impl TokenResponse {
-    /// A request to an API with the access token: in `Authorization`, and with a proof of possession where the token is bound to a key.
-    /// What the API answers is the host's to read, whatever its status; after a 401 the token may have to be
-    /// [refreshed](super::Client::refresh).
+    /// Prepares a request to an API: adds the access token in `Authorization`, and a DPoP proof if
+    /// the token is bound to a key. The host reads the response, whatever its status. After a 401
+    /// the token may need a [refresh](super::Client::refresh);
+    /// [`TokenSource::call`](super::TokenSource::call) does both.
     ///
     /// # Errors
     ///
-    /// The request is not for an absolute `https` URL, or an `http` one on the loopback interface: the token would be anybody's.
+    /// [`InvalidEndpoint`] when the URL is not an absolute `https` URL, nor a loopback `http` one:
+    /// the token would be sent in plain text.
     ///
     /// # Security
     ///
-    /// Whoever is asked gets the token: ask nobody but the API that it is for, and let no redirect be followed.
+    /// The receiver of the request gets the token. Call only the API for which it was issued, and
+    /// do not follow redirects.
     pub fn call(&self, request: Request<Bytes>) -> Result<Call<Response<Bytes>>, InvalidEndpoint> {
         let target = target(request.uri()).ok_or(InvalidEndpoint)?;
         let dpop = self.expected.client.inner.dpop.as_ref();
@@ -35,7 +39,7 @@ impl TokenResponse {
     }
 }
 
-/// Where a token may be sent: behind TLS, or to this machine itself.
+/// Target of a request with a token: `https`, or `http` on a loopback address.
 fn target(uri: &Uri) -> Option<Htu> {
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
     let target: Htu = format!("{scheme}://{authority}{}", uri.path()).parse().ok()?;

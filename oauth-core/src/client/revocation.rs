@@ -1,4 +1,4 @@
-//! Giving tokens back, [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009).
+//! Token revocation by the client, [RFC 7009](https://www.rfc-editor.org/rfc/rfc7009).
 
 use std::time::SystemTime;
 
@@ -13,20 +13,21 @@ use super::{Call, Client, NotOffered};
 use crate::secret::{AccessToken, RefreshToken};
 
 impl Client {
-    /// Has the server end a refresh token, and, as servers do, everything that was issued along with it: for when a person signs out.
+    /// Revokes a refresh token when the user signs out. Servers usually revoke all tokens of the
+    /// same authorization with it.
     ///
     /// # Errors
     ///
-    /// The server revokes nothing.
+    /// [`NotOffered`] when the server has no revocation endpoint.
     pub fn revoke_refresh_token(&self, token: &RefreshToken) -> Result<Call<()>, NotOffered> {
         self.revoke(token.expose(), "refresh_token")
     }
 
-    /// Has the server end an access token. An API that verifies tokens by itself takes it until it expires.
+    /// Revokes an access token. An API that verifies JWTs itself accepts it until it expires.
     ///
     /// # Errors
     ///
-    /// The server revokes nothing.
+    /// [`NotOffered`] when the server has no revocation endpoint.
     pub fn revoke_access_token(&self, token: &AccessToken) -> Result<Call<()>, NotOffered> {
         self.revoke(token.expose(), "access_token")
     }
@@ -48,7 +49,7 @@ impl Client {
 
 impl sealed::Sealed for () {}
 
-/// The token is worth nothing any more, or never was.
+/// The token is invalid now, or was never valid.
 impl CallResponse for () {
     type Error = ResponseError;
     type Expected = ();

@@ -1,5 +1,5 @@
-//! Requests to the token endpoint, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4) and
-//! [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6), and its answers,
+//! Token requests, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4) and
+//! [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6), and token responses,
 //! [§5](https://www.rfc-editor.org/rfc/rfc6749#section-5).
 
 use std::borrow::Cow;
@@ -22,29 +22,29 @@ use crate::secret::{AccessToken, RefreshToken};
 use crate::time::later;
 use crate::vocabulary::{Audience, Nonce, Scopes, Subject};
 
-/// Why there are no tokens.
+/// Failure of a token request.
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TokenError {
-    /// The server refused. After `invalid_grant` the code or refresh token is dead and the person must sign
-    /// in again.
+    /// The server refused. After `invalid_grant` the code or refresh token is invalid, and the user
+    /// must sign in again.
     #[error("the token request was refused")]
     Refused(#[source] OAuthError),
-    /// The answer is neither tokens nor a refusal; with a status of 5xx a later attempt may succeed.
+    /// The response is neither tokens nor a refusal. After a status of 5xx a retry may succeed.
     #[error("the token endpoint answered with status {0}")]
     UnexpectedStatus(StatusCode),
-    /// The answer is no token response, or has more than 64 KiB.
+    /// The response is not a token response, or is longer than 64 KiB.
     #[error("the token response is malformed")]
     Malformed,
-    /// The tokens are not of the type that was asked for, and would not be accepted as such.
+    /// The token type is not the expected one, bearer or DPoP.
     #[error("the token type is not the one that was asked for")]
     WrongTokenType,
-    /// The ID token is about another person than the one whose tokens these were to be: nothing of the answer may be used.
+    /// The ID token is about another user than expected. No part of the response may be used.
     #[error("the tokens are another person's")]
     WrongSubject,
 }
 
-/// What an answer must fit, and what is done with it later.
+/// Expectations of a token response, and values that later requests need.
 #[derive(Clone)]
 #[expect(unnameable_types, reason = "the inside of a sealed trait")]
 pub struct Expected {
@@ -53,11 +53,11 @@ pub struct Expected {
     pub(super) nonce: Option<Nonce>,
     pub(super) subject: Option<Subject>,
     pub(super) signed_in_since: Option<SystemTime>,
-    /// Whom the access token is for, where that was said.
+    /// Requested resource servers.
     pub(super) resources: Vec<Audience>,
-    /// Stays good unless another comes in its place.
+    /// Presented refresh token, which stays valid unless the response has a new one.
     pub(super) presented: Option<RefreshToken>,
-    /// Whether the same may be asked for any number of times.
+    /// `true` if the request can be repeated any number of times.
     pub(super) standing: bool,
 }
 
@@ -85,9 +85,10 @@ impl fmt::Debug for Expected {
     }
 }
 
-/// Tokens, as the token endpoint gave them.
+/// Response of the token endpoint: access token, and refresh and ID token if the server issued
+/// them.
 ///
-/// `Debug` shows no token, nor the ID token, which names a person.
+/// `Debug` shows no token; the ID token identifies a user.
 #[derive(Clone)]
 pub struct TokenResponse {
     pub(super) access_token: AccessToken,
@@ -99,17 +100,20 @@ pub struct TokenResponse {
 }
 
 impl Client {
-    /// Asks for fresh tokens with the same permissions, by a refresh token that was stored; `granted` are the scopes of the tokens so far.
-    /// A server that does not rotate sends no new refresh token; the old one stays good, and is in the answer.
+    /// Refreshes tokens with a stored refresh token. `granted` are the scopes of the current
+    /// tokens. A server that does not rotate refresh tokens sends none; the response then has the
+    /// presented one, which stays valid.
     ///
-    /// Where the tokens so far are at hand, [`TokenResponse::refresh`] knows all of this by itself.
+    /// If the current [`TokenResponse`] is available, [`TokenResponse::refresh`] fills in all of
+    /// this.
     ///
     /// # Security
     ///
-    /// - Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
-    ///   chain. A [`TokenSource`](super::TokenSource) sees to it.
-    /// - Say whose token it is by [`with_subject`](Call::with_subject), if a person signed in for it: nothing else ties the ID token of
-    ///   the answer to them.
+    /// - Send only one refresh at a time: a server with rotation treats the second use of a refresh
+    ///   token as reuse and revokes the token family. A [`TokenSource`](super::TokenSource)
+    ///   provides single-flight.
+    /// - If a user signed in, set that user with [`with_subject`](Call::with_subject): nothing else
+    ///   ties the ID token of the response to them.
     pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> Call<TokenResponse> {
         let form = Form::from([("grant_type", "refresh_token"), ("refresh_token", token.expose())]);
         let expected = Expected {
@@ -119,7 +123,7 @@ impl Client {
         Call::of_tokens(form, expected)
     }
 
-    /// Asks for a token of the client itself, on behalf of nobody.
+    /// Requests a token for the client itself, without a user: the client credentials grant.
     pub fn client_credentials(&self, scopes: &Scopes) -> Call<TokenResponse> {
         let mut form = Form::from([("grant_type", "client_credentials")]);
         if !scopes.is_empty() {
@@ -142,7 +146,7 @@ impl Call<TokenResponse> {
         }
     }
 
-    /// The same once more.
+    /// Copies the call, to send it again.
     pub(super) fn again(&self) -> Self {
         Self {
             draft: self.draft.clone(),
@@ -150,31 +154,33 @@ impl Call<TokenResponse> {
         }
     }
 
-    /// Whether it may be sent any number of times: nothing in it is spent, and a refusal is not for ever.
+    /// Returns `true` if the call can be repeated any number of times: it uses nothing up, and a
+    /// refusal is not final.
     pub(super) fn is_standing(&self) -> bool {
         self.expected.standing
     }
 
-    /// `resource`: an access token for this resource server, of those that the grant is for
-    /// ([RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2)); several may be named.
-    /// [`TokenResponse::refresh`] names them again; others are asked for by [`Client::refresh`].
+    /// Adds a `resource`: a resource server of the grant for which the access token is requested
+    /// ([RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2)).
+    /// [`TokenResponse::refresh`] repeats them; use [`Client::refresh`] to request others.
     pub fn with_resource(mut self, resource: &Audience) -> Self {
         self.draft.add("resource", resource.as_str());
         self.expected.resources.push(resource.clone());
         self
     }
 
-    /// Demands that an ID token, if there is one, is about this person: an answer about another is refused, and
-    /// [`identity`](TokenResponse::identity) with it. At a refresh that is the one who signed in
-    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)), which
-    /// [`TokenResponse::refresh`] demands by itself.
+    /// Requires that the ID token, if there is one, is about this user. A response about another
+    /// user is refused with [`TokenError::WrongSubject`]. In a refresh this must be the user who
+    /// signed in ([OpenID Connect Core
+    /// §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse));
+    /// [`TokenResponse::refresh`] sets it.
     pub fn with_subject(mut self, subject: Subject) -> Self {
         self.expected.subject = Some(subject);
         self
     }
 }
 
-/// A token response on the wire; members nobody knows are ignored.
+/// Token response on the wire. Unknown members are ignored.
 #[derive(Deserialize)]
 struct Wire<'a> {
     #[serde(borrow)]
@@ -206,7 +212,7 @@ impl CallResponse for TokenResponse {
             return Err(TokenError::Malformed);
         }
         let wire: Wire<'_> = json::object(response.body()).map_err(|_| TokenError::Malformed)?;
-        // RFC 9449 §5: a token that is not bound was asked for by nobody, and a bound one needs the key
+        // RFC 9449 §5: the token type must match the key: bound with a key, bearer without
         let wanted = match expected.client.inner.dpop {
             Some(_) => "dpop",
             None => "bearer",
@@ -216,7 +222,7 @@ impl CallResponse for TokenResponse {
         }
         let refresh_token = wire.refresh_token.as_deref().map(str::parse).transpose();
         let scopes = match wire.scope.as_deref() {
-            // left out when nothing differs from what was asked for
+            // an absent scope means the requested one
             None => expected.scopes.clone(),
             Some("") => Scopes::default(),
             Some(scopes) => scopes.parse().map_err(|_| TokenError::Malformed)?,
@@ -227,7 +233,7 @@ impl CallResponse for TokenResponse {
             return Err(TokenError::WrongSubject);
         }
         let lifetime = wire.expires_in.as_ref().and_then(Lifetime::known);
-        // one that nobody asked for is tied to nothing: it may be of another sign-in, or of a client that has none
+        // an ID token that was not requested is not bound to this sign-in
         let is_asked_for = expected.nonce.is_some() || expected.presented.is_some();
         let presented = expected.presented.take();
         Ok(Self {
@@ -242,15 +248,16 @@ impl CallResponse for TokenResponse {
 }
 
 impl TokenResponse {
-    /// Asks for fresh tokens with the same permissions, for the same resource servers and the same person: where the answer has an ID token, it must be about whom
-    /// the first one was about
-    /// ([OpenID Connect Core §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)). Nothing where the
-    /// server gave no refresh token.
+    /// Refreshes the tokens for the same scopes, resource servers and user; `None` if the server
+    /// issued no refresh token. An ID token in the response must be about the user of the first one
+    /// ([OpenID Connect Core
+    /// §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)).
     ///
     /// # Security
     ///
-    /// Let only one refresh be on its way at a time: a rotating server takes the second use of a token for a theft, and ends the whole
-    /// chain. A [`TokenSource`](super::TokenSource) sees to it.
+    /// Send only one refresh at a time: a server with rotation treats the second use of a refresh
+    /// token as reuse and revokes the token family. A [`TokenSource`](super::TokenSource) provides
+    /// single-flight.
     #[must_use]
     pub fn refresh(&self) -> Option<Call<Self>> {
         let call = self
@@ -265,31 +272,32 @@ impl TokenResponse {
         })
     }
 
-    /// Whom the tokens are about: the person of the sign-in, and of no refresh since then.
+    /// User of the tokens: the one of the sign-in, unchanged by refreshes.
     fn subject(&self) -> Option<Subject> {
         let alleged = || IdTokenClaims::alleged_subject(self.id_token.as_deref()?);
         self.expected.subject.clone().or_else(alleged)
     }
 
-    /// For whoever does not [`call`](Self::call) the API in the way that is made for it.
+    /// Returns the access token, for API requests that are not made with [`call`](Self::call).
     #[must_use]
     pub fn access_token(&self) -> &AccessToken {
         &self.access_token
     }
 
-    /// For the next refresh, if the server gave one.
+    /// Returns the refresh token, if the server issued one.
     #[must_use]
     pub fn refresh_token(&self) -> Option<&RefreshToken> {
         self.refresh_token.as_ref()
     }
 
-    /// When the access token ends, counted from when it was asked for, if the server said so in whole seconds.
+    /// Returns the expiry of the access token, counted from the request; `None` if the server did
+    /// not send it in whole seconds.
     #[must_use]
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.expires_at
     }
 
-    /// What the access token permits; may be less than was asked for.
+    /// Returns the granted scopes, which may be fewer than requested.
     #[must_use]
     pub fn scopes(&self) -> &Scopes {
         &self.scopes

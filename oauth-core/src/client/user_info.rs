@@ -1,5 +1,5 @@
-//! What the server tells about the person who signed in,
-//! [OpenID Connect Core §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo).
+//! UserInfo requests, [OpenID Connect Core
+//! §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,31 +20,32 @@ use crate::jose::IdTokenClaims;
 use crate::json;
 use crate::vocabulary::Subject;
 
-/// Why nothing more is known of the person.
+/// Failure of a UserInfo request.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum UserInfoError {
-    /// The server does not take the access token: with 401 another one may do, with 403 it would have to permit `openid`.
+    /// The server refused the access token. After 401 another token may be accepted; after 403 the
+    /// token lacks the scope `openid`.
     #[error("the access token was refused with status {0}")]
     Refused(StatusCode),
-    /// The answer tells nothing; with a status of 5xx a later attempt may succeed.
+    /// The response is not UserInfo. After a status of 5xx a retry may succeed.
     #[error("the userinfo endpoint answered with status {0}")]
     UnexpectedStatus(StatusCode),
-    /// The answer is signed or encrypted, which this crate does not read: the client is registered with
-    /// `userinfo_signed_response_alg` or `userinfo_encrypted_response_alg`, and should not be.
+    /// The response is signed or encrypted, which this crate does not support. Register the client
+    /// without `userinfo_signed_response_alg` and `userinfo_encrypted_response_alg`.
     #[error("the userinfo response is signed or encrypted")]
     Signed,
-    /// The answer is not JSON of at most 64 KiB with a `sub`.
+    /// The response is not a JSON object with `sub`, or is longer than 64 KiB.
     #[error("the userinfo response is malformed")]
     Malformed,
-    /// The answer is about another person than the one who signed in: nothing in it may be used.
+    /// The response is about another user than the ID token. No part of it may be used.
     #[error("the userinfo response is about another person")]
     WrongSubject,
 }
 
-/// What a server tells about a person, in addition to the ID token.
+/// UserInfo response: claims about the user, in addition to the ID token.
 ///
-/// `Debug` shows nothing of it.
+/// `Debug` shows no claims.
 #[derive(Clone)]
 pub struct UserInfo {
     subject: Subject,
@@ -55,12 +56,12 @@ pub struct UserInfo {
 }
 
 impl TokenResponse {
-    /// Asks the server about whoever signed in: `identity` is what the ID token of the sign-in was
-    /// [verified](Self::identity) to say. An answer about anybody else is refused.
+    /// Requests claims about the user who signed in. `identity` is the [verified](Self::identity)
+    /// ID token of the sign-in. A response about another user is refused.
     ///
     /// # Errors
     ///
-    /// The server has no endpoint for that.
+    /// [`NotOffered`] when the server has no UserInfo endpoint.
     pub fn user_info(&self, identity: &IdTokenClaims) -> Result<Call<UserInfo>, NotOffered> {
         let client = &self.expected.client;
         let endpoint = client.inner.userinfo_endpoint().ok_or(NotOffered::UserInfo)?;
@@ -109,7 +110,7 @@ impl CallResponse for UserInfo {
             return Err(UserInfoError::Malformed);
         }
         let wire: Wire<'_> = json::object(&body).map_err(|_| UserInfoError::Malformed)?;
-        // it may be anybody's: the access token was swapped, or the server mixed people up
+        // the access token may have been swapped, or the server confused two users
         if wire.sub != subject.as_str() {
             return Err(UserInfoError::WrongSubject);
         }
@@ -124,31 +125,33 @@ impl CallResponse for UserInfo {
 }
 
 impl UserInfo {
-    /// `sub`: the person of the ID token.
+    /// Returns `sub`: the user of the ID token.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// `email`.
+    /// Returns `email`.
     #[must_use]
     pub fn email(&self) -> Option<&str> {
         self.email.as_deref()
     }
 
-    /// `email_verified`: whether the server knows that the address is the person's.
+    /// Returns `email_verified`: `true` if the server verified that the address belongs to the
+    /// user.
     #[must_use]
     pub fn email_verified(&self) -> Option<bool> {
         self.email_verified
     }
 
-    /// `name`.
+    /// Returns `name`.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The whole answer, a JSON object in which no member is repeated, for claims that have no method here.
+    /// Returns the whole response, a JSON object without repeated members, for claims that have no
+    /// method here.
     #[must_use]
     pub fn json(&self) -> &Bytes {
         &self.body

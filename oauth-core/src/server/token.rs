@@ -218,7 +218,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Ends the family of a code or token that was presented twice, then refuses.
+    /// Revokes the family of a code or token that was presented twice, then refuses.
     pub(super) async fn end_family(
         &self,
         exchange: Exchange<'_>,

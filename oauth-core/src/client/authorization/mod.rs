@@ -1,4 +1,5 @@
-//! The way through the browser: [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and
+//! Authorization requests and responses through the browser: [RFC 6749
+//! §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and
 //! [§4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2).
 
 mod text;
@@ -17,40 +18,41 @@ use crate::secret::AuthorizationCode;
 use crate::time::later;
 use crate::vocabulary::{Nonce, OPENID, RedirectUri, Scopes, State};
 
-/// How long a person may take to sign in.
+/// Maximum duration of a sign-in: ten minutes.
 const MAX_AGE: Duration = Duration::from_secs(600);
 
-/// Why the answer that came through the browser is not used.
+/// Refusal of an authorization response.
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum CallbackError {
-    /// A parameter is missing or repeated, or there is both a code and an error.
+    /// A parameter is missing or repeated, or the response has both a code and an error.
     #[error("the authorization response is malformed")]
     Malformed,
-    /// The state is missing or not that of the request: this browser did not ask for it.
+    /// The state is missing or does not match: the response belongs to another browser or request.
     #[error("the state does not match")]
     WrongState,
-    /// The answer took more than ten minutes.
+    /// The response came more than ten minutes after the request.
     #[error("the authorization request is too old")]
     Expired,
-    /// Another server answered than was asked, or it does not say who it is.
+    /// The response is from another server, or lacks the required `iss`.
     #[error("the authorization response is from another issuer")]
     WrongIssuer,
-    /// The server or the person said no.
+    /// The server or the user refused.
     #[error("the authorization was refused")]
     Refused(#[source] OAuthError),
 }
 
-/// An authorization request that a browser is on its way with.
+/// A sent authorization request that waits for the browser to return.
 ///
-/// It knows the client that made it: the code that comes back is redeemed at that client's server, with its credentials and its key,
-/// and at no other ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+/// It keeps the client that made it. The code is redeemed at that client's server, with its
+/// credentials and its key, and at no other ([RFC 9700
+/// §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
 ///
 /// # Security
 ///
-/// Keep it in the session of the very browser that is sent away: this is what ties the answer to the person
-/// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and finishing
-/// consumes it. Where the session is no memory of this process, keep its [text](Self::into_text).
+/// Keep it in the session of the browser that is redirected: this binds the response to the user
+/// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and
+/// finishing consumes it. To keep it outside this process, use its [text](Self::into_text).
 ///
 /// `Debug` shows neither state nor nonce nor code verifier.
 pub struct PendingAuthorization {
@@ -65,13 +67,14 @@ pub struct PendingAuthorization {
 }
 
 impl Client {
-    /// Starts a sign-in: the URL to send the browser to, and what to remember meanwhile.
+    /// Starts a sign-in: returns the URL for the browser, and the pending request to keep
+    /// meanwhile.
     ///
-    /// State, code verifier and, with the scope `openid`, nonce are fresh for each call.
+    /// State, code verifier and, with the scope `openid`, nonce are new in each call.
     ///
     /// # Errors
     ///
-    /// The server takes pushed requests alone.
+    /// [`NotOffered`] when the server accepts only pushed requests.
     pub fn authorize(
         &self,
         params: &AuthorizationParams,
@@ -91,7 +94,7 @@ impl Client {
 }
 
 impl PendingAuthorization {
-    /// A request, and what it says.
+    /// Creates a request and its parameters.
     pub(super) fn new(
         client: &Client,
         params: &AuthorizationParams,
@@ -131,18 +134,20 @@ impl PendingAuthorization {
         &self.client
     }
 
-    /// The state of the request: a name under which to find this value again.
+    /// Returns the state of the request, under which a session can store this value.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Takes the answer, the query with which the browser came back to the redirect URI: what is left to do is to redeem its code.
+    /// Checks the authorization response: the query with which the browser returned to the redirect
+    /// URI. Returns the call that redeems the code.
     ///
     /// # Errors
     ///
-    /// The answer is not one to this request, or it is a refusal. Who refuses is checked first, so that
-    /// nobody can put words into the server's mouth.
+    /// [`CallbackError`] when the response does not match this request, or is a refusal. State and
+    /// issuer are checked before a refusal is reported, so that a forged response cannot pass as a
+    /// refusal by the server.
     pub fn finish(self, query: &str, now: SystemTime) -> Result<Call<TokenResponse>, CallbackError> {
         let params = Params::parse(query.as_bytes()).map_err(|_| CallbackError::Malformed)?;
         if params.repeated(&[]).is_some() {
@@ -173,7 +178,7 @@ impl PendingAuthorization {
         Ok(self.redemption(&code))
     }
 
-    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): compared without any
+    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): compared without
     /// normalisation.
     fn is_from_issuer(&self, issuer: Option<&str>) -> bool {
         let provider = &self.client.inner.provider;

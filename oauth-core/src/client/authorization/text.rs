@@ -1,4 +1,4 @@
-//! Requests whose browser comes back to another machine.
+//! Text form of a pending authorization request.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,28 +14,30 @@ use crate::json;
 use crate::pkce::CodeVerifier;
 use crate::vocabulary::{Nonce, OPENID, Scopes};
 
-/// What the text says of itself, so that what a later version writes is not taken for this.
+/// Version of the text form, so that other versions do not read it.
 const VERSION: u8 = 1;
 
-/// The text is none that this version wrote, or of another client's request.
+/// The text was not written by this version, or belongs to another client or server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an authorization request of this client")]
 pub struct InvalidPendingText;
 
-/// A [`PendingAuthorization`] as a text: for a host whose machines share nothing but what the browser brings back, or a session store.
+/// Text form of a [`PendingAuthorization`], for a session store or an encrypted cookie.
 ///
-/// It has no `Display`, prints as `[redacted]`, and is wiped from memory when dropped.
+/// It has no `Display`, its `Debug` is redacted, and it is wiped from memory when dropped.
 ///
 /// # Security
 ///
-/// The code verifier is in it, and the state that ties the answer to the browser. Keep it in the record of this very browser's session;
-/// or in a cookie of its own that is encrypted and authenticated, `HttpOnly`, `Secure`, `SameSite=Lax` and gone after ten minutes. Who can
-/// read it can redeem a code that was stolen, and who can write it can sign a person in as somebody else. A cookie may come a
-/// second time, when the server takes its code no more; a session store takes the text out when the browser is back.
+/// It contains the code verifier, and the state that binds the response to the browser. Keep it in
+/// the session record of this browser, or in a cookie that is encrypted and authenticated,
+/// `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes. With read access an attacker
+/// can redeem a stolen code; with write access an attacker can sign the user in to another account.
+/// A cookie can be presented twice, when the server no longer accepts the code; a session store
+/// should remove the text when the browser returns.
 pub struct PendingText(Zeroizing<String>);
 
 impl PendingText {
-    /// The text itself, a JSON object, to be sealed or stored and shown to nobody.
+    /// Returns the text, a JSON object with secrets: encrypt or store it, and do not log it.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -71,7 +73,8 @@ struct Wire<'a> {
 }
 
 impl PendingAuthorization {
-    /// As a text, in which the time is cut to whole seconds; [`Client::resume`] reads it back.
+    /// Converts the request to its text form, with the time truncated to whole seconds.
+    /// [`Client::resume`] reads it.
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
@@ -122,9 +125,9 @@ impl Wire<'_> {
             &self.code_verifier,
         ];
         let length: usize = texts.into_iter().chain(&self.nonce).map(|text| text.len()).sum();
-        // never grown: a text that moves leaves a copy behind; one escape to a character at most, since all are printable ASCII
+        // never grown, because a move leaves a copy; printable ASCII needs at most one escape each
         let mut text = Vec::with_capacity(length * 2 + 256);
-        // a map of texts and numbers, written to memory: nothing can fail
+        // writing texts and numbers to memory cannot fail
         let written = serde_json::to_writer(&mut text, self);
         debug_assert!(written.is_ok());
         Zeroizing::new(String::from_utf8(text).unwrap_or_default())
@@ -136,7 +139,7 @@ impl Wire<'_> {
             scopes => scopes.parse().ok()?,
         };
         let nonce = self.nonce.as_deref().map(str::parse::<Nonce>).transpose().ok()?;
-        // one that was lost would not be asked for
+        // a lost nonce would disable its check
         if nonce.is_some() != scopes.contains_str(OPENID) {
             return None;
         }
@@ -155,13 +158,15 @@ impl Wire<'_> {
 }
 
 impl Client {
-    /// A request of this client, from the [text](PendingAuthorization::into_text) that its browser brought back, or that its session has.
+    /// Restores a request of this client from its [text](PendingAuthorization::into_text).
     ///
-    /// A client with a [`DpopKey`](crate::client::DpopKey) needs the same key here as where the request was made.
+    /// A client with a [`DpopKey`](crate::client::DpopKey) needs the key that it had when the
+    /// request was made.
     ///
     /// # Errors
     ///
-    /// It is no such text, or one of another client's request or for another server: begin anew.
+    /// [`InvalidPendingText`] when the text is invalid, or belongs to another client or server. The
+    /// user must start again.
     pub fn resume(&self, text: &str) -> Result<PendingAuthorization, InvalidPendingText> {
         if text.len() > MAX_LENGTH {
             return Err(InvalidPendingText);

@@ -1,5 +1,6 @@
-//! Finding a server by its name, [OpenID Connect Discovery §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig)
-//! and [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3).
+//! Discovery of authorization servers, [OpenID Connect Discovery
+//! §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig) and [RFC 8414
+//! §3](https://www.rfc-editor.org/rfc/rfc8414#section-3).
 
 use bytes::Bytes;
 use http::header::ACCEPT;
@@ -11,18 +12,19 @@ use crate::exchange::{exchange, is_of_type, refuse_truncated};
 use crate::ports::{Transport, TransportError};
 use crate::vocabulary::Issuer;
 
-/// A document that a server describes itself in.
+/// A well-known metadata document.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WellKnown {
-    /// `/.well-known/openid-configuration`, behind the path of the issuer.
+    /// `/.well-known/openid-configuration`, appended to the path of the issuer.
     OpenIdConfiguration,
-    /// `/.well-known/oauth-authorization-server`, between the host and the path of the issuer.
+    /// `/.well-known/oauth-authorization-server`, inserted between the host and the path of the
+    /// issuer.
     OauthAuthorizationServer,
 }
 
 impl WellKnown {
-    /// Every document, in the order in which they are asked for.
+    /// All documents, in the order of the requests.
     pub const ALL: [Self; 2] = [Self::OpenIdConfiguration, Self::OauthAuthorizationServer];
 
     fn url(self, issuer: &Issuer) -> String {
@@ -36,30 +38,31 @@ impl WellKnown {
     }
 }
 
-/// Why a server could not be found out about.
+/// Failure of discovery.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoveryError {
     /// The server has neither document.
     #[error("the server does not describe itself")]
     NotFound,
-    /// The answer was neither a document nor a 404. Redirects are among them: they are not followed.
+    /// The status is neither 200 nor 404. Redirects are not followed.
     #[error("the server answered with status {0}")]
     UnexpectedStatus(StatusCode),
-    /// What came with a 200 is not called `application/json`.
+    /// The content type of the document is not `application/json`.
     #[error("the server answered with something else than JSON")]
     UnexpectedContent,
-    /// The document is not used.
+    /// The document cannot be used.
     #[error("the metadata of the server are not usable")]
     Unusable(#[source] MetadataError),
-    /// There was no answer.
+    /// The server could not be reached.
     #[error("the server could not be asked")]
     Unreachable(#[source] TransportError),
 }
 
-/// Finds out about a server by its name.
+/// Discovery of an authorization server by its issuer URL.
 ///
-/// [`run`](Self::run) does it all; the steps are there for hosts that send the requests in another way.
+/// [`run`](Self::run) sends the requests through a transport; the steps are public for hosts with
+/// their own HTTP code.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -90,13 +93,15 @@ pub enum DiscoveryError {
 ///
 /// # Security
 ///
-/// A server whose document does not say `authorization_response_iss_parameter_supported` need not name itself in its answers
-/// ([`Provider::sends_issuer`]). A client of several servers then uses a redirect URI for each, and takes an answer only for the sign-in
-/// that was begun with that URI: or one server can have the codes of another
-/// ([RFC 9700 §4.4.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.4.2)).
+/// A server without `authorization_response_iss_parameter_supported` may omit `iss` in its
+/// responses ([`Provider::sends_issuer`]). A client of several such servers must use a redirect URI
+/// for each, and accept a response only for a sign-in that was started with that URI. Otherwise one
+/// server can obtain the codes of another ([RFC 9700
+/// §4.4.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.4.2)).
 ///
-/// The document says where requests go. One of an issuer elsewhere that names an address of this machine or of a private network is
-/// refused, but a name may lead there all the same: where strangers choose the issuer, the [`Transport`] has to refuse such addresses.
+/// The document decides where requests go. If the issuer is public, an endpoint with a loopback or
+/// private address is refused. A host name may still resolve to such an address: where users choose
+/// the issuer, the [`Transport`] must refuse these addresses (SSRF).
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Discovery {
@@ -105,7 +110,7 @@ pub struct Discovery {
 }
 
 impl Discovery {
-    /// Asks the issuer of this name.
+    /// Creates a discovery for this issuer.
     pub fn new(issuer: Issuer) -> Self {
         Self {
             issuer,
@@ -113,23 +118,25 @@ impl Discovery {
         }
     }
 
-    /// Accepts a server that does not say which code challenges it takes. One that says so, and does not name `S256`, is still refused.
+    /// Accepts a server whose metadata omit `code_challenge_methods_supported`. A server that lists
+    /// methods without `S256` is still refused.
     ///
     /// # Security
     ///
-    /// A server that knows nothing of PKCE ignores the challenge, and nobody notices: whoever steals a code, or slips one in, is not
-    /// stopped by the verifier any more ([RFC 9700 §2.1.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1.1)). Use it only for a server
-    /// that is known to check it, and does not say so.
+    /// A server without PKCE ignores the code challenge silently. Then the verifier no longer
+    /// protects against stolen or injected codes ([RFC 9700
+    /// §2.1.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1.1)). Use it only for a server
+    /// that is known to verify S256.
     pub fn danger_take_silence_for_s256(mut self) -> Self {
         self.silence_is_s256 = true;
         self
     }
 
-    /// The request for a document.
+    /// Returns the request for a document.
     #[must_use]
     pub fn request(&self, document: WellKnown) -> Request<Bytes> {
         let mut request = Request::new(Bytes::new());
-        // an issuer is a URL of the characters that RFC 3986 knows
+        // an issuer has only characters that are valid in a URL
         *request.uri_mut() = document.url(&self.issuer).parse().unwrap_or_default();
         request
             .headers_mut()
@@ -137,11 +144,11 @@ impl Discovery {
         request
     }
 
-    /// Takes the answer; none where the server has no such document and may have the other.
+    /// Reads the response; `None` after a 404, when the other document may exist.
     ///
     /// # Errors
     ///
-    /// The answer is neither a document of this issuer that can be used nor a 404.
+    /// [`DiscoveryError`] when the response is neither a usable document of this issuer nor a 404.
     pub fn finish(&self, response: &Response<Bytes>) -> Result<Option<Provider>, DiscoveryError> {
         refuse_truncated(response).map_err(DiscoveryError::Unreachable)?;
         match response.status() {
@@ -155,21 +162,22 @@ impl Discovery {
         }
     }
 
-    /// Reads a document of this issuer, however it was obtained.
+    /// Reads a document of this issuer, from any source.
     ///
     /// # Errors
     ///
-    /// The document is not that of this issuer, or a client of this crate does not work with such a server.
+    /// [`MetadataError`] when the document is about another issuer, or lacks a required feature.
     pub fn read(&self, document: &[u8]) -> Result<Provider, MetadataError> {
         metadata::read(&self.issuer, document, self.silence_is_s256)
     }
 
-    /// Asks for the document of OpenID Connect, and for that of OAuth where there is none.
+    /// Requests the OpenID Connect document and, after a 404, the OAuth document.
     ///
     /// # Errors
     ///
-    /// The server was not reached, has neither document, or the first one it has is not used: nothing but a 404 makes it look for the
-    /// other, so that nobody can choose between them by breaking one.
+    /// [`DiscoveryError`] when the server was not reached, has neither document, or its first
+    /// document is unusable. Only a 404 leads to the second document, so that an attacker cannot
+    /// select it by corrupting the first.
     pub async fn run(&self, transport: &dyn Transport) -> Result<Provider, DiscoveryError> {
         for document in WellKnown::ALL {
             let response = exchange(transport, self.request(document)).await;
@@ -182,23 +190,26 @@ impl Discovery {
 }
 
 impl Provider {
-    /// Reads what `issuer` says of itself; [`Discovery::read`] without exceptions.
+    /// Reads the metadata of `issuer`, like [`Discovery::read`] with default settings.
     ///
     /// # Errors
     ///
-    /// The document is not that of this issuer, or a client of this crate does not work with such a server.
+    /// [`MetadataError`] when the document is about another issuer, or lacks a required feature.
     pub fn from_metadata(issuer: &Issuer, document: &[u8]) -> Result<Self, MetadataError> {
         Discovery::new(issuer.clone()).read(document)
     }
 
-    /// Finds out about the server of this name; [`Discovery::run`] without exceptions.
+    /// Discovers the server of this issuer, like [`Discovery::run`] with default settings.
     ///
     /// # Security
     ///
-    /// As for [`Discovery`]: a redirect URI for each server that does not name itself ([`sends_issuer`](Self::sends_issuer)), and a
-    /// transport that refuses private networks where strangers choose the issuer.
+    /// See [`Discovery`]: use a redirect URI for each server without
+    /// [`sends_issuer`](Self::sends_issuer), and a transport that refuses private networks where
+    /// users choose the issuer.
     ///
     /// # Errors
+    ///
+    /// [`DiscoveryError`] when the server was not reached, or its metadata are unusable.
     ///
     /// The server was not reached, or what it says of itself is not used.
     pub async fn discover(issuer: &Issuer, transport: &dyn Transport) -> Result<Self, DiscoveryError> {

@@ -1,5 +1,6 @@
-//! What a server says of itself, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2) and
-//! [OpenID Connect Discovery §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata).
+//! Server metadata, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2) and [OpenID
+//! Connect Discovery
+//! §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata).
 
 use std::borrow::Cow;
 
@@ -12,32 +13,33 @@ use crate::json;
 use crate::pkce;
 use crate::vocabulary::Issuer;
 
-/// Why a client does not work with what a server says of itself.
+/// Refusal of a server's metadata.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum MetadataError {
-    /// The document has more than 64 KiB.
+    /// The document is longer than 64 KiB.
     #[error("the metadata are too long")]
     TooLong,
-    /// No JSON object, a repeated member, or one that is required and missing or of the wrong type.
+    /// The document is not a JSON object, repeats a member, or a required member is missing or of
+    /// the wrong type.
     #[error("the metadata are malformed")]
     Malformed,
-    /// The document is about another issuer than the one that was asked for.
+    /// The document is about another issuer.
     #[error("the metadata are of another issuer")]
     WrongIssuer,
-    /// The member of this name is no URL that a secret may be sent to: not `https`, with a fragment or user information, or, where the
-    /// issuer is elsewhere, on this machine or in a private network.
+    /// The named member is not a URL to which secrets may be sent: it is not `https`, has a
+    /// fragment or user information, or, for a public issuer, has a loopback or private address.
     #[error("`{0}` is no place to send secrets to")]
     InvalidEndpoint(&'static str),
-    /// `response_types_supported` lacks `code`: there are no authorization codes.
+    /// `response_types_supported` lacks `code`: the server issues no authorization codes.
     #[error("the server has no authorization code grant")]
     NoCode,
-    /// `code_challenge_methods_supported` lacks `S256`: whether the server looks at code challenges is unknown.
+    /// `code_challenge_methods_supported` lacks `S256`: the server may not support PKCE.
     #[error("the server does not say that it takes S256 code challenges")]
     NoS256,
 }
 
-/// The document on the wire; members nobody here knows are ignored.
+/// Metadata document on the wire. Unknown members are ignored.
 #[derive(Deserialize)]
 struct Wire<'a> {
     #[serde(borrow)]
@@ -78,7 +80,8 @@ struct WireAliases<'a> {
     introspection_endpoint: Option<Cow<'a, str>>,
 }
 
-/// Reads what `issuer` says of itself; whether it takes S256 may be left unsaid where `silence_is_s256`.
+/// Reads the metadata of `issuer`. With `silence_is_s256`, absent code challenge methods count as
+/// S256.
 pub(super) fn read(
     issuer: &Issuer,
     document: &[u8],

@@ -1,4 +1,4 @@
-//! An authorization server as a client sees it.
+//! Authorization server, as a client knows it.
 
 mod discovery;
 mod metadata;
@@ -11,7 +11,7 @@ use crate::jose::RemoteKeySet;
 use crate::ports::Transport;
 use crate::vocabulary::{Endpoint, Issuer};
 
-/// An authorization server as a client sees it: what it is called, where its endpoints are, and what it takes there.
+/// Authorization server, as a client knows it: issuer, endpoints and supported features.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Provider {
     pub(super) issuer: Issuer,
@@ -24,12 +24,12 @@ pub struct Provider {
     pub(super) introspection_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
-    /// For clients that show a certificate, to prove themselves by or to have their tokens bound to.
+    /// For clients that present a certificate.
     pub(super) mtls_aliases: MtlsAliases,
 }
 
-/// Where requests go that a client shows its certificate with,
-/// [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5); where there is no alias, to the endpoint itself.
+/// mTLS endpoint aliases, [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5). Without
+/// an alias, requests with a certificate go to the endpoint itself.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct MtlsAliases {
     pub(super) pushed_authorization_request_endpoint: Option<Endpoint>,
@@ -40,8 +40,8 @@ pub(super) struct MtlsAliases {
 }
 
 impl Provider {
-    /// A server that names itself in its authorization responses
-    /// ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207)).
+    /// Creates a server that sends `iss` in its authorization responses ([RFC
+    /// 9207](https://www.rfc-editor.org/rfc/rfc9207)).
     #[must_use]
     pub fn new(issuer: Issuer, authorization_endpoint: Endpoint, token_endpoint: Endpoint) -> Self {
         Self {
@@ -59,126 +59,131 @@ impl Provider {
         }
     }
 
-    /// Where authorization requests are pushed ([RFC 9126](https://www.rfc-editor.org/rfc/rfc9126)).
+    /// Sets the endpoint for pushed authorization requests ([RFC
+    /// 9126](https://www.rfc-editor.org/rfc/rfc9126)).
     #[must_use]
     pub fn with_pushed_authorization_request_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.pushed_authorization_request_endpoint = Some(endpoint);
         self
     }
 
-    /// Takes no authorization request but those that were pushed.
+    /// Requires pushed authorization requests.
     #[must_use]
     pub fn with_required_pushed_authorization_requests(mut self) -> Self {
         self.requires_pushed_authorization_requests = true;
         self
     }
 
-    /// Where it tells about the person who signed in
-    /// ([OpenID Connect Core §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo)).
+    /// Sets the UserInfo endpoint ([OpenID Connect Core
+    /// §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo)).
     #[must_use]
     pub fn with_userinfo_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.userinfo_endpoint = Some(endpoint);
         self
     }
 
-    /// Where tokens are revoked ([RFC 7009](https://www.rfc-editor.org/rfc/rfc7009)).
+    /// Sets the revocation endpoint ([RFC 7009](https://www.rfc-editor.org/rfc/rfc7009)).
     #[must_use]
     pub fn with_revocation_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.revocation_endpoint = Some(endpoint);
         self
     }
 
-    /// Where it says what a token is worth ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).
+    /// Sets the introspection endpoint ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).
     #[must_use]
     pub fn with_introspection_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.introspection_endpoint = Some(endpoint);
         self
     }
 
-    /// Where its public keys are.
+    /// Sets the URL of the JWKS.
     #[must_use]
     pub fn with_jwks_uri(mut self, uri: Endpoint) -> Self {
         self.jwks_uri = Some(uri);
         self
     }
 
-    /// Accepts authorization responses without `iss`; one that is there must still be right.
+    /// Accepts authorization responses without `iss`. An `iss` that is present must still match.
     ///
     /// # Security
     ///
-    /// For servers whose metadata lacks `authorization_response_iss_parameter_supported`. A client of several
-    /// servers needs a redirect URI for each then, or one of them can obtain the codes of another
-    /// ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+    /// Only for servers whose metadata lack `authorization_response_iss_parameter_supported`. A
+    /// client of several servers then needs a redirect URI for each, or one of them can obtain the
+    /// codes of another ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
     #[must_use]
     pub fn danger_without_issuer_in_response(mut self) -> Self {
         self.sends_issuer = false;
         self
     }
 
-    /// Who it is.
+    /// Returns the issuer.
     #[must_use]
     pub fn issuer(&self) -> &Issuer {
         &self.issuer
     }
 
-    /// Whether it names itself in its authorization responses, so that one without `iss` is refused. Where a server does not, its client
-    /// needs a redirect URI that it uses with no other server ([`Discovery`], Security).
+    /// Returns `true` if the server sends `iss` in its authorization responses; a response without
+    /// it is then refused. If `false`, use a redirect URI that no other server has ([`Discovery`],
+    /// Security).
     #[must_use]
     pub fn sends_issuer(&self) -> bool {
         self.sends_issuer
     }
 
-    /// Where people are sent to sign in.
+    /// Returns the authorization endpoint.
     #[must_use]
     pub fn authorization_endpoint(&self) -> &Endpoint {
         &self.authorization_endpoint
     }
 
-    /// Where codes are redeemed and tokens asked for.
+    /// Returns the token endpoint.
     #[must_use]
     pub fn token_endpoint(&self) -> &Endpoint {
         &self.token_endpoint
     }
 
-    /// Where its public keys are, if it publishes any.
+    /// Returns the URL of the JWKS, if the server has one.
     #[must_use]
     pub fn jwks_uri(&self) -> Option<&Endpoint> {
         self.jwks_uri.as_ref()
     }
 
-    /// Its public keys, fetched when they are needed; none if it publishes none.
+    /// Returns a JWKS client for the server's keys, which fetches them when needed; `None` if the
+    /// server publishes no keys.
     #[must_use]
     pub fn keys(&self, transport: impl Transport + 'static) -> Option<RemoteKeySet> {
         let uri = self.jwks_uri.clone()?;
         Some(RemoteKeySet::new(uri, transport))
     }
 
-    /// Where authorization requests are pushed, if they can be.
+    /// Returns the endpoint for pushed authorization requests, if the server has one.
     #[must_use]
     pub fn pushed_authorization_request_endpoint(&self) -> Option<&Endpoint> {
         self.pushed_authorization_request_endpoint.as_ref()
     }
 
-    /// Where it tells about the person who signed in, if it does.
+    /// Returns the UserInfo endpoint, if the server has one.
     #[must_use]
     pub fn userinfo_endpoint(&self) -> Option<&Endpoint> {
         self.userinfo_endpoint.as_ref()
     }
 
-    /// Where tokens are revoked, if they can be.
+    /// Returns the revocation endpoint, if the server has one.
     #[must_use]
     pub fn revocation_endpoint(&self) -> Option<&Endpoint> {
         self.revocation_endpoint.as_ref()
     }
 
-    /// Where it says what a token is worth, if it does: what an [`Introspection`](crate::resource::Introspection) asks.
+    /// Returns the introspection endpoint, if the server has one, for an
+    /// [`Introspection`](crate::resource::Introspection).
     #[must_use]
     pub fn introspection_endpoint(&self) -> Option<&Endpoint> {
         self.introspection_endpoint.as_ref()
     }
 
-    /// The same for whoever shows a certificate there ([RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)): where the
-    /// server has no other place for that, the one of everybody.
+    /// Returns the introspection endpoint for callers with a client certificate: the mTLS alias
+    /// ([RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), or the introspection
+    /// endpoint itself if there is no alias.
     #[must_use]
     pub fn introspection_endpoint_by_certificate(&self) -> Option<&Endpoint> {
         let alias = self.mtls_aliases.introspection_endpoint.as_ref();

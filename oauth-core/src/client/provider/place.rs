@@ -1,4 +1,4 @@
-//! Where the endpoints of a server may be.
+//! Allowed addresses of a server's endpoints.
 
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -8,8 +8,8 @@ use url::{Host, Url};
 use super::MetadataError;
 use crate::vocabulary::{Endpoint, Issuer};
 
-/// Where the endpoints of a server may be: behind TLS, and nowhere that only this machine and its neighbours can see; for a server that
-/// is there itself, there too.
+/// Allowed addresses of a server's endpoints: `https`, and no loopback or private address unless
+/// the issuer has one itself.
 pub(super) struct Place {
     may_be_plain: bool,
     may_be_near: bool,
@@ -40,10 +40,10 @@ impl Place {
     }
 }
 
-/// Whether a URL says by itself that it leads into this machine or into a private network. Names that resolve to such an address are
-/// the transport's to refuse.
+/// Returns `true` if a URL has a loopback or private address or a local name. The transport refuses
+/// names that resolve to such an address.
 fn is_near(url: &str) -> bool {
-    // the parser reads every spelling of an address, as the resolver does
+    // the parser normalises all spellings of an address, as the resolver does
     let url = Url::parse(url).ok();
     match url.as_ref().and_then(Url::host) {
         Some(Host::Ipv4(address)) => is_near_v4(address),
@@ -56,8 +56,8 @@ fn is_near(url: &str) -> bool {
     }
 }
 
-/// Where [RFC 6890](https://www.rfc-editor.org/rfc/rfc6890) has no public host: blocks for private use, for protocols, for benchmarks and
-/// for documents, which a network may well route to machines of its own.
+/// [RFC 6890](https://www.rfc-editor.org/rfc/rfc6890): blocks without public hosts, for private
+/// use, protocols, benchmarks and documentation, which a network may route to its own machines.
 fn is_near_v4(address: Ipv4Addr) -> bool {
     let is_special = matches!(
         address.octets(),
@@ -74,7 +74,7 @@ fn is_near_v4(address: Ipv4Addr) -> bool {
 fn is_near_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let embedded = match segments {
-        // written in IPv6, or translated by NAT64 or 6to4
+        // IPv4 mapped or compatible, or translated by NAT64 or 6to4
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => Some((high, low)),
@@ -83,7 +83,7 @@ fn is_near_v6(address: Ipv6Addr) -> bool {
     if let Some((high, low)) = embedded {
         return is_near_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     }
-    // nothing but global unicast, and not what is set apart inside: protocols with Teredo, and documents
+    // only global unicast, without the blocks for protocols (Teredo) and documentation
     !matches!(segments, [0x2000..=0x3fff, ..])
         || matches!(
             segments,

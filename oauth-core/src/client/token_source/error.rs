@@ -5,40 +5,40 @@ use crate::client::{CallError, OAuthError, TokenError};
 use crate::ports::StoreError;
 use crate::vocabulary::InvalidEndpoint;
 
-/// Why a [`TokenSource`](super::TokenSource) has no tokens to give.
+/// Failure of a [`TokenSource`](super::TokenSource) to return tokens.
 ///
-/// All who wait for one refresh are told the same.
+/// All callers that wait for one refresh get the same error.
 #[non_exhaustive]
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RefreshError {
-    /// The server answered `invalid_grant`: what the person once allowed has ended. It stays so, and nothing is asked again: the person
-    /// must sign in anew.
+    /// The server responded with `invalid_grant`: the authorization has ended. The error is final;
+    /// no further request is sent, and the user must sign in again.
     #[error("the sign-in has ended")]
     Ended(#[source] OAuthError),
-    /// The access token is over, and the server gave nothing to get another with.
+    /// The access token has expired, and there is no refresh token.
     #[error("there is no refresh token")]
     NoRefreshToken,
-    /// The server was not reached, or gave no tokens. Whether it saw the request may be unknown. The next call asks again, with the same
-    /// refresh token.
+    /// The server was not reached, or returned no tokens. It may have processed the request. The
+    /// next call retries with the same refresh token.
     #[error("the tokens could not be refreshed")]
     Failed(#[source] Arc<CallError<TokenError>>),
-    /// There are new tokens, and the [`TokenSink`](super::TokenSink) did not take them. They are kept here, and handed out once it has: the
-    /// next call asks it again, and the server nothing.
+    /// New tokens were received, but the [`TokenSink`](super::TokenSink) failed to save them. The
+    /// source keeps them. The next call retries the sink, without a request to the server.
     #[error("the new tokens could not be saved")]
     Unsaved(#[source] Arc<StoreError>),
 }
 
-/// Why a request to an API brought no answer.
+/// Failure of an API call.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// There is no token to send with it.
+    /// No token is available.
     #[error(transparent)]
     Refresh(#[from] RefreshError),
-    /// It goes where no token may be sent.
+    /// The URL is not one to which a token may be sent.
     #[error("the request is for no place to send a token to")]
     Target(#[from] InvalidEndpoint),
-    /// It was not answered.
+    /// The API did not respond.
     #[error(transparent)]
     Call(#[from] CallError<Infallible>),
 }

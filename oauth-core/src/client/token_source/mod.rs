@@ -1,4 +1,4 @@
-//! Tokens that live, however many ask for them.
+//! Shared tokens with single-flight refresh.
 
 mod error;
 mod sink;
@@ -22,25 +22,30 @@ use crate::ports::StoreError;
 use crate::secret::AccessToken;
 use crate::time::later;
 
-/// How long before its end an access token is replaced, unless said otherwise.
+/// Default time before expiry at which an access token is replaced: ten seconds.
 const LEEWAY: Duration = Duration::from_secs(10);
 
-/// For how long a token is new.
+/// Age up to which a token is new: ten seconds.
 const NEW: Duration = Duration::from_secs(10);
 
-/// The tokens of one sign-in, or of a client itself, for all who call APIs with them: refreshed when they end, and by one request
-/// however many ask at once.
+/// Tokens of one sign-in, or of the client itself, shared by all callers of an API. The refresh is
+/// single-flight: one request for all concurrent callers.
 ///
-/// A rotating server takes the second use of a refresh token for a theft, and ends the sign-in. So whoever comes while a refresh is on its
-/// way waits for that one, and all have its outcome. Nothing runs in the background: callers who wait drive the asking. A caller
-/// who goes away, even the one who began it, leaves what was begun here, and the next takes it over: as long as the transport's deadline
-/// allows. After that its answer is lost, and with a rotating server the sign-in: a host whose handlers are dropped spawns
-/// [`token`](Self::token) as a task, and waits for that.
+/// A server with rotation treats the second use of a refresh token as reuse and revokes the token
+/// family. Therefore a caller that arrives during a refresh waits for it, and all waiters get its
+/// outcome.
 ///
-/// After a failure whose outcome is unknown the next call asks again, with the same refresh token. `invalid_grant` is final: whoever
-/// asks from then on is told at once, and the person must sign in again. A transport or a sink that panics has failed.
+/// # Contract
 ///
-/// Cheap to clone; clones share the tokens and the sink. Each has its own leeway.
+/// - The refresh is polled by its waiters; there is no background task. If a waiter is dropped, the
+///   next caller continues the refresh. If all waiters are dropped for longer than the transport's
+///   timeout, the response is lost and, with rotation, the sign-in too. A host that drops its
+///   handlers spawns [`token`](Self::token) as a task and awaits that.
+/// - After a failure with an unknown outcome, the next call retries with the same refresh token.
+/// - `invalid_grant` is final: all later calls fail at once, and the user must sign in again.
+/// - A panic in the transport or the sink counts as a failure.
+///
+/// Cheap to clone. Clones share the tokens and the sink; each has its own leeway.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -71,10 +76,11 @@ const NEW: Duration = Duration::from_secs(10);
 ///
 /// # Security
 ///
-/// - Have one source for a refresh token, not one for each request: two know nothing of each other, and spend it twice. A host of several
-///   machines keeps a person on one of them, or holds a lock of its own.
-/// - Where the server rotates and the process may end, set a [sink](Self::with_sink): a refresh token that was spent here and
-///   stored there signs the person out.
+/// - Create one source per refresh token, not one per request: two sources would present the same
+///   refresh token. A host with several machines routes a user to one of them, or holds a
+///   distributed lock.
+/// - If the server rotates refresh tokens and the process may end, set a [sink](Self::with_sink): a
+///   stored refresh token that was already rotated signs the user out.
 #[derive(Clone)]
 pub struct TokenSource {
     settings: Arc<Settings>,
@@ -88,17 +94,18 @@ struct Settings {
 }
 
 impl TokenSource {
-    /// Begins with the tokens of a sign-in, which the host has stored already if it stores them.
+    /// Creates a source with the tokens of a sign-in. A host that stores tokens has stored these
+    /// already.
     #[must_use]
     pub fn new(tokens: TokenResponse, ports: Ports) -> Self {
         Self::with_state(State::having(tokens), ports)
     }
 
-    /// Begins with nothing: this call brings the first tokens when they are needed.
+    /// Creates a source without tokens. It sends this call when the first tokens are needed.
     ///
-    /// It is [`Client::refresh`](super::Client::refresh) with a refresh token that was stored, or
-    /// [`Client::client_credentials`](super::Client::client_credentials), which is sent again whenever its token has ended,
-    /// also where a refresh token came with it.
+    /// The call is [`Client::refresh`](super::Client::refresh) with a stored refresh token, or
+    /// [`Client::client_credentials`](super::Client::client_credentials). The latter is sent again
+    /// whenever its token has expired, even if the response had a refresh token.
     #[must_use]
     pub fn asking(call: Call<TokenResponse>, ports: Ports) -> Self {
         Self::with_state(State::asking(call), ports)
@@ -115,55 +122,59 @@ impl TokenSource {
         }
     }
 
-    /// Has tokens that a server sends from now on kept by `sink` before anybody is given them, whichever clone they are asked from.
+    /// Sets the sink, which saves new tokens before any caller gets them. It applies to all clones.
     #[must_use]
     pub fn with_sink(self, sink: impl TokenSink + 'static) -> Self {
         drop(locked(&self.state, |state| state.keep_by(Arc::new(sink))));
         self
     }
 
-    /// Sets how long before its end an access token is replaced, so that it is still good when it arrives: ten seconds if not set. A token
-    /// that lives no longer than that is replaced each time.
+    /// Sets the leeway: the time before its expiry at which an access token is replaced, so that it
+    /// does not expire on the way. Default: ten seconds. A token with a shorter lifetime is
+    /// replaced for each call.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         Arc::make_mut(&mut self.settings).leeway = leeway;
         self
     }
 
-    /// The present tokens while they live, else fresh ones. Where the server did not say how long that is, they live until they are
-    /// [refused](Self::renew).
+    /// Returns the current tokens, refreshed if they have expired. Tokens without a known expiry
+    /// are valid until they are [refused](Self::renew).
     ///
     /// # Errors
     ///
-    /// They have ended, and there are no others.
+    /// [`RefreshError`] when the tokens have expired and could not be refreshed.
     pub async fn token(&self) -> Result<Arc<TokenResponse>, RefreshError> {
         self.tokens_but(None).await
     }
 
-    /// Other tokens than the one that an API answered with 401: fresh ones, if it is still the present one. Whoever comes late with a
-    /// token that was replaced meanwhile gets the present one.
+    /// Returns other tokens after an API refused `refused` with 401. Refreshes if it is still the
+    /// current token; otherwise returns the tokens that replaced it.
     ///
     /// # Errors
     ///
-    /// There are no others.
+    /// [`RefreshError`] when there are no other tokens.
     pub async fn renew(&self, refused: &AccessToken) -> Result<Arc<TokenResponse>, RefreshError> {
         self.tokens_but(Some(refused)).await
     }
 
-    /// Sends a request to an API with the access token, as [`TokenResponse::call`] does, and once more with another after a 401 that says
-    /// `invalid_token`, or no reason ([RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)). What the API answers then is the
-    /// host's to read, a second 401 included.
+    /// Sends a request to an API with the access token, as [`TokenResponse::call`] does. After a
+    /// 401 with `invalid_token`, or without an error code ([RFC 6750
+    /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)), it renews the token and retries
+    /// once. The host reads the response of the retry, a second 401 included.
     ///
-    /// So is the first one where there is no other token for now, and where the one that was refused came from its server less than ten
-    /// seconds ago: an API that refuses everything causes no more refreshes than that.
+    /// The first 401 is returned without a retry if the token cannot be renewed for now, or if the
+    /// server issued the refused token less than ten seconds ago. This limits the refreshes that an
+    /// API can cause by refusing every token.
     ///
     /// # Errors
     ///
-    /// The request is for no place that a token may be sent to, there is no token, the sign-in has ended, or there was no answer.
+    /// [`ApiError`] when the URL is not one to which a token may be sent, when there is no token,
+    /// when the sign-in has ended, or when there was no response.
     ///
     /// # Security
     ///
-    /// Whoever is asked gets the token: ask nobody but the API that it is for.
+    /// The receiver of the request gets the token. Call only the API for which it was issued.
     pub async fn call(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ApiError> {
         let ports = &self.settings.ports;
         let tokens = self.token().await?;
@@ -181,8 +192,8 @@ impl TokenSource {
         }
     }
 
-    /// The newest tokens, however old they are, and though they may not be saved yet: for revoking them when the person signs out. None
-    /// before the first have come.
+    /// Returns the newest tokens, even if they have expired or are not saved yet, for revocation at
+    /// sign-out. `None` before the first tokens.
     #[must_use]
     pub fn present(&self) -> Option<Arc<TokenResponse>> {
         locked(&self.state, |state| state.tokens())
@@ -198,7 +209,7 @@ impl TokenSource {
         }
     }
 
-    /// An errand that whoever waits drives, and that holds no state alive itself.
+    /// Future of an errand. Its waiters poll it, and it does not keep the state alive.
     fn flight(&self, errand: Errand) -> Flight {
         let (settings, state) = (Arc::clone(&self.settings), Arc::downgrade(&self.state));
         let flight = async move {
@@ -210,12 +221,12 @@ impl TokenSource {
     }
 }
 
-/// Nothing panics while it is held, and no code of the host's runs or is dropped.
+/// Locks the state. While it is locked nothing panics, and no code of the host runs or is dropped.
 fn locked<T>(state: &Mutex<State>, look: impl FnOnce(&mut State) -> T) -> T {
     look(&mut state.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Tells the state, if anybody has it still.
+/// Changes the state, if it still exists.
 fn note<T>(state: &Weak<Mutex<State>>, change: impl FnOnce(&mut State) -> T) -> Option<T> {
     state.upgrade().map(|state| locked(&state, change))
 }
@@ -239,7 +250,7 @@ impl Settings {
                 return Err(error);
             }
         };
-        // before anything else can fail: the ones of before are spent
+        // before anything else can fail, because the old tokens are invalid now
         let now = self.ports.now();
         drop(note(state, |state| state.take(Arc::clone(&tokens), now)));
         self.save(&tokens, state).await?;
@@ -263,7 +274,7 @@ impl Settings {
         })
     }
 
-    /// Has the tokens saved; when they were.
+    /// Saves the tokens in the sink. Returns the instant.
     async fn save(
         &self,
         tokens: &TokenResponse,

@@ -5,21 +5,23 @@ use async_trait::async_trait;
 use crate::client::TokenResponse;
 use crate::ports::StoreError;
 
-/// Keeps tokens where they outlive the process: the place that a host's stored refresh token is in.
+/// Sink that saves the tokens of a [`TokenSource`](super::TokenSource) outside the process.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - **What was saved stays saved**, once it says so: the tokens of before are of no use any more.
-/// - **The latest alone counts**: they take the place of those of before. Calls of one source come one after the other, and one
-///   that failed comes again with the same tokens.
-/// - **It asks the source for nothing**: who waits for the tokens waits for it.
+/// - **Saved tokens stay saved**: the previous tokens are invalid by then.
+/// - **The latest tokens replace the earlier ones.** The calls of one source are sequential, and a
+///   failed call is retried with the same tokens.
+/// - **A sink does not call its source**: callers of the source wait for the sink, so that this
+///   would deadlock.
 #[async_trait]
 pub trait TokenSink: Send + Sync {
-    /// Keeps the refresh token, and what else the host wants to find again: scopes, expiry, the access token.
+    /// Saves the refresh token, and whatever else the host needs later: scopes, expiry, the access
+    /// token.
     ///
     /// # Errors
     ///
-    /// They are not kept, or it is unknown whether they are.
+    /// [`StoreError`] when the tokens were not saved, or may not have been.
     async fn save(&self, tokens: &TokenResponse) -> Result<(), StoreError>;
 }
 

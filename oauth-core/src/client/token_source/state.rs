@@ -1,4 +1,4 @@
-//! What a source has, and what it needs next.
+//! State of a token source, and the next step of a caller.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,33 +15,33 @@ pub(super) type Flight = Shared<BoxFuture<'static, Renewed>>;
 
 pub(super) struct State {
     tokens: Option<Arc<TokenResponse>>,
-    /// When the server gave them, if it did so here.
+    /// Instant at which the server issued the tokens to this source.
     came: Option<SystemTime>,
-    /// Keeps those that come.
+    /// Sink for new tokens.
     sink: Option<Arc<dyn TokenSink>>,
-    /// Whether the sink has them.
+    /// `true` if the sink has saved the tokens.
     is_saved: bool,
-    /// Asks for the first tokens; where it may be sent any number of times, also for others in their place.
+    /// Call for the first tokens; a standing one is also repeated for later tokens.
     first: Option<Call<TokenResponse>>,
-    /// The server's last word.
+    /// Final refusal by the server.
     ended: Option<OAuthError>,
-    /// What is on its way, and may have nobody to drive it.
+    /// Refresh in progress; its waiters may have been dropped.
     flight: Option<Flight>,
 }
 
-/// What a caller does next.
+/// Next step of a caller.
 pub(super) enum Step {
     Have(Arc<TokenResponse>),
     Wait(Flight),
 }
 
-/// What has to be done to have tokens: these saved, then, if they are over, this sent.
+/// Work to do: save these tokens, then, if they have expired, send this call.
 pub(super) struct Errand {
     pub(super) unsaved: Option<Arc<TokenResponse>>,
     pub(super) call: Option<Call<TokenResponse>>,
 }
 
-/// Whether the access token is good beyond this instant, as far as the server said.
+/// Returns `true` if the access token is valid beyond this instant, as far as known.
 pub(super) fn outlives(tokens: &TokenResponse, instant: SystemTime) -> bool {
     tokens.expires_at().is_none_or(|end| instant < end)
 }
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// The sink of before, if there was one, for the caller to drop.
+    /// Replaces the sink. Returns the previous one, for the caller to drop.
     pub(super) fn keep_by(&mut self, sink: Arc<dyn TokenSink>) -> Option<Arc<dyn TokenSink>> {
         self.sink.replace(sink)
     }
@@ -80,8 +80,8 @@ impl State {
         self.sink.clone()
     }
 
-    /// Whether this is the present access token, and came less than so long ago. One that came after `now` is of a clock that was set
-    /// back, and as old as any.
+    /// Returns `true` if this is the current access token and it is younger than `age`. A token
+    /// from after `now` counts as old, because the clock was set back.
     pub(super) fn is_new(&self, token: &AccessToken, age: Duration, now: SystemTime) -> bool {
         let is_present = |tokens: &Arc<TokenResponse>| is(token, tokens.access_token());
         let since = self.came.and_then(|came| now.duration_since(came).ok());
@@ -92,8 +92,8 @@ impl State {
         self.tokens.clone()
     }
 
-    /// How to come by tokens that are good beyond `instant`, and are not the ones that were refused; `begin` makes the flight of an errand
-    /// that has to be done first. It stays here until it lands.
+    /// Decides how a caller gets tokens that are valid beyond `instant` and are not the refused
+    /// ones. `begin` creates the flight of the errand, which stays here until it lands.
     pub(super) fn next(
         &mut self,
         refused: Option<&AccessToken>,
@@ -108,7 +108,7 @@ impl State {
         let is_good =
             |tokens: &&Arc<TokenResponse>| self.is_saved && outlives(tokens, instant) && !is_refused(tokens);
         let good = self.tokens.as_ref().filter(is_good);
-        // whoever was refused none of them has no part in why others are on their way
+        // a caller whose token was not refused does not wait for a renewal by others
         if let Some(tokens) = good.filter(|_| refused.is_none() || self.flight.is_none()) {
             return Ok(Step::Have(Arc::clone(tokens)));
         }
@@ -125,14 +125,14 @@ impl State {
         Ok(Step::Wait(flight))
     }
 
-    /// What brings the next tokens, if anything does.
+    /// Call for the next tokens, if there is one.
     fn call(&self) -> Option<Call<TokenResponse>> {
-        // a refresh token beside the tokens of a client itself is of no use: its end would be the end of what never ends
+        // a standing call is repeated: a refresh token could end, the client's own grant does not
         let first = self.first.as_ref().map(Call::again);
         first.or_else(|| self.tokens.as_ref().and_then(|tokens| tokens.refresh()))
     }
 
-    /// Tokens have come; those of before, if there were any, for the caller to drop.
+    /// Stores new tokens. Returns the previous ones, for the caller to drop.
     pub(super) fn take(&mut self, tokens: Arc<TokenResponse>, now: SystemTime) -> Option<Arc<TokenResponse>> {
         self.came = Some(now);
         self.first.take_if(|first| !first.is_standing());
@@ -148,7 +148,7 @@ impl State {
         self.ended = Some(answer);
     }
 
-    /// What was on its way has landed; for the caller to drop.
+    /// Ends the flight. Returns it, for the caller to drop.
     pub(super) fn land(&mut self) -> Option<Flight> {
         self.flight.take()
     }
