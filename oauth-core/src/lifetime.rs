@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long an access token lives: 5 to 60 minutes, 10 unless said otherwise; opaque 15.
+/// Lifetime of an access token: 5 to 60 minutes. Default: 10 minutes; 15 for opaque tokens.
 ///
 /// ```
 /// use std::time::Duration;
@@ -19,14 +19,14 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct AccessTokenLifetime(Duration);
 
 impl AccessTokenLifetime {
-    /// The shortest.
+    /// Shortest lifetime: five minutes.
     pub const MIN: Duration = Duration::from_secs(5 * 60);
-    /// The longest.
+    /// Longest lifetime: one hour.
     pub const MAX: Duration = Duration::from_secs(60 * 60);
     pub(crate) const DEFAULT: Self = Self(Duration::from_secs(10 * 60));
     pub(crate) const DEFAULT_OPAQUE: Self = Self(Duration::from_secs(15 * 60));
 
-    /// A lifetime within the range.
+    /// Creates a lifetime within the range.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl AccessTokenLifetime {
         }
     }
 
-    /// The lifetime.
+    /// Returns the lifetime.
     #[must_use]
     pub const fn as_duration(self) -> Duration {
         self.0
@@ -66,8 +66,8 @@ impl Default for AccessTokenLifetime {
     }
 }
 
-/// How long a chain of refresh tokens lives: it ends when it was idle for up to 14 days, and after up to 30 days however
-/// busy it was. The longest is the default.
+/// Lifetime of the refresh tokens of a family: at most 14 days idle and 30 days in total, which is
+/// the default.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct RefreshTokenLifetime {
@@ -76,17 +76,17 @@ pub struct RefreshTokenLifetime {
 }
 
 impl RefreshTokenLifetime {
-    /// The longest time between two uses.
+    /// Longest idle time: 14 days.
     pub const MAX_IDLE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-    /// The longest life of a chain.
+    /// Longest total lifetime: 30 days.
     pub const MAX_ABSOLUTE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-    /// Lifetimes within the range.
+    /// Creates lifetimes within the range.
     ///
     /// # Errors
     ///
-    /// [`InvalidLifetime`] when `idle` is under a minute, over [`Self::MAX_IDLE`] or over `absolute`, or `absolute` is over
-    /// [`Self::MAX_ABSOLUTE`].
+    /// [`InvalidLifetime`] when `idle` is under a minute, over [`Self::MAX_IDLE`] or over
+    /// `absolute`, or when `absolute` is over [`Self::MAX_ABSOLUTE`].
     pub fn new(idle: Duration, absolute: Duration) -> Result<Self, InvalidLifetime> {
         let fits = (MINUTE..=Self::MAX_IDLE.min(absolute)).contains(&idle) && absolute <= Self::MAX_ABSOLUTE;
         if fits {
@@ -96,20 +96,20 @@ impl RefreshTokenLifetime {
         }
     }
 
-    /// The longest time between two uses.
+    /// Returns the idle lifetime of one refresh token.
     #[must_use]
     pub const fn idle(self) -> Duration {
         self.idle
     }
 
-    /// The longest life of the chain.
+    /// Returns the total lifetime of the family.
     #[must_use]
     pub const fn absolute(self) -> Duration {
         self.absolute
     }
 }
 
-/// As a record keeps it; what is read back is checked again.
+/// Stored form, checked when it is read.
 #[derive(Deserialize, Serialize)]
 struct Wire {
     idle: Duration,
@@ -140,7 +140,7 @@ impl Default for RefreshTokenLifetime {
     }
 }
 
-/// The lifetime is outside the range that is allowed for its kind.
+/// The lifetime is outside the allowed range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("lifetime out of range")]
 #[non_exhaustive]
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(AccessTokenLifetime::default().as_duration(), 10 * MINUTE);
     }
 
-    /// O21: a refresh token lives up to 14 days idle and 30 days at all.
+    /// O21: a refresh token lives up to 14 days idle and 30 days in total.
     #[test]
     fn a_refresh_token_lives_up_to_fourteen_idle_and_thirty_days() {
         for (idle, absolute) in [(14 * DAY, 30 * DAY), (MINUTE, MINUTE), (14 * DAY, 14 * DAY)] {

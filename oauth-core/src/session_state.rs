@@ -1,35 +1,36 @@
-/// Where a session stands. It begins active, and of the other three none is ever left.
+/// State of a session. It starts active; the other three states are final.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SessionState {
-    /// It opens what its user may do.
+    /// The session authenticates its user.
     Active,
-    /// It was not used for its idle timeout.
+    /// The idle timeout has passed.
     IdleExpired,
-    /// It reached its absolute limit, however busy it was.
+    /// The absolute timeout has passed.
     AbsoluteExpired,
-    /// Somebody ended it: by signing out, here or everywhere, by a new password, or on suspicion.
+    /// The session was ended: by signing out, here or everywhere, by a new password, or on
+    /// suspicion.
     Revoked,
 }
 
-/// What happens to a session.
+/// Trigger of a state transition of a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SessionTrigger {
     /// A request came with its cookie.
     Used,
-    /// The idle timeout went by without one.
+    /// The idle timeout passed without a request.
     LeftIdle,
-    /// The absolute limit was reached.
+    /// The absolute timeout passed.
     GrewOld,
-    /// Somebody ended it.
+    /// The user or the host ended the session.
     Revoked,
-    /// The user gained higher rights, or proved anew who they are: the same session goes on under a new secret, and the old secret opens nothing.
+    /// The secret was renewed, because the user gained privileges or authenticated again.
     Escalated,
 }
 
 impl SessionState {
-    /// Every state.
+    /// All states.
     pub const ALL: [Self; 4] = [
         Self::Active,
         Self::IdleExpired,
@@ -37,7 +38,7 @@ impl SessionState {
         Self::Revoked,
     ];
 
-    /// The state after `trigger`; `None` when the session is over and nothing can happen to it any more.
+    /// Returns the state after `trigger`; `None` if the session has ended.
     #[must_use]
     pub const fn after(self, trigger: SessionTrigger) -> Option<Self> {
         match (self, trigger) {
@@ -51,7 +52,7 @@ impl SessionState {
 }
 
 impl SessionTrigger {
-    /// Everything that can happen.
+    /// All triggers.
     pub const ALL: [Self; 5] = [
         Self::Used,
         Self::LeftIdle,

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How long a session lasts: 30 idle minutes and eight hours at all, unless said otherwise.
+/// Timeouts of a session. Default: 30 minutes idle, eight hours in total.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,10 +20,10 @@ pub struct SessionTimeouts {
 }
 
 impl SessionTimeouts {
-    /// The longest life of a session.
+    /// Maximum of the absolute timeout: eight hours.
     pub const MAX_ABSOLUTE: Duration = Duration::from_secs(8 * 60 * 60);
 
-    /// 30 to 60 idle minutes, and at most [`Self::MAX_ABSOLUTE`] at all.
+    /// Creates timeouts of 30 to 60 minutes idle, and at most [`Self::MAX_ABSOLUTE`] in total.
     ///
     /// # Errors
     ///
@@ -32,11 +32,11 @@ impl SessionTimeouts {
         Self::within(30 * MINUTE, 60 * MINUTE, idle, absolute)
     }
 
-    /// 5 to 15 idle minutes, where a session left open does much harm.
+    /// Creates timeouts of 5 to 15 minutes idle, for applications with high risk.
     ///
     /// # Errors
     ///
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     pub fn high_risk(idle: Duration, absolute: Duration) -> Result<Self, InvalidTimeout> {
         Self::within(5 * MINUTE, 15 * MINUTE, idle, absolute)
     }
@@ -54,13 +54,13 @@ impl SessionTimeouts {
         }
     }
 
-    /// How long a session may go unused.
+    /// Returns the idle timeout.
     #[must_use]
     pub const fn idle(self) -> Duration {
         self.idle
     }
 
-    /// How long a session lasts, however busy it is.
+    /// Returns the absolute timeout.
     #[must_use]
     pub const fn absolute(self) -> Duration {
         self.absolute
@@ -76,7 +76,7 @@ impl Default for SessionTimeouts {
     }
 }
 
-/// The timeout is outside the range that is allowed for its kind.
+/// The timeout is outside the allowed range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("timeout out of range")]
 #[non_exhaustive]
@@ -88,7 +88,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// S2, 105: 30 to 60 idle minutes, 5 to 15 where the risk is high, and eight hours at all.
+    /// S2, 105: 30 to 60 minutes idle, 5 to 15 for high risk, and eight hours in total.
     #[test]
     fn a_session_lasts_up_to_an_idle_hour_and_eight_hours() {
         type Make = fn(Duration, Duration) -> Result<SessionTimeouts, InvalidTimeout>;

@@ -1,5 +1,6 @@
-//! Redeeming an authorization code, [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3) with
-//! [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6).
+//! Authorization code grant: redemption of a code, [RFC 6749
+//! §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3) with [RFC 7636
+//! §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6).
 
 use std::time::SystemTime;
 
@@ -14,68 +15,69 @@ use crate::store::{
 use crate::time::later;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 
-/// What an authenticated client sends with the code.
+/// Token request of an authenticated client with a code.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; a new parameter of the grant must not go unnoticed"
 )]
 pub struct Request<'a> {
-    /// Who sends it, authenticated, as it is registered now.
+    /// Authenticated client, with its current registration.
     pub client: &'a RegisteredClient,
     /// `redirect_uri`, which OAuth 2.1 dropped and older clients send.
     pub redirect_uri: Option<&'a str>,
     /// `code_verifier`.
     pub code_verifier: Option<&'a str>,
-    /// `resource`, as often as it came, [RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): some of what was
-    /// granted. The access token is for these alone; for all when there is none.
+    /// All values of `resource`, [RFC 8707
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): a subset of the grant's audience.
+    /// When empty, the access token is for the whole audience.
     pub resources: &'a [Audience],
-    /// What the client proves to have, for the tokens to be bound to.
+    /// Key or certificate that the client proved, to which the tokens are bound.
     pub confirmation: Option<Confirmation>,
 }
 
-/// Decision on a code that a client presents.
+/// Decision on a presented code.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum RedemptionDecision {
-    /// Issue this, in the step that spends the code.
+    /// Issue these tokens, in the step that redeems the code.
     Redeem(Box<Redemption>),
-    /// The code was spent on this family and everything else is in order: somebody else has the code too. Revoke the
-    /// family and refuse.
+    /// The code was redeemed before, for this family, and the request is otherwise valid: two
+    /// parties have the code. Revoke the family and refuse.
     RevokeFamily(FamilyId),
-    /// Refuse, and change nothing.
+    /// Refuse. Change nothing.
     Refuse(Refusal),
 }
 
-/// Why a code was refused.
+/// Reason to refuse a code.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The code was issued to another client.
     ClientMismatch,
-    /// The code is too old.
+    /// The code has expired.
     Expired,
-    /// `redirect_uri` is there and is not the one the code was sent to.
+    /// `redirect_uri` is present and differs from that of the authorization request.
     RedirectUriMismatch,
-    /// There is no `code_verifier`.
+    /// `code_verifier` is missing.
     VerifierMissing,
     /// The verifier is not 43 to 128 unreserved characters.
     VerifierMalformed,
-    /// The verifier does not hash to the challenge.
+    /// The verifier does not match the challenge.
     VerifierMismatch,
-    /// The code is bound to a key that the client does not prove to have.
+    /// The code is bound to a key that the client did not prove.
     KeyMismatch,
-    /// The tokens of the client are bound to something that it does not prove to have.
+    /// The client must use bound tokens and proved no binding.
     Unconfirmed,
-    /// Nothing of the grant is left to the client.
+    /// The client may no longer have any of the granted scopes.
     ScopeExceeded,
-    /// A resource was asked for that was not granted.
+    /// A requested resource is not part of the grant.
     ResourceExceeded,
 }
 
 impl Refusal {
-    /// The reason as events name it.
+    /// Returns the reason for events.
     #[must_use]
     pub const fn reason(self) -> Reason {
         match self {
@@ -92,7 +94,8 @@ impl Refusal {
         }
     }
 
-    /// What the peer is told: one `invalid_grant` for everything that is wrong with the code.
+    /// Returns the error for the client: one `invalid_grant` for everything that is wrong with the
+    /// code.
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
@@ -103,11 +106,12 @@ impl Refusal {
     }
 }
 
-/// Decides what presenting a code means.
+/// Decides on a presented code.
 ///
-/// A replay counts as one only when the rest of the request is valid: otherwise whoever saw a code could end the
-/// sign-in of its owner ([OAuth 2.1 §4.1.3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.3)).
-/// A spent code is a replay however old it is.
+/// A replay revokes the family only if the request is otherwise valid. Otherwise an attacker who
+/// only saw the code could end the user's sign-in ([OAuth 2.1
+/// §4.1.3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.3)). A redeemed
+/// code counts as replayed even after its expiry.
 pub fn redeem(
     record: &AuthorizationCodeRecord,
     request: &Request<'_>,
@@ -123,7 +127,7 @@ pub fn redeem(
     if let Some(family) = record.redeemed {
         return RedemptionDecision::RevokeFamily(family);
     }
-    // the client may have lost some since the user said yes
+    // the client may have lost scopes since the user's consent
     let scopes = record.grant.scopes.intersection(&request.client.scopes);
     if scopes.is_empty() {
         return RedemptionDecision::Refuse(Refusal::ScopeExceeded);
@@ -162,23 +166,23 @@ fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTim
     Ok(())
 }
 
-/// The family that a code buys, its first tokens included: everything about them but their random parts.
+/// Plan of a redemption: the family and its first tokens, without their random parts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Redemption {
-    /// The code.
+    /// Hash of the code.
     pub code: TokenHash,
-    /// What was granted.
+    /// Grant of the family.
     pub grant: Grant,
-    /// What must be proven to refresh: what a public client proves now. One that authenticates proves who it is by that.
+    /// Binding that later refreshes must prove. Only for public clients; others authenticate.
     pub confirmation: Option<Confirmation>,
-    /// The first access token.
+    /// Terms of the first access token.
     pub access: AccessTokenTerms,
-    /// The instant from which the first refresh token was left idle too long.
+    /// Idle expiry of the first refresh token.
     pub refresh_expires_at: SystemTime,
-    /// The instant from which nothing can be refreshed.
+    /// Absolute expiry of the family.
     pub family_expires_at: SystemTime,
-    /// The instant from which the family may be forgotten.
+    /// Instant from which the family may be deleted.
     pub retain_until: SystemTime,
 }
 
@@ -209,20 +213,20 @@ impl Redemption {
                 expires_at: later(now, policy.access_token.as_duration()),
             },
             grant,
-            // nobody notes that a token which is kept was used
+            // uses of a kept refresh token are not recorded
             refresh_expires_at: if client.rotates_refresh_tokens() {
                 left_idle_at
             } else {
                 family_expires_at
             },
             family_expires_at,
-            // the policy may be changed while the family lives; no access token of any policy outlives this
+            // a later policy may differ; no access token outlives this maximum
             retain_until: later(family_expires_at, AccessTokenLifetime::MAX),
         }
     }
 
-    /// What to store: the plan with the tokens that were made for it. `refresh` is `None` for a client that may not
-    /// refresh.
+    /// Completes the plan with the generated tokens, for the store. `refresh` is `None` for a
+    /// client that may not refresh.
     #[must_use]
     pub fn commit(
         self,

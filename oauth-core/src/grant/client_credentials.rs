@@ -1,4 +1,4 @@
-//! A client on its own behalf, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4).
+//! Client credentials grant, [RFC 6749 §4.4](https://www.rfc-editor.org/rfc/rfc6749#section-4.4).
 
 use std::time::SystemTime;
 
@@ -8,41 +8,42 @@ use crate::store::{GrantType, RegisteredClient};
 use crate::time::later;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, OPENID, Scopes};
 
-/// What an authenticated client asks for itself.
+/// Token request of an authenticated client for itself.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; a new parameter of the grant must not go unnoticed"
 )]
 pub struct Request<'a> {
-    /// Who asks, authenticated.
+    /// Authenticated client.
     pub client: &'a RegisteredClient,
-    /// `scope`; everything the client may have when absent.
+    /// `scope`; all scopes of the client when absent.
     pub scopes: Option<&'a Scopes>,
-    /// The resource servers that tokens are issued for.
+    /// Resource servers of the authorization server.
     pub audience: &'a [Audience],
-    /// `resource`, as often as it came: some of these. The token is for them alone; for all when there is none.
+    /// All values of `resource`: a subset of `audience`. When empty, the token is for the whole
+    /// audience.
     pub resources: &'a [Audience],
-    /// What the client proves to have, for the token to be bound to.
+    /// Key or certificate that the client proved, to which the token is bound.
     pub confirmation: Option<Confirmation>,
 }
 
-/// Why the grant was refused.
+/// Reason to refuse the grant.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The client is public, or not registered for this grant.
     NotAllowed,
-    /// More was asked for than the client may have, or it may have nothing.
+    /// A requested scope exceeds those of the client, or none is left.
     ScopeExceeded,
-    /// A resource was asked for that no token is issued for.
+    /// A requested resource is not part of the audience.
     ResourceExceeded,
-    /// The tokens of the client are bound to something that it does not prove to have.
+    /// The client must use bound tokens and proved no binding.
     Unconfirmed,
 }
 
 impl Refusal {
-    /// The reason as events name it.
+    /// Returns the reason for events.
     #[must_use]
     pub const fn reason(self) -> Reason {
         match self {
@@ -53,7 +54,7 @@ impl Refusal {
         }
     }
 
-    /// What the peer is told.
+    /// Returns the error for the client.
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
@@ -65,13 +66,14 @@ impl Refusal {
     }
 }
 
-/// The access token to issue: its subject is the client, and nothing refreshes it.
+/// Decides on the grant and returns the terms of the access token. Its subject is the client, and
+/// there is no refresh token.
 ///
-/// `openid` is never granted: there is no user for an ID token to speak of.
+/// The scope `openid` is never granted, because there is no user.
 ///
 /// # Errors
 ///
-/// [`Refusal`] when the client may not have it.
+/// [`Refusal`] when the client may not have the token.
 pub fn issue(
     request: &Request<'_>,
     policy: &TokenPolicy,

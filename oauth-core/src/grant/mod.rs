@@ -1,11 +1,15 @@
-//! What presenting a grant means: pure decisions over values, without a store, a clock or a server.
+//! Grants as pure functions over values, without store, clock or server: redeem a code, rotate a
+//! refresh token, issue client credentials.
 //!
-//! Each decision takes the request, the stored record, the policy and the present instant, and gives a value that names
-//! what to store and what to answer. [`server`](crate::server) is one caller; a host with endpoints of its own is another:
+//! Each function takes the request, the stored record, the policy and the current instant, and
+//! returns a value that names the records to store and the response. [`server`](crate::server)
+//! calls them; a host with its own endpoints does the same:
 //!
-//! 1. read the record ([`TokenStore::code`](crate::store::TokenStore::code)),
-//! 2. decide ([`authorization_code::redeem`], [`refresh_token::rotate`], [`client_credentials::issue`]),
-//! 3. make the random parts and commit in **one** store step, which checks again whatever may have changed since.
+//! 1. Read the record ([`TokenStore::code`](crate::store::TokenStore::code)).
+//! 2. Decide ([`authorization_code::redeem`], [`refresh_token::rotate`],
+//!    [`client_credentials::issue`]).
+//! 3. Generate the tokens and commit in **one** store step, which checks again whatever may have
+//!    changed since the read.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -18,13 +22,13 @@
 //! let (policy, now) = (TokenPolicy::default(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
 //! let client = RegisteredClient::public("app".parse()?).with_scopes("read:charges".parse()?);
 //!
-//! // the user said yes: keep the record, send the code
+//! // the user consented: store the record, send the code
 //! let (code, verifier) = (AuthorizationCode::generate(&OsEntropy), CodeVerifier::generate(&OsEntropy));
 //! let grant = Grant::new(client.id.clone(), "ada".parse()?, client.scopes.clone(), now);
 //! let callback = "com.example.app:/callback".parse()?;
 //! let record = AuthorizationCodeRecord::new(code.hash(), callback, verifier.challenge(), grant, now);
 //!
-//! // the client comes with code and verifier
+//! // the client presents code and verifier
 //! let request = authorization_code::Request {
 //!     client: &client,
 //!     redirect_uri: None,
@@ -40,7 +44,7 @@
 //! let access = AccessTokenRecord::new(hash, "its jti", Some(family), plan.access.clone());
 //! let stored = plan.commit(family, access, Some(refresh.hash()));
 //!
-//! // a day later it refreshes, and a thief comes with the same token after it
+//! // a day later the client refreshes, then a thief presents the same token
 //! let request = refresh_token::Request { client: &client, scopes: None, resources: &[], confirmation: None };
 //! let tomorrow = now + Duration::from_secs(86_400);
 //! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
@@ -52,8 +56,8 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A refusal changes nothing: a failed attempt does not consume a code or a token, so a thief who lacks the verifier
-//! cannot even lock the owner out.
+//! A refusal changes nothing. A failed attempt does not consume a code or a token, so an attacker
+//! without the verifier cannot lock the user out.
 
 pub mod authorization_code;
 pub mod client_credentials;

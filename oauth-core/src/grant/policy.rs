@@ -3,25 +3,24 @@ use std::time::Duration;
 use super::{AccessTokenLifetime, RefreshTokenLifetime, RetryWindow};
 use crate::store::RegisteredClient;
 
-/// The longest life of an access token that resource servers check on their own: a revoked one opens their doors for
-/// as long.
+/// Longest lifetime of JWT access tokens: resource servers accept a revoked one until it expires.
 const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// What an access token is to whoever holds it.
+/// Format of access tokens.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum AccessTokenFormat {
-    /// A signed JWT, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068): resource servers check it on their own, and open their
-    /// doors to a revoked one until it expires.
+    /// Signed JWT, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068). Resource servers verify it
+    /// locally, and accept a revoked one until it expires.
     #[default]
     Jwt,
-    /// `at_` and 256 random bits that mean nothing: resource servers ask what it is worth
-    /// ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)), and a revoked one opens nothing at once.
+    /// Opaque: `at_` and 256 random bits. Resource servers validate it by introspection ([RFC
+    /// 7662](https://www.rfc-editor.org/rfc/rfc7662)), and a revocation takes effect at once.
     Opaque,
 }
 
 impl AccessTokenFormat {
-    /// How long such a token lives unless said otherwise: 10 minutes as a JWT, 15 opaque.
+    /// Returns the default lifetime: 10 minutes for JWTs, 15 for opaque tokens.
     #[must_use]
     pub const fn default_lifetime(self) -> AccessTokenLifetime {
         match self {
@@ -30,29 +29,29 @@ impl AccessTokenFormat {
         }
     }
 
-    /// Whether such a token may live for as long: a JWT for 15 minutes at most.
+    /// Returns `true` if the lifetime is allowed for the format: at most 15 minutes for JWTs.
     #[must_use]
     pub fn allows(self, lifetime: AccessTokenLifetime) -> bool {
         self == Self::Opaque || lifetime.as_duration() <= MAX_JWT_LIFETIME
     }
 }
 
-/// How tokens are issued.
+/// Policy for issuing tokens.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TokenPolicy {
-    /// How long an access token lives.
+    /// Lifetime of access tokens.
     pub access_token: AccessTokenLifetime,
-    /// How long a chain of refresh tokens lives.
+    /// Lifetime of refresh tokens.
     pub refresh_token: RefreshTokenLifetime,
-    /// What an access token is.
+    /// Format of access tokens.
     pub access_token_format: AccessTokenFormat,
-    /// For how long a refresh may be repeated.
+    /// Window in which a refresh may be retried.
     pub retry_window: RetryWindow,
 }
 
 impl TokenPolicy {
-    /// A policy of these lifetimes, for JWTs and with no refresh repeated.
+    /// Creates a policy with these lifetimes, JWT access tokens and no retry window.
     #[must_use]
     pub const fn new(access_token: AccessTokenLifetime, refresh_token: RefreshTokenLifetime) -> Self {
         Self {
@@ -63,7 +62,7 @@ impl TokenPolicy {
         }
     }
 
-    /// With access tokens of this format.
+    /// Sets the format of access tokens.
     #[must_use]
     pub const fn with_access_token_format(self, format: AccessTokenFormat) -> Self {
         Self {
@@ -72,14 +71,14 @@ impl TokenPolicy {
         }
     }
 
-    /// With a refresh that may be repeated for as long.
+    /// Sets the window in which a refresh may be retried.
     #[must_use]
     pub const fn with_retry_window(self, retry_window: RetryWindow) -> Self {
         Self { retry_window, ..self }
     }
 
-    /// The policy for one client: its own lifetimes in place of these. One that a token of this format may not have counts for
-    /// nothing.
+    /// Returns the policy for a client, with the lifetimes of its registration. An access token
+    /// lifetime that the format does not allow is ignored.
     #[must_use]
     pub fn for_client(self, client: &RegisteredClient) -> Self {
         let access_token = client

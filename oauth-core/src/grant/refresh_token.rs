@@ -1,5 +1,6 @@
-//! Refreshing with rotation and reuse detection, [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and
-//! [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
+//! Refresh token grant with rotation and reuse detection, [RFC 6749
+//! §6](https://www.rfc-editor.org/rfc/rfc6749#section-6) and [RFC 9700
+//! §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
 
 use std::time::SystemTime;
 
@@ -13,64 +14,66 @@ use crate::store::{
 use crate::time::later;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 
-/// What an authenticated client sends with the refresh token.
+/// Token request of an authenticated client with a refresh token.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; a new parameter of the grant must not go unnoticed"
 )]
 pub struct Request<'a> {
-    /// Who sends it, authenticated, as it is registered now.
+    /// Authenticated client, with its current registration.
     pub client: &'a RegisteredClient,
-    /// `scope`: less than was granted.
+    /// `scope`: a subset of the granted scopes.
     pub scopes: Option<&'a Scopes>,
-    /// `resource`, as often as it came, [RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): some of what was
-    /// granted. The access token is for these alone; for all when there is none.
+    /// All values of `resource`, [RFC 8707
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): a subset of the grant's audience.
+    /// When empty, the access token is for the whole audience.
     pub resources: &'a [Audience],
-    /// What the client proves to have, for the access token to be bound to.
+    /// Key or certificate that the client proved, to which the access token is bound.
     pub confirmation: Option<Confirmation>,
 }
 
-/// Decision on a refresh token that a client presents.
+/// Decision on a presented refresh token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum RotationDecision {
-    /// Issue this, in the step that turns the presented token into a tombstone.
+    /// Issue these tokens, in the step that marks the presented token as rotated (a tombstone).
     Rotate(Box<RotationPlan>),
-    /// Issue this access token; the client keeps the refresh token.
+    /// Issue this access token. The client keeps its refresh token.
     Keep(Box<AccessTokenTerms>),
-    /// The token was rotated a moment ago, this is the same request, and neither token that was issued was rotated or revoked since:
-    /// the answer may have been lost. Make the same two tokens again and give them once more; nothing is stored.
+    /// The request is a retry: the token was rotated within the window by the same request, and
+    /// neither of the two new tokens was used, rotated or revoked. Derive the same tokens again and
+    /// return them. Nothing is stored.
     Retry(Box<RetryPlan>),
-    /// The token was rotated before: one of the two who have it is a thief. Revoke the family and refuse.
+    /// The token was rotated before (reuse): two parties have it. Revoke the family and refuse.
     RevokeFamily(FamilyId),
-    /// Refuse, and change nothing.
+    /// Refuse. Change nothing.
     Refuse(Refusal),
 }
 
-/// Why a refresh was refused.
+/// Reason to refuse a refresh.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The token was issued to another client.
     ClientMismatch,
-    /// The chain is bound to a key that the client does not prove to have.
+    /// The family is bound to a key that the client did not prove.
     KeyMismatch,
-    /// The tokens of the client are bound to something that it does not prove to have.
+    /// The client must use bound tokens and proved no binding.
     Unconfirmed,
     /// The family was revoked.
     FamilyRevoked,
-    /// The token was left idle too long, or the family is too old.
+    /// The token or its family has expired.
     Expired,
-    /// More was asked for than was granted, or nothing of the grant is left to the client.
+    /// A requested scope exceeds the grant, or the client may no longer have any granted scope.
     ScopeExceeded,
-    /// A resource was asked for that was not granted.
+    /// A requested resource is not part of the grant.
     ResourceExceeded,
 }
 
 impl Refusal {
-    /// The reason as events name it.
+    /// Returns the reason for events.
     #[must_use]
     pub const fn reason(self) -> Reason {
         match self {
@@ -84,7 +87,8 @@ impl Refusal {
         }
     }
 
-    /// What the peer is told: one `invalid_grant` for everything that is wrong with the token.
+    /// Returns the error for the client: one `invalid_grant` for everything that is wrong with the
+    /// token.
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
@@ -99,11 +103,12 @@ impl Refusal {
     }
 }
 
-/// Decides what presenting a refresh token means.
+/// Decides on a presented refresh token.
 ///
-/// Whose token it is comes first, so that neither another client nor a thief without the key can learn or change anything; reuse comes before
-/// expiry, so that a tombstone betrays a theft for as long as it is kept. A retry is no reuse, and is refused as expired from the
-/// end of the family on.
+/// The client and its key are checked first, so that neither another client nor a thief without the
+/// key can learn or change anything. Reuse is checked before expiry, so that a tombstone detects it
+/// as long as it is kept. A retry is not reuse; after the expiry of the family it is refused as
+/// expired.
 pub fn rotate(
     state: &RefreshTokenState,
     request: &Request<'_>,
@@ -124,7 +129,7 @@ pub fn rotate(
     }
     if let Some(rotated) = &state.token.rotated {
         return match retry(state, rotated, request, policy, now) {
-            // the client is no thief, and yet nothing of an old family is given out
+            // a retry is no theft, but an expired family issues nothing
             Some(_) if now >= state.family.expires_at => RotationDecision::Refuse(Refusal::Expired),
             Some(plan) => RotationDecision::Retry(Box::new(plan)),
             None => RotationDecision::RevokeFamily(state.family.id),
@@ -155,8 +160,8 @@ pub fn rotate(
     RotationDecision::Rotate(Box::new(RotationPlan::new(state, access, policy)))
 }
 
-/// What a tombstone's request is answered with, when it is the request of the rotation once more: within the window, for the same
-/// scopes and resources, and while nobody has shown to have the tokens that were issued.
+/// Plan of a retry: within the window, for the same binding, scopes and resources, and while the
+/// issued tokens are unused.
 fn retry(
     state: &RefreshTokenState,
     rotated: &Rotated,
@@ -176,7 +181,8 @@ fn retry(
     })
 }
 
-/// What the new access token allows: of the original grant what the client may still have, or the part asked for.
+/// Scopes of the new access token: those of the grant that the client may still have, or the
+/// requested subset.
 fn scopes(state: &RefreshTokenState, request: &Request<'_>) -> Option<Scopes> {
     let allowed = state.family.grant.scopes.intersection(&request.client.scopes);
     let scopes = match request.scopes {
@@ -187,19 +193,19 @@ fn scopes(state: &RefreshTokenState, request: &Request<'_>) -> Option<Scopes> {
     (!scopes.is_empty()).then_some(scopes)
 }
 
-/// The next link of the chain and the access token issued with it: everything about them but their random parts.
+/// Plan of a rotation: the successor and its access token, without their random parts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RotationPlan {
-    /// The token that was presented.
+    /// Hash of the presented token.
     pub presented: TokenHash,
-    /// The chain.
+    /// Family of the token.
     pub family: FamilyId,
-    /// The place of the successor in the chain.
+    /// Position of the successor in the chain.
     pub generation: u32,
-    /// The access token.
+    /// Terms of the access token.
     pub access: AccessTokenTerms,
-    /// The instant from which the successor was left idle too long: never after the end of the family.
+    /// Idle expiry of the successor, at most the expiry of the family.
     pub expires_at: SystemTime,
 }
 
@@ -215,7 +221,7 @@ impl RotationPlan {
         }
     }
 
-    /// What to store: the plan with the tokens that were made for it.
+    /// Completes the plan with the generated tokens, for the store.
     #[must_use]
     pub fn commit(self, access: AccessTokenRecord, successor: TokenHash) -> store::Rotation {
         store::Rotation {
@@ -234,28 +240,31 @@ impl RotationPlan {
     }
 }
 
-/// What a rotation issued, to be made and given once more: the refresh token and the access token.
+/// Plan of a retry: the refresh token and the access token of a rotation, to be derived and
+/// returned again.
 ///
-/// An ID token is none of it. Whoever gives one beside them makes it anew, for the `iat` and `exp` of the access token.
+/// It has no ID token. A caller that returns one signs it again, with the `iat` and `exp` of the
+/// access token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RetryPlan {
-    /// The token that was presented.
+    /// Hash of the presented token.
     pub presented: TokenHash,
-    /// What the tokens were derived with.
+    /// Salt from which the tokens were derived.
     pub salt: RotationSalt,
-    /// What was issued.
+    /// Records of the issued tokens.
     pub successor: Successor,
 }
 
 impl RetryPlan {
-    /// Whether these two are the tokens that were issued. Where they are not, something that they are made with is another one by now:
-    /// the pepper or the format of access tokens, and for a JWT the signing key, the issuer or an algorithm that signs differently
-    /// each time. Refuse, and change nothing.
+    /// Returns `true` if these hashes are those of the issued tokens. If not, an input of the
+    /// derivation has changed: the pepper, the token format or, for a JWT, the signing key, the
+    /// issuer or a non-deterministic algorithm. Refuse then, and change nothing.
     ///
-    /// An ID token is not asked for, as nothing of it is stored. An access token that is a JWT speaks for the key of both; beside an
-    /// opaque one nothing does, so that the ID token of a retry is then signed by whatever key is active now: as valid as the first, and
-    /// equal to it only while the key and the claims that are told are the same.
+    /// The ID token is not compared, because nothing of it is stored. Beside a JWT access token,
+    /// the access token proves that the key is the same. Beside an opaque one, the ID token of a
+    /// retry is signed with the current key: it is valid, and equal to the first one only if key
+    /// and claims did not change.
     #[must_use]
     pub fn is_answered_by(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
         self.successor.refresh.hash.matches(refresh) & self.successor.access.hash.matches(access)

@@ -1,4 +1,4 @@
-//! The same refresh a second time: how long it is answered as the first, and how its tokens are made again.
+//! Retries of a refresh: the window, and the derivation of the same tokens.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -12,16 +12,20 @@ use crate::ports::Entropy;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::RotationSalt;
 
-/// For how long after a rotation the token that was presented may be presented again by a client that lost the answer: not at all
-/// unless said otherwise, and a minute at most.
+/// Window after a rotation in which the client may retry the refresh because it lost the response.
+/// Default: none. Maximum: 60 seconds.
 ///
-/// Within it the same client that asks for the same scopes and resources is given the same refresh token and access token once
-/// more, as often as it asks. The window ends early when the new refresh token is first used, when the new access token or the family is
-/// revoked, and at the end of the family. Where the clocks of two servers differ it is shorter or longer by as much.
+/// Within the window, a retry by the same client for the same scopes and resources returns the same
+/// refresh token and access token, any number of times. The window ends early when the new refresh
+/// token is used, when the new access token or the family is revoked, and at the expiry of the
+/// family. Clock differences between servers shorten or extend it.
 ///
-/// The chain never forks: a thief who comes within the window holds the same leaf as its owner. When both have used that leaf the
-/// theft is seen, unless the second use was itself a retry of the first: within its window, and before its successor was used. Both
-/// then hold the next leaf, and the same is asked again.
+/// # Security
+///
+/// The chain never forks: a thief who presents the token within the window gets the same new token
+/// as its owner. When both have used the new token, the reuse is detected, unless the second use
+/// was itself a retry: within the window of the first use, and before its successor was used. Then
+/// both have the next token, and the same applies to it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,12 +39,12 @@ use crate::store::RotationSalt;
 pub struct RetryWindow(Duration);
 
 impl RetryWindow {
-    /// No time at all: a token that was rotated is a theft whenever it comes back.
+    /// No window: a rotated token that is presented again is always reuse.
     pub const NONE: Self = Self(Duration::ZERO);
-    /// The longest.
+    /// Longest window: 60 seconds.
     pub const MAX: Duration = Duration::from_secs(60);
 
-    /// A window within the range.
+    /// Creates a window within the range.
     ///
     /// # Errors
     ///
@@ -53,38 +57,40 @@ impl RetryWindow {
         }
     }
 
-    /// How long it is.
+    /// Returns the length of the window.
     #[must_use]
     pub const fn as_duration(self) -> Duration {
         self.0
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there is no window.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0.is_zero()
     }
 
-    /// Whether `now` is less than the window away from the rotation `at`; the clocks of two servers may have either of them first.
+    /// Returns `true` if `now` is less than the window away from the rotation, in either direction,
+    /// because the clocks of two servers may differ.
     pub(super) fn covers(self, at: SystemTime, now: SystemTime) -> bool {
         let distance = now.duration_since(at).unwrap_or_else(|early| early.duration());
         distance < self.0
     }
 }
 
-/// The key that turns a presented refresh token into what it is exchanged for, so that the exchange can be repeated and nothing
-/// but hashes is stored.
+/// Key that derives the successors of a presented refresh token, so that a retry gets the same
+/// tokens although the store keeps only hashes.
 ///
-/// Made once and kept with the other keys of the server; every instance has the same. Where another took its place, tokens
-/// of before come out differently: retries that are under way are refused, and nothing else happens.
+/// Generate it once and keep it with the other keys of the server; all instances use the same.
+/// After a change, earlier rotations derive different tokens: retries in progress are refused,
+/// without further effect.
 ///
-/// What it makes is the refresh token and an opaque access token. A JWT is made again by signing the same claims once more, which gives
-/// the same bytes under EdDSA alone.
+/// It derives the refresh token and an opaque access token. A JWT is signed again over the same
+/// claims, which gives the same bytes only with EdDSA.
 ///
 /// # Security
 ///
-/// Who has the pepper and the store learns nothing from them. Who has a refresh token besides can follow its chain, so the pepper is as
-/// secret as the signing keys are.
+/// Pepper and store together reveal no tokens. Together with a refresh token they reveal its
+/// successors, so the pepper must be as secret as the signing keys.
 ///
 /// ```
 /// use oauth_core::grant::RetryPepper;
@@ -101,13 +107,14 @@ impl RetryWindow {
 pub struct RetryPepper(Zeroizing<[u8; 32]>);
 
 impl RetryPepper {
-    /// The pepper of these bytes, which must come from a generator of random numbers or keys, never from a person.
+    /// Creates the pepper from bytes, which must come from a cryptographic random generator.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// A new one, for a server that runs once: what it makes cannot be made again by another.
+    /// Generates a pepper for a server that is never restarted: other processes cannot derive its
+    /// tokens.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
@@ -115,19 +122,20 @@ impl RetryPepper {
         Self(bytes)
     }
 
-    /// The refresh token that `presented` is exchanged for.
+    /// Derives the refresh token that replaces `presented`.
     #[must_use]
     pub fn refresh_token(&self, salt: &RotationSalt, presented: &RefreshToken) -> RefreshToken {
         RefreshToken::from_bits(&self.derive(b"rt", salt, presented))
     }
 
-    /// The opaque access token that is issued with it.
+    /// Derives the opaque access token that is issued with it.
     #[must_use]
     pub fn access_token(&self, salt: &RotationSalt, presented: &RefreshToken) -> AccessToken {
         AccessToken::from_bits(&self.derive(b"at", salt, presented))
     }
 
-    /// HMAC-SHA-256 over label, salt and token: the first two are of one length each, so no two inputs are one text.
+    /// HMAC-SHA-256 over label, salt and token. Label and salt have fixed lengths, so that inputs
+    /// are unambiguous.
     #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
     fn derive(&self, label: &[u8; 2], salt: &RotationSalt, presented: &RefreshToken) -> Zeroizing<[u8; 32]> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_slice()).expect("any length is a key");
@@ -156,7 +164,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// O10, 53: a window is at most a minute, ends at the exact instant, and with none there is no instant in it.
+    /// O10, 53: a window is at most a minute and ends at the exact instant; without a window no
+    /// instant is covered.
     #[test]
     fn a_retry_window_is_a_minute_at_most_and_none_by_default() {
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
@@ -176,7 +185,8 @@ mod tests {
         assert_eq!(RetryWindow::new(60 * SECOND + INSTANT), Err(InvalidLifetime));
     }
 
-    /// O10, O14, 53: what is derived is 256 bits that another pepper, salt, label or token changes altogether, and says nothing of any.
+    /// O10, O14, 53: a derived token has 256 bits, depends on pepper, salt, label and token, and
+    /// reveals none of them.
     #[test]
     fn derived_tokens_depend_on_all_they_are_derived_from() {
         let (salt, other_salt) = (

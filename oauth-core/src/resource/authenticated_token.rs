@@ -1,4 +1,4 @@
-//! The proof of authentication: a verified access token.
+//! Verified access tokens, the proof that a request is authenticated.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,10 +13,11 @@ use crate::dpop;
 use crate::jose::{AccessTokenClaims, MAX_LEEWAY};
 use crate::vocabulary::{AccessTokenTerms, ClientId, Confirmation, Scope, Scopes, Subject};
 
-/// A verified access token and the caller behind it.
+/// A verified access token and its caller.
 ///
-/// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) makes one, so a value of this type is the proof of
-/// authentication. [`principal`](Self::principal) gives the plain value that resolvers and handlers share.
+/// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) creates it, so a
+/// value of this type proves that the request is authenticated. [`principal`](Self::principal)
+/// returns a plain value without that proof.
 #[derive(Clone, Debug)]
 pub struct AuthenticatedToken {
     granted: Arc<Granted>,
@@ -25,7 +26,7 @@ pub struct AuthenticatedToken {
     nonce: Option<HeaderValue>,
 }
 
-/// What a valid token grants, and to whom; shared by all who present it while it is remembered.
+/// Grant of a valid token, shared by all requests that present it while it is cached.
 #[derive(Debug)]
 pub(super) struct Granted {
     pub(super) terms: AccessTokenTerms,
@@ -58,39 +59,39 @@ impl AuthenticatedToken {
         }
     }
 
-    /// The caller as a plain value, for code that needs no proof: subject and scopes, no roles.
+    /// Returns the caller as a plain value with subject and scopes, without roles.
     #[must_use]
     pub fn principal(&self) -> Principal {
         Principal::new(self.granted.terms.subject.as_str()).with_scopes(self.granted.terms.scopes.clone())
     }
 
-    /// On whose behalf the call is made: a person, or the client itself.
+    /// Returns the subject of the token: a user, or the client itself.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.granted.terms.subject
     }
 
-    /// The client that makes the call.
+    /// Returns the client that sent the request.
     #[must_use]
     pub fn client_id(&self) -> &ClientId {
         &self.granted.terms.client_id
     }
 
-    /// What the token permits.
+    /// Returns the scopes of the token.
     #[must_use]
     pub fn scopes(&self) -> &Scopes {
         &self.granted.terms.scopes
     }
 
-    /// What the caller has proven to have, beside the token.
+    /// Returns the binding that the caller proved, a DPoP key or a certificate.
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
         self.granted.terms.confirmation
     }
 
-    /// The headers that the answer should have, whatever it is: none, or those that hand out a [nonce](Self::dpop_nonce), from no cache
-    /// and to a script in a browser, too. In the place of the `Cache-Control` that it had, and beside other
-    /// `Access-Control-Expose-Headers`.
+    /// Returns headers to add to the response, whatever its status. They are empty, or hand out a
+    /// [nonce](Self::dpop_nonce): then they forbid caching and expose the nonce to browser scripts.
+    /// Replace an existing `Cache-Control`; append to an existing `Access-Control-Expose-Headers`.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -103,37 +104,39 @@ impl AuthenticatedToken {
         headers
     }
 
-    /// The value of the header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER) that the answer should have, for hosts that write it without
-    /// [`headers`](Self::headers): the nonce that the caller proved with will soon be refused. That answer must not be stored, or it
-    /// would be handed out when it is none any more ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
+    /// Returns the value of the response header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER), for
+    /// hosts that do not use [`headers`](Self::headers). It is set when the nonce that the caller
+    /// used will soon expire. That response must not be cached, or caches would hand out expired
+    /// nonces ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
     #[must_use]
     pub fn dpop_nonce(&self) -> Option<&HeaderValue> {
         self.nonce.as_ref()
     }
 
-    /// The unique name of the token.
+    /// Returns the `jti` of the token.
     #[must_use]
     pub fn token_id(&self) -> &str {
         &self.granted.token_id
     }
 
-    /// When the token ends, and with it whatever was built on it: a subscription, for instance.
+    /// Returns the expiry of the token. A long-lived operation such as a subscription must end
+    /// then.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         self.granted.terms.expires_at
     }
 
-    /// When the person signed in, if the issuer says so.
+    /// Returns the instant of the user's authentication, if the issuer sends `auth_time`.
     #[must_use]
     pub fn auth_time(&self) -> Option<SystemTime> {
         self.granted.auth_time
     }
 
-    /// Demands a scope.
+    /// Requires a scope.
     ///
     /// # Errors
     ///
-    /// The token lacks it: a 403 with `insufficient_scope`.
+    /// A [`Challenge`] with 403 `insufficient_scope` when the token lacks the scope.
     pub fn require(&self, scope: &Scope) -> Result<(), Challenge> {
         if self.granted.terms.scopes.contains(scope) {
             Ok(())
@@ -142,11 +145,12 @@ impl AuthenticatedToken {
         }
     }
 
-    /// Demands several scopes at once, so that a client that lacks two need not be refused twice.
+    /// Requires several scopes at once, so that a client without two of them is refused only once.
     ///
     /// # Errors
     ///
-    /// The token lacks one or more of them: a 403 with `insufficient_scope` that names all.
+    /// A [`Challenge`] with 403 `insufficient_scope` that names all scopes, when the token lacks
+    /// one or more of them.
     pub fn require_all(&self, scopes: &Scopes) -> Result<(), Challenge> {
         if scopes.is_subset(&self.granted.terms.scopes) {
             Ok(())
@@ -155,20 +159,22 @@ impl AuthenticatedToken {
         }
     }
 
-    /// Demands that the person signed in no longer than `max_age` ago, so that an action of weight can ask for them to prove anew who
-    /// they are ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)): the client sends them to the issuer with the `max_age` of the
-    /// challenge, and comes back with another token.
+    /// Requires that the user authenticated no longer than `max_age` ago: step-up authentication
+    /// for sensitive actions ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)). The client sends
+    /// the user to the issuer with the `max_age` of the challenge and returns with another token.
     ///
-    /// The issuer says when that was in whole seconds, and by its own clock, which may be ahead by a minute: what is shorter than a minute
-    /// may refuse who has just signed in.
+    /// `auth_time` has whole seconds, by the clock of the issuer, which may be ahead by a minute. A
+    /// `max_age` under a minute may refuse users who have just authenticated.
     ///
     /// # Errors
     ///
-    /// It was longer ago, or lies ahead by more, the issuer does not say when, or the client acts for itself: a 401 with `insufficient_user_authentication`.
+    /// A [`Challenge`] with 401 `insufficient_user_authentication` when the authentication is
+    /// older, is more than a minute in the future, or is unknown: the issuer sends no `auth_time`,
+    /// or the client acts for itself.
     pub fn require_sign_in_within(&self, max_age: Duration, now: SystemTime) -> Result<(), Challenge> {
         let is_recent = |then: SystemTime| match now.duration_since(then) {
             Ok(age) => age <= max_age,
-            // what lies ahead would be recent for ever
+            // an instant in the future would stay recent forever
             Err(ahead) => ahead.duration() <= MAX_LEEWAY,
         };
         if self.granted.auth_time.is_some_and(is_recent) {

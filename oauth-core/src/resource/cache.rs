@@ -5,8 +5,9 @@ use std::time::SystemTime;
 
 use crate::secret::TokenHash;
 
-/// What is known of valid tokens, in two halves: when the young half is full it becomes the old one, which is dropped as a whole.
-/// What is used now and then stays, in constant time and bounded memory, whoever floods it.
+/// Cache of valid tokens in two halves. When the young half is full, it becomes the old half, and
+/// the previous old half is dropped. A lookup moves an entry to the young half. So used entries
+/// stay, in constant time and bounded memory, also during a flood of other tokens.
 pub(super) struct Cache<T> {
     young: HashMap<TokenHash, Entry<T>>,
     old: HashMap<TokenHash, Entry<T>>,
@@ -20,7 +21,7 @@ struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// A clock that was set back must not prolong it.
+    /// A clock that was set back must not extend an entry.
     fn is_fresh(&self, now: SystemTime) -> bool {
         self.since <= now && now < self.until
     }
@@ -45,7 +46,7 @@ impl<T> Cache<T> {
         Some(active)
     }
 
-    /// Remembers what is true from `since` until `until`, without that instant.
+    /// Caches `known` from `since` until `until`, exclusively.
     pub(super) fn insert(&mut self, hash: TokenHash, known: Arc<T>, since: SystemTime, until: SystemTime) {
         self.keep(hash, Entry { known, since, until });
     }
@@ -91,7 +92,7 @@ mod tests {
         cache.insert(hash(number), Arc::new(number), now(), now() + 10 * SECOND);
     }
 
-    /// O14: to the instant, and a clock that was set back prolongs nothing.
+    /// O14: entries expire at the exact instant, and a clock that was set back extends none.
     #[test]
     fn what_is_known_ends() {
         let tick = Duration::from_nanos(1);
@@ -109,7 +110,7 @@ mod tests {
         }
     }
 
-    /// O14: whoever floods it drops no more than what nobody asks for.
+    /// O14: a flood of tokens evicts only entries that are not used.
     #[test]
     fn a_flood_is_bounded_and_leaves_what_is_used() {
         let mut cache = Cache::new(100);
@@ -127,7 +128,7 @@ mod tests {
         assert!(none.get(&hash(1), now()).is_none());
     }
 
-    /// O13: in whichever half it is.
+    /// O13: an entry is removed from either half.
     #[test]
     fn what_is_removed_is_gone() {
         let mut cache = Cache::new(4);

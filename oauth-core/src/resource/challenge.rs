@@ -1,6 +1,6 @@
-//! The answer to a request that may not pass,
-//! [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) and
-//! [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
+//! Challenges: responses to requests without a sufficient token, [RFC 6750
+//! §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) and [RFC 9449
+//! §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
 
 use std::error::Error;
 use std::fmt;
@@ -17,60 +17,63 @@ use crate::jose::JwtError;
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::Scopes;
 
-/// Why a request may not pass: for the log, and for hosts that write their own answers.
+/// Reason of a challenge, for the log and for hosts that render their own responses.
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ChallengeReason {
-    /// There is no access token.
+    /// The request has no access token.
     NoToken,
-    /// There are several, there is one in the query, or it is none: it has characters that no token has, or more than 16 KiB.
+    /// The request has several tokens, a token in the query, or a malformed token: invalid
+    /// characters, or more than 16 KiB.
     MalformedRequest,
-    /// The token is not valid here and now. The peer is not told why.
+    /// The token is invalid. The response does not reveal the cause.
     InvalidToken(JwtError),
-    /// The issuer says that the token is not active, or not for this resource server.
+    /// The issuer reports the token as inactive, or it is not for this resource server.
     InactiveToken,
-    /// A token that is bound to its sender came as a bearer token, or the other way round.
+    /// A bound token was sent as a bearer token, or a bearer token with the scheme `DPoP`.
     WrongScheme,
-    /// The token is bound to another certificate than its sender connected with.
+    /// The token is bound to another certificate than that of the connection.
     WrongCertificate,
-    /// The token is bound to nothing, or not to what this API [requires](super::ResourceServer::with_required_possession).
+    /// The token lacks the binding that this API
+    /// [requires](super::ResourceServer::with_required_possession).
     WrongPossession,
-    /// The proof of possession that came with the token proves nothing.
+    /// The DPoP proof is invalid.
     InvalidProof(ProofError),
-    /// The token is valid and does not permit this; it would have to permit at least these scopes.
+    /// The token is valid but lacks one of these scopes.
     InsufficientScope(Scopes),
-    /// The person signed in longer ago than this, or nobody knows when.
+    /// The user authenticated longer ago than this, or at an unknown time.
     SignInTooOld(Duration),
-    /// Whether the token is valid could not be found out: [`source`](Error::source) says why.
+    /// The token could not be checked; [`source`](Error::source) has the cause.
     Unavailable,
 }
 
-/// What every challenge of one resource server says.
+/// Parameters of all challenges of a resource server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Realm {
-    /// The scope of protection.
+    /// `realm` of the challenges.
     pub(crate) name: Arc<str>,
-    /// Where the metadata of the resource are.
+    /// URL of the protected resource metadata.
     pub(crate) metadata_url: Option<Arc<str>>,
-    /// Whether tokens may come without a proof: bound to nothing, or to a certificate.
+    /// `true` if tokens without a proof are accepted: bearer tokens and certificate-bound ones.
     pub(crate) takes_bearer: bool,
-    /// Whether tokens may be bound to keys.
+    /// `true` if DPoP-bound tokens are accepted.
     pub(crate) takes_proofs: bool,
 }
 
-/// What would have to be true of a token that is valid.
+/// Requirement that a valid token does not meet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
-    /// It permits these.
+    /// Scopes of the token.
     Scopes(&'a Scopes),
-    /// Its person signed in so long ago at most.
+    /// Maximum age of the user's authentication.
     MaxAge(Duration),
 }
 
-/// A refusal: a status and headers that tell the client what would help.
+/// Refusal of a request: a status, and headers that tell the client which token it needs.
 ///
-/// Turn it into a bare response with [`Challenge::into_response`], or put [`Challenge::status`] and
-/// [`Challenge::headers`] on an answer of your own, a problem document for instance.
+/// Convert it to a response without a body with [`Challenge::into_response`], or add
+/// [`Challenge::status`] and [`Challenge::headers`] to a response of the host, for example a
+/// problem document.
 #[derive(Clone, Debug)]
 pub struct Challenge {
     realm: Arc<Realm>,
@@ -81,7 +84,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// A refusal of a token that came in this way, if that is beyond doubt.
+    /// Creates the refusal of a token of this scheme, if the scheme is known.
     pub(super) fn new(realm: &Arc<Realm>, scheme: Option<Scheme>, reason: ChallengeReason) -> Self {
         Self {
             realm: Arc::clone(realm),
@@ -103,13 +106,14 @@ impl Challenge {
         }
     }
 
-    /// Why the request may not pass.
+    /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> &ChallengeReason {
         &self.reason
     }
 
-    /// 401, or 400 for a malformed request, 403 for a lack of scope, 503 for what is no fault of the client's.
+    /// Returns the status: 400 for a malformed request, 403 for a missing scope, 503 if the token
+    /// could not be checked, otherwise 401.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self.reason {
@@ -120,8 +124,8 @@ impl Challenge {
         }
     }
 
-    /// The code on the wire; none for a request that did not try to authenticate
-    /// ([RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)).
+    /// Returns the error code; `None` for a request without credentials ([RFC 6750
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)).
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         match self.reason {
@@ -134,8 +138,9 @@ impl Challenge {
         }
     }
 
-    /// The values of the header `WWW-Authenticate`, a challenge each: of the scheme that the request used, if that may be used; of each
-    /// that may be, where it used none or `Bearer`. None where no token would help.
+    /// Returns the values of `WWW-Authenticate`, one per challenge. A request with an accepted
+    /// scheme gets that of its scheme; a request without one, or with `Bearer`, gets all accepted
+    /// schemes. Empty if no token would help.
     #[must_use]
     pub fn www_authenticate(&self) -> Vec<HeaderValue> {
         let wanted = match &self.reason {
@@ -147,7 +152,8 @@ impl Challenge {
         self.realm.challenges(self.scheme, self.code(), wanted)
     }
 
-    /// The headers of the answer: `WWW-Authenticate`, `Cache-Control`, and where they are called for `DPoP-Nonce` and `Retry-After`.
+    /// Returns the response headers: `WWW-Authenticate`, `Cache-Control`, and `DPoP-Nonce` and
+    /// `Retry-After` if they apply.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -162,14 +168,14 @@ impl Challenge {
             headers.insert(dpop::NONCE_HEADER, nonce.clone());
         }
         if self.realm.takes_proofs {
-            // a browser shows neither to the script that needs both
+            // browsers hide both from scripts unless they are exposed
             let exposed = HeaderValue::from_static("WWW-Authenticate, DPoP-Nonce");
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
         headers
     }
 
-    /// The refusal without a body, never to be cached.
+    /// Builds a response without a body that must not be cached.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
@@ -180,7 +186,8 @@ impl Challenge {
 }
 
 impl Realm {
-    /// The challenges to a request of this scheme, if it used one; the error is told with the scheme that it is about.
+    /// Challenges for a request of this scheme, if it used one. Only the challenge of that scheme
+    /// has the error.
     pub(crate) fn challenges(
         &self,
         scheme: Option<Scheme>,
@@ -191,7 +198,7 @@ impl Realm {
         match scheme {
             _ if !self.takes_proofs => vec![bearer()],
             _ if !self.takes_bearer => vec![self.challenge(Scheme::Dpop, code, wanted)],
-            // clients look for the nonce with a single challenge
+            // clients look for the nonce in a response with one challenge
             Some(Scheme::Dpop) => vec![self.challenge(Scheme::Dpop, code, wanted)],
             Some(Scheme::Bearer) => vec![bearer(), self.challenge(Scheme::Dpop, None, None)],
             None => vec![bearer(), self.challenge(Scheme::Dpop, code, wanted)],
@@ -204,7 +211,7 @@ impl Realm {
             text.push_str(&format!(", error=\"{code}\""));
         }
         match wanted {
-            // the grammar of scopes has no quote and no backslash
+            // scopes have neither quotes nor backslashes
             Some(Wanted::Scopes(scopes)) => text.push_str(&format!(", scope=\"{scopes}\"")),
             Some(Wanted::MaxAge(max_age)) => text.push_str(&format!(", max_age=\"{}\"", max_age.as_secs())),
             None => {}
@@ -219,7 +226,8 @@ impl Realm {
     }
 }
 
-/// The inside of a quoted string, [RFC 9110 §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).
+/// Content of a quoted string, [RFC 9110
+/// §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

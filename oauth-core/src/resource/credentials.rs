@@ -1,4 +1,4 @@
-//! Finds the one access token of a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2) and
+//! Access token of a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2) and
 //! [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
 
 use http::header::AUTHORIZATION;
@@ -7,12 +7,12 @@ use http::{HeaderMap, Uri};
 use super::challenge::ChallengeReason;
 use crate::secret::MAX_LENGTH;
 
-/// How an access token is presented.
+/// Authentication scheme of an access token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Scheme {
-    /// As it is.
+    /// Without a proof.
     Bearer,
-    /// With a proof of the key that it is bound to.
+    /// With a DPoP proof of the key to which it is bound.
     Dpop,
 }
 
@@ -25,8 +25,8 @@ impl Scheme {
     }
 }
 
-/// The token in the `Authorization` header. Queries end up in logs and histories, so a token there is a fault
-/// of its own, and forms are not read at all.
+/// Finds the token in the `Authorization` header. A token in the query is an error, because queries
+/// end up in logs and histories. Forms are not read.
 pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme, &'a str), ChallengeReason> {
     if has_token_in_query(uri) {
         return Err(ChallengeReason::MalformedRequest);
@@ -44,7 +44,7 @@ pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme
     let mut known = [Scheme::Bearer, Scheme::Dpop].into_iter();
     let known = known.find(|known| scheme.eq_ignore_ascii_case(known.as_str().as_bytes()));
     let Some(scheme) = known else {
-        // what is no text is no other scheme either
+        // a value that is not text is malformed, not another scheme
         return Err(header
             .to_str()
             .map_or(ChallengeReason::MalformedRequest, |_| ChallengeReason::NoToken));
@@ -57,8 +57,9 @@ pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme
         .ok_or(ChallengeReason::MalformedRequest)
 }
 
-/// Read as tolerantly as the most tolerant reader behind us may read: whatever else is wrong with the query, a token in it is found.
-/// One without a value is none, by [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
+/// Finds a token in the query even if the query is malformed otherwise, because other readers may
+/// be as tolerant. An empty value counts as absent, [RFC 6749
+/// §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
 fn has_token_in_query(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default();
     form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "access_token" && !value.is_empty())
@@ -70,6 +71,6 @@ fn is_token68(text: &[u8]) -> bool {
     let body = text.get(..text.len() - padding).unwrap_or_default();
     let of_token68 =
         |byte: u8| byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/');
-    // no early end, so that sixteen bytes can be looked at in one go
+    // no early exit, so that the loop is vectorized
     !body.is_empty() && body.iter().fold(true, |all, byte| all & of_token68(*byte))
 }

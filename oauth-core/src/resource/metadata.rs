@@ -1,4 +1,4 @@
-//! What clients read about a resource, [RFC 9728](https://www.rfc-editor.org/rfc/rfc9728).
+//! Protected resource metadata, [RFC 9728](https://www.rfc-editor.org/rfc/rfc9728).
 
 use std::sync::Arc;
 
@@ -11,13 +11,14 @@ use super::{RequiredPossession, ResourceServer};
 use crate::dpop::{self, Htu};
 use crate::vocabulary::Scopes;
 
-/// What stands between the host and the path of the resource.
+/// Well-known path, inserted between the host and the path of the resource.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 impl ResourceServer {
-    /// Tells clients in each challenge where the [metadata](Self::metadata) are, which name these scopes.
+    /// Publishes the [metadata](Self::metadata) with these scopes, and names their URL in each
+    /// challenge.
     ///
-    /// An audience that is no URL has none, and is told of nobody.
+    /// Without effect if the audience is not a URL.
     #[must_use]
     pub fn with_metadata(mut self, scopes: Scopes) -> Self {
         let url = self.place().map(|(url, path)| {
@@ -31,15 +32,17 @@ impl ResourceServer {
         self
     }
 
-    /// The path under which clients look for the metadata: mount [`metadata`](Self::metadata) there. None where the audience is no
-    /// URL. A query of the audience is no part of it; clients send it along.
+    /// Returns the path of the metadata: mount [`metadata`](Self::metadata) there. `None` if the
+    /// audience is not a URL. A query of the audience is not part of the path; clients send it with
+    /// the request.
     #[must_use]
     pub fn metadata_path(&self) -> Option<String> {
         self.place().map(|(_, path)| path)
     }
 
-    /// The resource, and the path under which clients look for its metadata: the well-known one before its own, which is kept but for a
-    /// slash that is all of it ([RFC 9728 §3.1](https://www.rfc-editor.org/rfc/rfc9728#section-3.1)).
+    /// URL of the resource and path of its metadata: the well-known path followed by that of the
+    /// resource, without a single trailing slash ([RFC 9728
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc9728#section-3.1)).
     fn place(&self) -> Option<(Htu, String)> {
         let url: Htu = self.policy.audience().as_str().parse().ok()?;
         let own = url
@@ -50,7 +53,7 @@ impl ResourceServer {
         Some((url, path))
     }
 
-    /// Answers `GET` for the metadata.
+    /// Serves the protected resource metadata, by `GET` and `HEAD`.
     ///
     /// ```
     /// use bytes::Bytes;

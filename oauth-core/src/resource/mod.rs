@@ -1,10 +1,15 @@
-//! The resource server: who is calling this API, and may they.
+//! Resource server: verifies the access tokens of API requests (middleware or guard).
 //!
-//! [`ResourceServer::authenticate`] takes the head of a request and answers with a [`AuthenticatedToken`] or a
-//! [`Challenge`]. Access tokens are JWTs ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), verified without a network by keys that
-//! are pinned, or that are fetched now and then ([`RemoteKeySet`](crate::jose::RemoteKeySet)); or they are opaque, and the issuer is [asked](Introspection) what they are worth. A token may be bound to a key of its sender
-//! ([`ResourceServer::with_dpop`]) and is then of no use to anybody else. [`ResourceServer::with_required_possession`] takes no others. [`AuthenticatedToken::require`] guards an endpoint by scope, and
-//! [`AuthenticatedToken::require_sign_in_within`] an action of weight by how long ago the person signed in.
+//! [`ResourceServer::authenticate`] takes the head of a request and returns an
+//! [`AuthenticatedToken`] or a [`Challenge`].
+//!
+//! - JWT access tokens ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) are verified locally,
+//!   with pinned keys or with a JWKS client ([`RemoteKeySet`](crate::jose::RemoteKeySet)).
+//! - Opaque tokens are validated by [introspection](Introspection) at the issuer.
+//! - [`ResourceServer::with_dpop`] accepts DPoP-bound tokens, which are useless when stolen.
+//!   [`ResourceServer::with_required_possession`] refuses bearer tokens.
+//! - [`AuthenticatedToken::require`] checks a scope. [`AuthenticatedToken::require_sign_in_within`]
+//!   requires a recent authentication of the user.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -85,13 +90,14 @@ use crate::mtls::ClientCertificate;
 use crate::store::{ReplayStore, SpendOutcome};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
 
-/// How many verified JWTs are remembered unless said otherwise.
+/// Default number of cached JWTs.
 const CAPACITY: usize = 10_000;
 
-/// Guards an API with the access tokens of one issuer.
+/// Verifier of the access tokens of one issuer, for one API.
 ///
-/// Holds parsed keys; cheap to clone, and clones share what they fetch and what they remember: a JWT whose signature was verified costs its hash
-/// when it is seen again, until it ends or the keys change. Whether it is over, and what its sender has to prove, is looked at each time.
+/// Cheap to clone; clones share keys and caches. A JWT whose signature was verified is cached until
+/// it expires or the keys change; presenting it again costs one hash. Expiry and binding are
+/// checked for each request.
 #[derive(Clone)]
 pub struct ResourceServer {
     policy: AccessTokenPolicy,
@@ -105,7 +111,7 @@ pub struct ResourceServer {
     scopes: Option<Scopes>,
 }
 
-/// Where the public knows the API, and which proofs were used there.
+/// Public URL of the API, and replay detection.
 #[derive(Clone)]
 struct Possession {
     url: Htu,
@@ -113,8 +119,9 @@ struct Possession {
 }
 
 impl ResourceServer {
-    /// Accepts JWTs of `issuer` that are for `audience` and signed with one of `keys`: a [`KeySet`](crate::jose::KeySet), or a
-    /// [`RemoteKeySet`](crate::jose::RemoteKeySet), which follows the issuer when it rotates its keys.
+    /// Creates a verifier of JWTs from `issuer` for `audience`, signed with one of `keys`: a
+    /// [`KeySet`](crate::jose::KeySet), or a [`RemoteKeySet`](crate::jose::RemoteKeySet), which
+    /// follows key rotations of the issuer.
     #[must_use]
     pub fn new(issuer: Issuer, audience: Audience, keys: impl Into<IssuerKeys>) -> Self {
         let name = audience.as_str().into();
@@ -136,7 +143,8 @@ impl ResourceServer {
         }
     }
 
-    /// Sets how far the clocks of issuer and API may differ: five seconds if not set, a minute at most.
+    /// Sets the tolerated clock difference between issuer and API. Default: five seconds, at most a
+    /// minute.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.policy = self.policy.with_leeway(leeway);
@@ -144,15 +152,16 @@ impl ResourceServer {
         self
     }
 
-    /// Remembers `capacity` verified JWTs at most: 10,000 if not set, which may take some ten megabytes, and with 0 none. What was
-    /// remembered before is not, nor shared with the clones of before.
+    /// Sets the capacity of the cache of verified JWTs. Default: 10,000, which may take about ten
+    /// megabytes; 0 disables the cache. The cache starts empty and is no longer shared with
+    /// existing clones.
     #[must_use]
     pub fn with_cache(mut self, capacity: usize) -> Self {
         self.verified = Arc::new(VerifiedTokens::new(capacity));
         self
     }
 
-    /// Replaces the keys; pinned ones after the issuer has rotated its own.
+    /// Replaces the keys, for example pinned ones after the issuer rotated its keys.
     #[must_use]
     pub fn with_keys(mut self, keys: impl Into<IssuerKeys>) -> Self {
         self.keys = keys.into();
@@ -160,16 +169,18 @@ impl ResourceServer {
         self
     }
 
-    /// Asks the issuer what a token is worth that is no JWT; where there are no keys and never will be, each token.
+    /// Validates opaque tokens by introspection (RFC 7662). Without a key set, all tokens are
+    /// introspected.
     #[must_use]
     pub fn with_introspection(mut self, introspection: Introspection) -> Self {
         self.introspection = Some(introspection);
         self
     }
 
-    /// Takes tokens that are bound to a key of their sender, with a proof of it
-    /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), beside bearer tokens. `url` is where the public knows the API:
-    /// the proof of a request has to be for the path of the request below it. `replays` remembers which proofs were used.
+    /// Accepts DPoP-bound tokens with a proof ([RFC 9449
+    /// §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), besides bearer tokens. `url` is the
+    /// public base URL of the API: the proof of a request must be for this URL with the path of the
+    /// request. `replays` is the store for replay detection.
     #[must_use]
     pub fn with_dpop(mut self, url: Htu, replays: impl ReplayStore + 'static) -> Self {
         self.possession = Some(Possession {
@@ -179,10 +190,12 @@ impl ResourceServer {
         self.with_schemes_on_offer()
     }
 
-    /// Asks for a nonce of this API's in each proof, so that none can be made in advance.
+    /// Requires a nonce of this API in each DPoP proof, so that proofs cannot be made in advance.
     ///
-    /// Clients keep one nonce for each origin. Where the authorization server shares that of the API, a client that goes from one to the
-    /// other is told the nonce anew, which costs it a request each time.
+    /// # Performance
+    ///
+    /// Clients keep one nonce per origin. If the authorization server and the API share an origin,
+    /// a client that alternates between them needs an additional request each time.
     #[must_use]
     pub fn with_dpop_nonces(mut self, key: &NonceKey) -> Self {
         let nonces = Nonces::of_resource_server(key, self.policy.audience());
@@ -190,24 +203,29 @@ impl ResourceServer {
         self
     }
 
-    /// Finds out who sends a request, [RFC 6750 §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1) and
-    /// [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
+    /// Authenticates a request by its access token, [RFC 6750
+    /// §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1) and [RFC 9449
+    /// §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
     ///
-    /// A token that is bound to a certificate needs it as a [`ClientCertificate`] in the extensions of the request
-    /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Waits for nothing where the token is a JWT of a key that is known, and bound to none. The answer should have
-    /// the [`headers`](AuthenticatedToken::headers) of its caller.
+    /// - A certificate-bound token needs the [`ClientCertificate`] of the connection in the
+    ///   extensions of the request ([RFC 8705
+    ///   §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)).
+    /// - The path of the URI must be the one that the client requested, before a router or proxy
+    ///   strips a part: a DPoP proof is for that path.
+    /// - The host adds the [`headers`](AuthenticatedToken::headers) of the caller to the response.
     ///
-    /// The path of the URI must be the one that the client asked for, whatever a router or a proxy has cut off it: a proof is for that.
+    /// A bearer JWT of a known key is verified without waiting.
     ///
     /// # Errors
     ///
-    /// The challenge to answer with: no token, more than one, one in the query, one of more than 16 KiB, one that is not valid here and
-    /// now, or one that is bound to a key without a proof of it. Where the issuer, with an answer or with its keys, or the store is out of reach: a 503.
+    /// A [`Challenge`], which the host returns as its response. 400 and 401: no token, more than
+    /// one, one in the query, one of more than 16 KiB, an invalid one, or a bound one without
+    /// proof. 503: the issuer, its JWKS or the replay store cannot be reached.
     ///
     /// # Security
     ///
-    /// A JWT is valid until it expires, whatever was revoked meanwhile; give it minutes, or ask the issuer by
-    /// introspection where that is too long.
+    /// A JWT stays valid until it expires, even if it was revoked. Use lifetimes of minutes, or
+    /// introspection.
     pub async fn authenticate(
         &self,
         request: &Parts,
@@ -245,7 +263,7 @@ impl ResourceServer {
         ))
     }
 
-    /// What the token grants, once it is known to be valid; what its sender has to prove is not looked at.
+    /// Validates the token. The binding is checked later.
     async fn granted(&self, token: &str, scheme: Scheme, now: SystemTime) -> Result<Arc<Granted>, Challenge> {
         let is_opaque = || self.keys.is_empty() || token.split('.').count() != 3;
         let Some(introspection) = self.introspection.as_ref().filter(|_| is_opaque()) else {
@@ -262,7 +280,8 @@ impl ResourceServer {
         })
     }
 
-    /// Demands that the sender has the key that the token is bound to. Gives the nonce to hand out, if there is one.
+    /// Checks the proof of the key to which the token is bound. Returns the nonce to hand out, if
+    /// there is one.
     async fn possessed(
         &self,
         request: &Parts,
@@ -292,7 +311,7 @@ impl ResourceServer {
         if proven.thumbprint() != jkt {
             return Err(refuse(ProofError::WrongKey));
         }
-        // after every other check, so that what is refused anyway spends nothing
+        // after all other checks, so that a refused request uses no proof up
         let spent = possession
             .replays
             .insert_once(proven.replay_key(), proven.replayable_until(), now);

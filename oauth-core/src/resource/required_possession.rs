@@ -1,17 +1,18 @@
-//! APIs that a token alone does not open.
+//! APIs that refuse bearer tokens.
 
 use std::sync::Arc;
 
 use super::ResourceServer;
 use crate::vocabulary::Confirmation;
 
-/// What the sender of each token has to have beside it, so that a token that was stolen opens nothing.
+/// Required binding of all tokens, so that a stolen token is useless.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RequiredPossession {
-    /// A key, with a proof of it: DPoP, [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449).
+    /// DPoP key, with a proof in each request, [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449).
     Key,
-    /// A certificate, shown by mutual TLS, [RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3).
+    /// Client certificate of the mutual TLS connection, [RFC 8705
+    /// §3](https://www.rfc-editor.org/rfc/rfc8705#section-3).
     Certificate,
     /// Either of the two.
     KeyOrCertificate,
@@ -28,19 +29,19 @@ impl RequiredPossession {
 }
 
 impl ResourceServer {
-    /// Takes no token that is bound to nothing, or to something else than this. The [metadata](Self::metadata) say so, and challenges are
-    /// of the schemes alone that help.
+    /// Refuses tokens without this binding. The [metadata](Self::metadata) and the challenges name
+    /// only the accepted schemes.
     ///
-    /// A key can be proven where [`with_dpop`](Self::with_dpop) says where the API is; without it [`RequiredPossession::Key`] lets
-    /// nobody pass. A certificate is what the host puts into the extensions of the request
-    /// ([`ClientCertificate`](crate::mtls::ClientCertificate)).
+    /// [`RequiredPossession::Key`] needs [`with_dpop`](Self::with_dpop); without it all tokens are
+    /// refused. For certificates the host puts a
+    /// [`ClientCertificate`](crate::mtls::ClientCertificate) into the extensions of the request.
     #[must_use]
     pub fn with_required_possession(mut self, required: RequiredPossession) -> Self {
         self.required = Some(required);
         self.with_schemes_on_offer()
     }
 
-    /// Has the challenges name what there is.
+    /// Updates the schemes of the challenges.
     pub(super) fn with_schemes_on_offer(mut self) -> Self {
         let realm = Arc::make_mut(&mut self.realm);
         realm.takes_proofs =

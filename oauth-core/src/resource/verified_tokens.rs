@@ -6,8 +6,8 @@ use super::cache::Cache;
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy, JwtError, KeySet};
 use crate::secret::TokenHash;
 
-/// The JWTs that were verified with the keys of the present, by the hash of the whole token: one that is seen again costs its hash and
-/// no signature. What is refused is not remembered, so that only the issuer decides what takes room.
+/// Cache of verified JWTs by the hash of the whole token: presenting one again costs a hash and no
+/// signature. Refused tokens are not cached, so that only tokens of the issuer take memory.
 pub(super) struct VerifiedTokens {
     capacity: usize,
     state: Mutex<State>,
@@ -30,12 +30,13 @@ impl VerifiedTokens {
         }
     }
 
-    /// One that remembers as many, and nothing yet.
+    /// Creates an empty cache of the same capacity.
     pub(super) fn emptied(&self) -> Self {
         Self::new(self.capacity)
     }
 
-    /// What a token grants by these keys. One policy alone may ask: what is remembered was judged by it.
+    /// Verifies a token, or finds it in the cache. All calls must use the same policy, because
+    /// cached tokens are not checked against another.
     pub(super) fn granted(
         &self,
         token: &str,
@@ -51,13 +52,13 @@ impl VerifiedTokens {
             return verify();
         }
         let hash = TokenHash::of(token);
-        // nothing panics while it is held, and nobody verifies
+        // nothing panics while it is locked, and no signature is verified
         let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = lock().verified_with(keys).get(&hash, now) {
             return Ok(seen);
         }
         let granted = verify()?;
-        // its end as it is: in the leeway after that it is verified each time
+        // without leeway: in the leeway after its expiry it is verified each time
         let until = granted.terms.expires_at;
         let known = Arc::clone(&granted);
         lock().verified_with(keys).insert(hash, known, now, until);
@@ -66,8 +67,8 @@ impl VerifiedTokens {
 }
 
 impl State {
-    /// What was verified with this very set. Another one verifies everything anew, whatever is in it: a key that its issuer took back
-    /// opens nothing any more.
+    /// Cache of the tokens that were verified with this very set. Another set clears it, whatever
+    /// its keys: a withdrawn key must not verify anything.
     fn verified_with(&mut self, keys: &KeySet) -> &mut Cache<Granted> {
         if !self.keys.as_ref().is_some_and(|own| own.is_same(keys)) {
             self.cache.clear();
@@ -123,7 +124,7 @@ mod tests {
         claims.sign(&key()).unwrap().expose().to_owned()
     }
 
-    /// Whether the second of two callers is told what the first was.
+    /// Returns `true` if the second of two calls needs no verification.
     fn remembers(
         tokens: &VerifiedTokens,
         first: (&KeySet, SystemTime),
@@ -135,7 +136,8 @@ mod tests {
         Arc::ptr_eq(&first, &second)
     }
 
-    /// O15: until its end as it is on the token, and not before the instant it was verified at: there its claims are judged anew.
+    /// O15: a cached token is not verified again until its expiry, nor before the instant at which
+    /// it was verified.
     #[test]
     fn a_token_that_is_seen_again_is_not_verified_again() {
         let (tick, keys) = (Duration::from_nanos(1), keys());
@@ -165,7 +167,8 @@ mod tests {
         ));
     }
 
-    /// O15, 77: another set verifies for itself, though it has the same keys; and what was known by the keys of before is gone.
+    /// O15, 77: another set verifies again, even with the same keys, and forgets the tokens of the
+    /// previous set.
     #[test]
     fn what_was_verified_with_other_keys_is_forgotten() {
         let (tokens, before, after) = (VerifiedTokens::new(10), keys(), keys());
@@ -177,7 +180,7 @@ mod tests {
         assert_eq!(refused.unwrap_err(), JwtError::UnknownKey);
     }
 
-    /// O15: each token is known by all of it, and what is refused is refused each time.
+    /// O15: tokens are cached by their whole text, and refused tokens are refused each time.
     #[test]
     fn what_is_refused_is_not_remembered() {
         let (tokens, keys, token) = (VerifiedTokens::new(10), keys(), token(0));
@@ -198,7 +201,7 @@ mod tests {
         }
     }
 
-    /// O15: as many as the host says, whoever comes with how many.
+    /// O15: the capacity is a bound.
     #[test]
     fn the_capacity_is_kept() {
         let (tokens, keys) = (VerifiedTokens::new(4), keys());

@@ -5,16 +5,17 @@ use http::{HeaderMap, HeaderValue};
 
 use super::SessionSecret;
 
-/// The name, domain or path cannot stand in a cookie.
+/// The name, the domain or the path is not allowed in a cookie.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not the name, domain or path of a cookie")]
 #[non_exhaustive]
 pub struct InvalidCookie;
 
-/// How the session's cookie is set and read, [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265).
+/// Session cookie, [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265).
 ///
-/// Always `HttpOnly` and `SameSite=Lax`. A browser sends it to this host alone, under a name that begins with `__Host-`, which
-/// no other host or plain connection can set, unless a domain or a path was asked for: then it begins with `__Secure-`.
+/// It is always `HttpOnly` and `SameSite=Lax`. By default its name has the prefix `__Host-`:
+/// browsers send it only to this host, and neither another host nor plain HTTP can set it. With a
+/// domain or a path the prefix is `__Secure-`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,7 +45,7 @@ pub struct SessionCookie {
 }
 
 impl SessionCookie {
-    /// A cookie by this name, without the prefix that it will have.
+    /// Creates a cookie with this name; the prefix is added.
     ///
     /// # Errors
     ///
@@ -63,15 +64,15 @@ impl SessionCookie {
         })
     }
 
-    /// Shares the session with every host below `domain`.
+    /// Shares the session with all hosts below `domain`.
     ///
     /// # Errors
     ///
-    /// [`InvalidCookie`] unless it is a host name in letters, digits, hyphens and dots.
+    /// [`InvalidCookie`] unless it is a host name of letters, digits, hyphens and dots.
     ///
     /// # Security
     ///
-    /// Whoever runs one of these hosts can then read the cookie, and set another in its place.
+    /// All these hosts can then read and replace the cookie.
     pub fn with_domain(self, domain: &str) -> Result<Self, InvalidCookie> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
         if !(1..=253).contains(&domain.len()) || !domain.bytes().all(plain) {
@@ -83,7 +84,7 @@ impl SessionCookie {
         })
     }
 
-    /// Has the browser send the cookie below this path only. That keeps no secret from other pages of the host.
+    /// Restricts the cookie to URLs below this path. Other pages of the host can still obtain it.
     ///
     /// # Errors
     ///
@@ -101,11 +102,12 @@ impl SessionCookie {
         })
     }
 
-    /// Lets the cookie go over plain HTTP: without `Secure` and without a prefix, as browsers take neither there.
+    /// Allows the cookie over plain HTTP: without `Secure` and prefix, which browsers refuse there.
     ///
     /// # Security
     ///
-    /// For development on a loopback address only: anybody on the way can read and set it.
+    /// Only for development on a loopback address: on a network the cookie can be read and set by
+    /// others.
     #[must_use]
     pub fn danger_over_plain_http(self) -> Self {
         Self {
@@ -114,25 +116,27 @@ impl SessionCookie {
         }
     }
 
-    /// The name as the browser has it.
+    /// Returns the name with its prefix.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}{}", self.prefix(), self.name)
     }
 
-    /// The `Set-Cookie` that gives the browser `secret` for `max_age`, rounded down to seconds. Marked as sensitive.
+    /// Returns the `Set-Cookie` value that stores `secret` for `max_age`, rounded down to seconds.
+    /// It is marked as sensitive.
     #[must_use]
     pub fn set(&self, secret: &SessionSecret, max_age: Duration) -> HeaderValue {
         self.written(secret.expose(), max_age.as_secs())
     }
 
-    /// The `Set-Cookie` that takes the cookie away.
+    /// Returns the `Set-Cookie` value that deletes the cookie.
     #[must_use]
     pub fn clear(&self) -> HeaderValue {
         self.written("", 0)
     }
 
-    /// The secret in a request's `Cookie`; `None` also when there are two that differ, of which one must be somebody else's.
+    /// Reads the secret from the `Cookie` header. `None` if there is none, or if there are two
+    /// different ones, one of which may be an attacker's.
     #[must_use]
     pub fn read(&self, headers: &HeaderMap) -> Option<SessionSecret> {
         let mut found = None;
@@ -173,7 +177,7 @@ impl SessionCookie {
             domain.unwrap_or_default(),
             if self.secure { "; Secure" } else { "" },
         );
-        // printable ASCII throughout; a cookie that could not be written would leave nobody signed in
+        // always printable ASCII; on failure the browser has no session
         let mut written = HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
         written.set_sensitive(true);
         written

@@ -1,11 +1,13 @@
-//! Who is signed in at a browser, and how that ends.
+//! Browser sessions: sign-in, sign-out, cookies, timeouts, sign-out everywhere and password resets.
 //!
-//! The cookie holds a secret of 256 random bits, and the store its hash beside the record. [`Sessions`] signs in and out, tells
-//! who is there, ends everything of a person at once, and resets passwords. Below it are pure decisions: the
-//! [table](SessionState::after) of states, and [`SessionRecord`](crate::store::SessionRecord), which follows it.
+//! The cookie holds a secret of 256 random bits; the store keeps its hash with the record.
+//! [`Sessions`] has the operations of a host. Below it are pure functions: the [state
+//! table](SessionState::after) and [`SessionRecord`](crate::store::SessionRecord).
 //!
-//! A form needs the [`csrf_token`](SessionSecret::csrf_token) of its browser: `SameSite=Lax` alone lets the sites of one
-//! domain post to each other.
+//! # Security
+//!
+//! Forms need the [`csrf_token`](SessionSecret::csrf_token) of the browser's session:
+//! `SameSite=Lax` alone allows cross-site requests between hosts of one domain.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! A new password for somebody who has lost the old one, by a token that is sent to their address.
+//! Password resets by a token that is sent to the user's address.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,23 +13,24 @@ use crate::store::{ResetOutcome, ResetTokenRecord, RevocationReason};
 use crate::time::later;
 use crate::vocabulary::Subject;
 
-/// How long a reset token is good for.
+/// Lifetime of a reset token: 15 minutes.
 const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 impl Sessions {
-    /// A token good for fifteen minutes and one password, to be sent to the address of `subject`; older ones are worth
-    /// nothing from now on.
+    /// Issues a reset token for `subject`, to be sent to the user's address. It is valid once, for
+    /// 15 minutes. Earlier reset tokens of the user become invalid.
     ///
-    /// `address` is what was typed, and `subject` whose it is. For an address that nobody has, `None` gives none, after the same work:
-    /// answer both alike, and send the message afterwards.
+    /// `address` is the address that was entered, and `subject` its user, or `None` for an unknown
+    /// address. For `None` the method does the same work and returns `None`. Give the same response
+    /// in both cases, and send the message afterwards.
     ///
-    /// So many letters to one address as [`with_reset_limit`](Self::with_reset_limit) says are sent; for what is beyond them there
-    /// is none either, after the same work and with the same answer, and the last letter stays good. How often one peer may ask is
-    /// the host's to bound.
+    /// [`with_reset_limit`](Self::with_reset_limit) limits the messages per address. Beyond the
+    /// limit the method does the same work and returns `None`, and the last token stays valid. The
+    /// host limits the requests per peer.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the token was not stored or the answer was lost.
+    /// [`StoreError`] when the token was not stored or the response was lost.
     pub async fn issue_reset(
         &self,
         address: &str,
@@ -59,7 +60,8 @@ impl Sessions {
         Ok(subject.map(|_| token))
     }
 
-    /// Whose password a token would let be set now, for the page that asks for the new one. Spends nothing.
+    /// Returns the user whose password a token can set now, for the page that asks for the new
+    /// password. The token is not used up.
     ///
     /// # Errors
     ///
@@ -72,12 +74,14 @@ impl Sessions {
             .and_then(|record| record.subject))
     }
 
-    /// Spends the token and ends everything of its subject; then set the password. The page tells
-    /// [`Redeemed`](ResetOutcome::Redeemed) from the rest and no more.
+    /// Uses up the token and ends all sessions and tokens of its user. The host then sets the
+    /// password. The page distinguishes only [`Redeemed`](ResetOutcome::Redeemed) from all other
+    /// outcomes.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; the token may be spent then, and its owner asks for another.
+    /// [`StoreError`] when the store cannot answer. The token may be used up then, and the user
+    /// requests another.
     pub async fn redeem_reset(&self, token: &PasswordResetToken) -> Result<ResetOutcome, StoreError> {
         let outcome = self
             .store

@@ -11,36 +11,37 @@ use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::secret::TokenHash;
 
-/// What every secret begins with: it tells log scanners and people what was leaked.
+/// Prefix of all session secrets, so that log scanners recognise a leak.
 const PREFIX: &str = "ss_";
 
-/// The characters after the prefix: base64url of 256 bits.
+/// Characters after the prefix: base64url of 256 bits.
 const LENGTH: usize = 43;
 
-/// The text is no secret of a session.
+/// The text is not a session secret.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not the secret of a session: `ss_` and 43 base64url characters are wanted")]
 #[non_exhaustive]
 pub struct InvalidSessionSecret;
 
-/// What the cookie of a session holds: its browser has it and nobody else. Stores have its [hash](Self::hash).
+/// Secret in the cookie of a session, known only to its browser. Stores keep its
+/// [hash](Self::hash).
 #[derive(Clone)]
 pub struct SessionSecret(Zeroizing<String>);
 
 impl SessionSecret {
-    /// A new one, of 256 random bits.
+    /// Generates a secret of 256 random bits.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(random_text::<32>(PREFIX, entropy))
     }
 
-    /// The secret itself, for the cookie and nothing else. Needs no quoting.
+    /// Returns the secret, for the cookie only. It needs no quoting.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// What a store may see of it.
+    /// Returns the hash, for the store.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
@@ -67,16 +68,19 @@ impl fmt::Debug for SessionSecret {
     }
 }
 
-/// Keeps this from being of use for anything else that may be derived from the same secret.
+/// Label that separates CSRF tokens from other values derived from the secret.
 const LABEL: &[u8] = b"oauth-core csrf token";
 
 impl SessionSecret {
-    /// What a form carries to prove that it comes from this browser: 43 base64url characters, for a hidden field.
+    /// Returns the CSRF token for the forms of this browser: 43 base64url characters, for a hidden
+    /// field.
     ///
-    /// Derived from the secret, so nothing is stored, and it changes whenever the secret does. It tells nothing about it.
+    /// It is derived from the secret: nothing is stored, it changes with the secret, and it does
+    /// not reveal the secret.
     ///
-    /// A browser in which nobody is signed in can be given a secret too, for the form of the sign-in: [`generate`](Self::generate)
-    /// one, put it in the [cookie](super::SessionCookie) and store no session under it. Signing in replaces it.
+    /// A sign-in form needs one before there is a session: [`generate`](Self::generate) a secret,
+    /// put it in the [cookie](super::SessionCookie), and store no session under it. Signing in
+    /// replaces it.
     ///
     /// ```
     /// use oauth_core::{ports::OsEntropy, session::SessionSecret};
@@ -90,8 +94,8 @@ impl SessionSecret {
         Zeroizing::new(URL_SAFE_NO_PAD.encode(self.csrf_mac().finalize().into_bytes()))
     }
 
-    /// Whether `presented` is the [`csrf_token`](Self::csrf_token) of this secret, in a time that does not depend on where it
-    /// differs.
+    /// Returns `true` if `presented` is the [`csrf_token`](Self::csrf_token) of this secret. The
+    /// comparison takes constant time.
     #[must_use]
     pub fn is_csrf_token(&self, presented: &str) -> bool {
         let mut tag = [0; 32];
@@ -116,7 +120,8 @@ mod tests {
         SessionSecret::generate(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte)))
     }
 
-    /// S1, 103: a secret is opaque, of 256 random bits, and never prints; what a cookie could be cut by is none.
+    /// S1, 103: a secret has 256 random bits and is never printed; text with a cookie delimiter is
+    /// refused.
     #[test]
     fn a_session_secret_is_256_bits_in_base64url() {
         let secret = secret(0xff);
@@ -137,7 +142,7 @@ mod tests {
         }
     }
 
-    /// S4, 109: a token is of one secret, so a page from before the secret changed posts nothing.
+    /// S4, 109: a CSRF token belongs to one secret: a form from before a renewal is refused.
     #[test]
     fn a_csrf_token_is_of_one_session() {
         let (first, second) = (secret(1), secret(2));

@@ -15,10 +15,10 @@ use crate::store::{
 };
 use crate::vocabulary::Subject;
 
-/// Longest label that is kept, in characters.
+/// Longest label that is stored, in characters.
 const LONGEST_LABEL: usize = 256;
 
-/// Signs browsers in and out, tells who is signed in, and resets passwords.
+/// Browser sessions: sign-in, authentication, renewal, sign-out and password resets.
 ///
 /// ```
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,7 +30,7 @@ const LONGEST_LABEL: usize = 256;
 /// let store = MemoryTokens::new();
 /// let sessions = Sessions::new(store, SessionCookie::new("session")?, SystemClock, OsEntropy);
 ///
-/// // the password was right
+/// // after the password was verified
 /// let mut browser = HeaderMap::new();
 /// let begun = sessions.sign_in(&browser, &"ada".parse()?, None).await?;
 /// let cookie = begun.set_cookie.to_str()?.split(';').next().ok_or("no cookie")?;
@@ -58,7 +58,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Sessions with the usual timeouts.
+    /// Creates sessions with the default timeouts: 30 minutes idle, eight hours in total.
     #[must_use]
     pub fn new(
         store: impl SessionStore + 'static,
@@ -77,7 +77,7 @@ impl Sessions {
         }
     }
 
-    /// Tells `events` what happens, each thing once it is done.
+    /// Sets a callback for events. It is called after each operation.
     #[must_use]
     pub fn with_events(self, events: impl Fn(AuthEvent) + Send + Sync + 'static) -> Self {
         Self {
@@ -86,7 +86,8 @@ impl Sessions {
         }
     }
 
-    /// Counts in `store` how many letters each address is sent; see [`issue_reset`](Self::issue_reset).
+    /// Limits the reset messages per address, by counts in `store`; see
+    /// [`issue_reset`](Self::issue_reset).
     #[must_use]
     pub fn with_reset_limit(self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
         Self {
@@ -95,25 +96,26 @@ impl Sessions {
         }
     }
 
-    /// Ends sessions by other timeouts. Those that have begun keep theirs.
+    /// Sets the timeouts. Existing sessions keep theirs.
     #[must_use]
     pub fn with_timeouts(self, timeouts: SessionTimeouts) -> Self {
         Self { timeouts, ..self }
     }
 
-    /// How the cookie is set and read.
+    /// Returns the session cookie.
     #[must_use]
     pub const fn cookie(&self) -> &SessionCookie {
         &self.cookie
     }
 
-    /// Begins a session for `subject`, who has just proven who they are, under a secret that nobody has seen, and ends the
-    /// one that the browser had, with what was granted in it. What was granted in one that timed out goes on: nobody signed out.
-    /// Of `label`, such as the `User-Agent`, the first 256 characters are kept.
+    /// Starts a session under a new secret for `subject`, whom the host has just authenticated. It
+    /// ends the session that the browser had, with its grants. Grants of a session that timed out
+    /// stay valid, because the user did not sign out. `label`, for example the `User-Agent`, is
+    /// truncated to 256 characters.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; the browser's old session may be over then.
+    /// [`StoreError`] when the store cannot answer. The previous session may have ended then.
     pub async fn sign_in(
         &self,
         headers: &HeaderMap,
@@ -137,19 +139,21 @@ impl Sessions {
         }
     }
 
-    /// Signs `subject` in, who has just proven who they are, where they may be signed in already: then their session goes on
-    /// under another secret, as signed in now, with what was granted in it, and lasts no longer for it. Where nobody is, or
-    /// somebody else, another session begins as by [`sign_in`](Self::sign_in).
+    /// Signs `subject` in again, whom the host has just authenticated. If the browser has a session
+    /// of the same user, it continues under a new secret with a new `auth_time`; its grants stay,
+    /// and its absolute timeout does not move. Otherwise a new session starts as in
+    /// [`sign_in`](Self::sign_in).
     ///
-    /// For a client that wants the password again, by `prompt=login` or `max_age`: it does not sign the others out.
+    /// Use it for clients that require a new authentication by `prompt=login` or `max_age`: other
+    /// clients stay signed in.
     ///
     /// # Errors
     ///
-    /// As [`sign_in`](Self::sign_in).
+    /// See [`sign_in`](Self::sign_in).
     ///
     /// # Security
     ///
-    /// Whoever had the old secret has nothing any more, but for what was granted to clients in the session meanwhile.
+    /// The old secret no longer authenticates. Grants that were made with it meanwhile stay valid.
     pub async fn sign_in_again(
         &self,
         headers: &HeaderMap,
@@ -166,8 +170,8 @@ impl Sessions {
         self.sign_in(headers, subject, label).await
     }
 
-    /// Who is signed in at the browser that sent these headers. Counts as a use of the session, which is written about once in
-    /// a tenth of its idle timeout.
+    /// Returns the session of the browser that sent these headers. It counts as a use of the
+    /// session; the store is written about once in a tenth of the idle timeout.
     ///
     /// # Errors
     ///
@@ -188,12 +192,14 @@ impl Sessions {
         Ok(Ok(session))
     }
 
-    /// Puts the browser's session under another secret, as its user gains rights; the old one is worth nothing from the same
-    /// step on. When they prove again who they are, [`sign_in_again`](Self::sign_in_again) does the same and more.
+    /// Renews the secret of the browser's session when the user gains privileges. The old secret no
+    /// longer authenticates. When the user authenticates again, use
+    /// [`sign_in_again`](Self::sign_in_again), which includes this.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; the old secret may be dead then, and its user signs in again.
+    /// [`StoreError`] when the store cannot answer. The old secret may be invalid then, and the
+    /// user signs in again.
     pub async fn renew(&self, headers: &HeaderMap) -> Result<Result<NewSession, SignedOut>, StoreError> {
         let now = self.clock.now();
         let old = match self.find(headers, now).await? {
@@ -206,19 +212,20 @@ impl Sessions {
         }
     }
 
-    /// Ends the browser's session, if it has one, with what was granted in it, and answers the `Set-Cookie` that takes its
-    /// cookie away. A session that another request of the browser renews meanwhile is the same session. Of one that timed out what was
-    /// granted in it still ends, until it is too old and [purged](SessionStore::purge_sessions).
+    /// Ends the browser's session, if it has one, and revokes its grants. Returns the `Set-Cookie`
+    /// value that deletes the cookie. A concurrent renewal does not prevent it. For a session that
+    /// timed out the grants are still revoked, until the session is
+    /// [purged](SessionStore::purge_sessions) after its absolute timeout.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]: the session may live on.
+    /// [`StoreError`] when the store cannot answer. The session may still be active.
     pub async fn sign_out(&self, headers: &HeaderMap) -> Result<HeaderValue, StoreError> {
         self.end_that_of(headers, self.clock.now()).await?;
         Ok(self.cookie.clear())
     }
 
-    /// The active sessions of `subject`, the last begun first: for a page that lists them.
+    /// Returns the active sessions of `subject`, newest first, for a page that lists them.
     ///
     /// # Errors
     ///
@@ -227,13 +234,14 @@ impl Sessions {
         self.store.sessions_of(subject, self.clock.now()).await
     }
 
-    /// Ends a session from that list, with what was granted in it, and answers whether `subject` had it.
+    /// Ends a session of that list and revokes its grants. Returns `true` if it belongs to
+    /// `subject`.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]: the session may live on.
+    /// [`StoreError`] when the store cannot answer. The session may still be active.
     pub async fn end(&self, subject: &Subject, id: &SessionId) -> Result<bool, StoreError> {
-        // whose a session is never changes
+        // the user of a session never changes
         let sessions = self.of(subject).await?;
         match sessions.iter().find(|session| session.id == *id) {
             Some(session) => self.end_one(session).await.map(|()| true),
@@ -241,19 +249,21 @@ impl Sessions {
         }
     }
 
-    /// Ends everything of `subject`: sessions, but for `keep` and what was granted in it, codes, token families and reset
-    /// tokens.
+    /// Signs `subject` out everywhere: ends all sessions, codes, token families and reset tokens,
+    /// except the session `keep` and its grants.
     ///
-    /// Call it with [`RevocationReason::PasswordChanged`] when a password is changed by other means than a reset token.
+    /// Call it with [`RevocationReason::PasswordChanged`] when the password is changed without a
+    /// reset token.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     ///
     /// # Security
     ///
-    /// JWT access tokens that a resource server verifies by itself live on until they expire. To whoever asks by introspection they are
-    /// dead at once; an `resource::Introspection` believes its last answer for some seconds more, as configured.
+    /// JWT access tokens that resource servers verify locally stay valid until they expire.
+    /// Introspection reports them as inactive at once; an `resource::Introspection` may have a
+    /// cached response for some seconds, as configured.
     pub async fn sign_out_everywhere(
         &self,
         subject: &Subject,
@@ -287,7 +297,7 @@ impl Sessions {
         })
     }
 
-    /// What a step has found that was not so when it was decided on.
+    /// Finds the reason after a concurrent change.
     async fn why(&self, headers: &HeaderMap, now: SystemTime) -> Result<SignedOut, StoreError> {
         Ok(self.find(headers, now).await?.err().unwrap_or(SignedOut::Unknown))
     }
@@ -329,7 +339,7 @@ impl Sessions {
         }
     }
 
-    /// The session under another secret; `None` when it is over, or under another already.
+    /// Renews the secret; `None` if the session has ended or was renewed concurrently.
     async fn renewed(
         &self,
         old: &SessionRecord,
@@ -365,7 +375,7 @@ fn about(kind: AuthEventKind, session: &SessionRecord) -> AuthEvent {
         .of_session(Some(session.id))
 }
 
-/// The end of everything of `subject`, but for what is kept.
+/// Event of a sign-out everywhere.
 pub(super) fn ended(subject: &Subject, keep: Option<&SessionId>, reason: RevocationReason) -> AuthEvent {
     AuthEvent::new(AuthEventKind::SignedOutEverywhere)
         .ended_by(reason)

@@ -3,44 +3,44 @@ use http::HeaderValue;
 use super::SessionSecret;
 use crate::store::SessionRecord;
 
-/// An active session, and the secret by which its browser has it.
+/// An active session with the secret of its browser.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Session {
-    /// The secret: for a form's [`csrf_token`](SessionSecret::csrf_token).
+    /// Secret, for the [`csrf_token`](SessionSecret::csrf_token) of forms.
     pub secret: SessionSecret,
-    /// Who is signed in, since when and how long.
+    /// Record of the session: user, sign-in and timeouts.
     pub record: SessionRecord,
 }
 
-/// A session under a new secret, which its browser has yet to be told.
+/// A session with a new secret, which the response must send to the browser.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 #[must_use = "a browser that is not given the cookie is not signed in"]
 pub struct NewSession {
-    /// The session.
+    /// Session with its new secret.
     pub session: Session,
-    /// The `Set-Cookie` of the answer.
+    /// `Set-Cookie` value for the response.
     pub set_cookie: HeaderValue,
 }
 
-/// Why nobody is signed in at a browser.
+/// Reason for which a browser has no active session.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignedOut {
-    /// There is no cookie, or none that could be ours.
+    /// The request has no session cookie, or a malformed one.
     #[error("no session cookie")]
     NoCookie,
-    /// No session is known under that secret: it was never begun, was renewed, or was over long ago.
+    /// No session has that secret: it was invented, was renewed, or its session was purged.
     #[error("no such session")]
     Unknown,
-    /// It was left idle too long.
+    /// The idle timeout has passed.
     #[error("session left idle")]
     IdleExpired,
-    /// It was too old.
+    /// The absolute timeout has passed.
     #[error("session too old")]
     AbsoluteExpired,
-    /// It was ended; the record of the session says why.
+    /// The session was ended; its record has the reason.
     #[error("session ended")]
     Revoked,
 }

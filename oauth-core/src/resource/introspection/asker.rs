@@ -13,12 +13,12 @@ use crate::ports::Entropy;
 use crate::secret::ClientSecret;
 use crate::vocabulary::{ClientId, Endpoint, Issuer};
 
-/// The confidential client that speaks for a resource server.
+/// Client authentication for introspection requests.
 #[derive(Clone)]
 pub(super) enum Asker {
-    /// Proves itself by a header that is the same each time.
+    /// The same header for each request.
     Secret(HeaderValue),
-    /// Proves itself anew each time.
+    /// New credentials for each request, for example an assertion.
     Client {
         id: ClientId,
         credentials: ClientCredentials,
@@ -32,7 +32,8 @@ impl Asker {
         Self::Secret(BasicCredentials { client_id, secret }.to_header())
     }
 
-    /// Asks what a token is worth ([RFC 7662 §2.1](https://www.rfc-editor.org/rfc/rfc7662#section-2.1)).
+    /// Builds an introspection request ([RFC 7662
+    /// §2.1](https://www.rfc-editor.org/rfc/rfc7662#section-2.1)).
     pub(super) fn request(
         &self,
         endpoint: &Endpoint,

@@ -1,4 +1,4 @@
-//! Asking the issuer what a token is worth, [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662).
+//! Introspection client with cache, [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662).
 
 mod asker;
 mod response;
@@ -25,32 +25,32 @@ use crate::secret::{ClientSecret, TokenHash};
 use crate::time::later;
 use crate::vocabulary::{ClientId, Endpoint, Issuer};
 
-/// How long an answer is believed unless said otherwise.
+/// Default lifetime of a cached response: ten seconds.
 const LIFETIME: Duration = Duration::from_secs(10);
-/// The longest that one may be: a revoked token opens the API for as long.
+/// Maximum lifetime of a cached response: a revoked token is accepted that long.
 const MAX_LIFETIME: Duration = Duration::from_secs(300);
-/// How many answers are kept unless said otherwise.
+/// Default number of cached responses.
 const CAPACITY: usize = 10_000;
-/// How many questions are under way at most; who comes with yet another token is told to come back.
+/// Maximum number of concurrent introspection requests; callers with further tokens get 503.
 const MAX_FLIGHTS: usize = 1_024;
 
-/// Why nothing is known of a token.
+/// Failure of an introspection.
 #[derive(Clone, Debug)]
 pub(super) enum AskError {
-    /// It is not active, or not meant for this resource server.
+    /// The token is inactive, or not for this resource server.
     Inactive,
-    /// The issuer gave no answer.
+    /// The issuer did not respond.
     Unavailable(Arc<dyn Error + Send + Sync>),
 }
 
-/// The response was no introspection response.
+/// The response is not an introspection response.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "the introspection endpoint answered with status {0} and no introspection response of 64 KiB at most"
 )]
 struct NoIntrospectionResponse(http::StatusCode);
 
-/// So many questions are under way that no other is asked.
+/// The limit of concurrent introspection requests is reached.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("as many questions as may be are under way to the introspection endpoint")]
 struct TooManyQuestions;
@@ -58,24 +58,27 @@ struct TooManyQuestions;
 type Told = Result<Arc<Active>, AskError>;
 type Flight = Shared<BoxFuture<'static, Told>>;
 
-/// Asks one issuer what its tokens are worth, and remembers what it said of those that are active.
+/// Introspection client for the opaque tokens of one issuer ([RFC
+/// 7662](https://www.rfc-editor.org/rfc/rfc7662)), with a cache.
 ///
-/// Callers that come with one token at once ask once. What is remembered is bounded in number and in time: for ten seconds unless
-/// said otherwise, and never beyond the end of the token. Where a revocation is known of earlier, [`forget`](Self::forget) it, and
-/// the issuer is asked anew. That a token is not active is not remembered.
+/// - Requests are single-flight: concurrent callers with the same token share one.
+/// - Responses for active tokens are cached, ten seconds by default and never beyond the expiry of
+///   the token. Responses for inactive tokens are not cached.
+/// - The cache is bounded in size: 10,000 responses by default.
+/// - [`forget`](Self::forget) removes a token that the host knows to be revoked.
+/// - At most 1,024 requests are in progress; further callers get 503. So a flood of unknown tokens
+///   takes bounded memory.
 ///
-/// Cheap to clone; clones share what they remember. What is remembered is what the issuer said, and each resource server judges it for
-/// itself: a token opens no audience but its own, whoever asked first.
+/// Cheap to clone; clones share the cache. The cache holds the issuer's response; each resource
+/// server checks its own audience against it.
 ///
 /// # Security
 ///
-/// A token passes only where the issuer says `Bearer` or `DPoP` as its `token_type`: RFC 7662 lets it leave that out, but a refresh
-/// token is active, too, and would pass for an access token. For an issuer that does leave it out there is
-/// [`danger_allow_untyped_tokens`](Self::danger_allow_untyped_tokens).
-///
-/// A token that was revoked opens the API for as long as its answer is remembered. Answers that are no answers are no permission
-/// either: the caller is told to come back. So is who comes while 1024 questions are under way, so that a flood of tokens that
-/// nobody knows takes bounded memory.
+/// - A token is accepted only if `token_type` of the response is `Bearer` or `DPoP`. RFC 7662 makes
+///   it optional, but without it an active refresh token would pass as an access token. For issuers
+///   that omit it, see [`danger_allow_untyped_tokens`](Self::danger_allow_untyped_tokens).
+/// - A revoked token is accepted as long as its response is cached.
+/// - A malformed response is a failure (503), never an acceptance.
 #[derive(Clone)]
 pub struct Introspection {
     inner: Arc<Inner>,
@@ -86,7 +89,7 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// Whom to ask, how, and what to make of the answers.
+/// Settings of the requests and the cache.
 #[derive(Clone)]
 struct Manner {
     endpoint: Endpoint,
@@ -100,13 +103,15 @@ struct Manner {
 struct State {
     cache: Cache<Active>,
     flights: HashMap<TokenHash, (u64, WeakShared<BoxFuture<'static, Told>>)>,
-    /// Counts flights and revocations: an answer that was asked for before a revocation is not kept after it.
+    /// Counts requests and revocations: the response to a request from before a revocation is not
+    /// cached.
     turn: u64,
     forgotten_at: u64,
 }
 
 impl Introspection {
-    /// Asks at `endpoint`, as the confidential client that speaks for this resource server: with its secret in the header.
+    /// Creates a client of `endpoint` that authenticates for this resource server by
+    /// `client_secret_basic`.
     #[must_use]
     pub fn new(
         endpoint: Endpoint,
@@ -117,10 +122,10 @@ impl Introspection {
         Self::by(Asker::of_secret(client_id, secret), endpoint, Arc::new(transport))
     }
 
-    /// As [`new`](Self::new), as a client that proves itself in another way: by an assertion for `issuer`, another one for each question;
-    /// by a secret in the form; or by the certificate that the transport shows, where its issuer wants to see it
-    /// ([`introspection_endpoint_by_certificate`](crate::client::Provider::introspection_endpoint_by_certificate)). No issuer answers a
-    /// client that proves nothing. The clock of the ports is not read.
+    /// Creates a client of `endpoint` with other credentials: an assertion for `issuer`, new for
+    /// each request; a secret in the form; or the certificate that the transport presents, at the
+    /// issuer's [mTLS alias](crate::client::Provider::introspection_endpoint_by_certificate).
+    /// Issuers refuse [`ClientCredentials::None`]. The clock of `ports` is not used.
     #[must_use]
     pub fn of_client(
         endpoint: Endpoint,
@@ -161,8 +166,8 @@ impl Introspection {
         }
     }
 
-    /// Remembers `capacity` answers at most, for `lifetime` each; more than five minutes count as five minutes, and none is remembered
-    /// for no time. What was remembered before is not.
+    /// Sets the lifetime of cached responses, at most five minutes, and their number. A lifetime of
+    /// zero disables the cache. The cache starts empty.
     #[must_use]
     pub fn with_cache(self, lifetime: Duration, capacity: usize) -> Self {
         Self::in_manner(Manner {
@@ -172,15 +177,16 @@ impl Introspection {
         })
     }
 
-    /// Takes the tokens of an issuer that leaves `token_type` out of its answers, as
-    /// [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2) lets it. What was remembered before is not.
+    /// Accepts responses without `token_type`, which [RFC 7662
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2) allows. The cache starts empty.
     ///
     /// # Security
     ///
-    /// Nothing in such an answer tells an access token from a refresh token, which is active, too, and lives longer: whoever has one
-    /// may call the API with it, unless the issuer calls refresh tokens inactive to resource servers or names no audience for them. Ask
-    /// it which of these it does before you turn this on. A type that is there must still be `Bearer` or `DPoP`, and a token with a
-    /// `cnf` is still bound to what that says.
+    /// Without a type, an access token and an active refresh token look the same: the holder of a
+    /// refresh token, which lives longer, could call the API with it. Enable this only if the
+    /// issuer reports refresh tokens as inactive to resource servers, or without an audience. A
+    /// `token_type` that is present must still be `Bearer` or `DPoP`, and a token with `cnf` is
+    /// still bound.
     #[must_use]
     pub fn danger_allow_untyped_tokens(self) -> Self {
         Self::in_manner(Manner {
@@ -189,8 +195,9 @@ impl Introspection {
         })
     }
 
-    /// Forgets what was said of a token, because it was revoked: who presents it from now on is asked about anew, also if an answer
-    /// is under way. The hash is that of the token as it is sent, as events of a server of this crate have it.
+    /// Removes a revoked token from the cache. The next request is introspected again, also if a
+    /// request is in progress. The hash is that of the token as sent, as in the events of this
+    /// crate's authorization server.
     pub fn forget(&self, token: &TokenHash) {
         let mut state = self.inner.state();
         state.cache.remove(token);
@@ -198,7 +205,7 @@ impl Introspection {
         state.forgotten_at = state.next_turn();
     }
 
-    /// Forgets everything: a whole family was revoked, for instance, and nobody knows its tokens.
+    /// Clears the cache, for example after the revocation of a family whose tokens are unknown.
     pub fn forget_all(&self) {
         let mut state = self.inner.state();
         state.cache.clear();
@@ -206,7 +213,7 @@ impl Introspection {
         state.forgotten_at = state.next_turn();
     }
 
-    /// What an active token grants at a resource server of this policy.
+    /// Grant of an active token at a resource server of this policy.
     pub(super) async fn granted(
         &self,
         token: &str,
@@ -225,7 +232,7 @@ impl Introspection {
             Ok(active) => active,
             Err(flight) => flight.await?,
         };
-        // a resource server of another policy may have asked for it
+        // a resource server of another policy may have requested it
         if active.is_for(policy, now) {
             Ok(Arc::clone(active.granted()))
         } else {
@@ -233,7 +240,7 @@ impl Introspection {
         }
     }
 
-    /// The question that is under way, or a new one.
+    /// The request in progress for this token, or a new one.
     fn flight(
         &self,
         state: &mut State,
@@ -249,7 +256,7 @@ impl Introspection {
         }
     }
 
-    /// Begins to ask. Whoever waits for the answer drives the asking; it ends when nobody does.
+    /// Starts a request. Its waiters poll it; it ends when they are all dropped.
     fn take_off(
         &self,
         state: &mut State,
@@ -266,7 +273,7 @@ impl Introspection {
         let (policy, token) = (policy.clone(), Zeroizing::new(token.to_owned()));
         let asking = async move {
             let told = question.inner.ask(&token, now).await;
-            // what opens nothing where it was asked for is asked about anew
+            // a response that is useless here is not cached
             let useful = told.as_ref().ok().filter(|active| active.is_for(&policy, now));
             if let Some(active) = useful {
                 question.keep(active, now);
@@ -282,7 +289,7 @@ impl Introspection {
 }
 
 impl Inner {
-    /// Nothing panics while it is held.
+    /// Nothing panics while it is locked.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -311,8 +318,8 @@ fn unavailable(fault: impl Error + Send + Sync + 'static) -> AskError {
     AskError::Unavailable(Arc::new(fault))
 }
 
-/// What one flight asks. Its end, by an answer or because nobody waits for it any more, takes it off the list; so it must not be
-/// dropped while the state is held.
+/// One request. It removes itself from the list of flights when it ends or when all waiters are
+/// dropped, so it must not be dropped while the state is locked.
 struct Question {
     inner: Arc<Inner>,
     turn: u64,
@@ -320,7 +327,8 @@ struct Question {
 }
 
 impl Question {
-    /// Keeps what it brought unless something was revoked meanwhile, and not beyond the end of the token.
+    /// Caches the response, unless there was a revocation since, and not beyond the expiry of the
+    /// token.
     fn keep(&self, active: &Arc<Active>, asked_at: SystemTime) {
         let until = later(asked_at, self.inner.manner.lifetime).min(active.expires_at());
         let mut state = self.inner.state();
@@ -333,7 +341,7 @@ impl Question {
 impl Drop for Question {
     fn drop(&mut self) {
         let mut state = self.inner.state();
-        // the token may have been forgotten, and asked about anew
+        // the token may have been forgotten and requested again
         if state
             .flights
             .get(&self.hash)

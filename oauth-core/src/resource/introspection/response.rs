@@ -13,7 +13,8 @@ use crate::json;
 use crate::resource::authenticated_token::Granted;
 use crate::vocabulary::{AccessTokenTerms, Confirmation, Scopes};
 
-/// An answer on the wire, [RFC 7662 §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2); members nobody knows are ignored.
+/// Introspection response on the wire, [RFC 7662
+/// §2.2](https://www.rfc-editor.org/rfc/rfc7662#section-2.2). Unknown members are ignored.
 #[derive(Deserialize)]
 struct Wire<'a> {
     active: bool,
@@ -33,7 +34,8 @@ struct Wire<'a> {
     iat: Option<NumericDate>,
     #[serde(default)]
     nbf: Option<NumericDate>,
-    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2); what is no date says nothing.
+    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2); a malformed date counts
+    /// as absent.
     #[serde(default, deserialize_with = "readable")]
     auth_time: Option<NumericDate>,
     #[serde(borrow, default)]
@@ -49,15 +51,15 @@ fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Numeric
     Ok(NumericDate::deserialize(value).ok())
 }
 
-/// What an issuer says of an active token, whoever asks: whether it opens anything is judged [for each caller](Self::is_for).
+/// Active token. [`is_for`](Self::is_for) checks it for each resource server.
 pub(super) struct Active {
     issuer: Option<String>,
     times: Times,
     granted: Arc<Granted>,
 }
 
-/// What the token says, or that it is not active; none where the answer is no answer. One without a type is read where
-/// `takes_untyped` says so.
+/// Reads a response: `Some(None)` for an inactive token, `None` for a malformed response. With
+/// `takes_untyped` the `token_type` is optional.
 pub(super) fn read(response: &Response<Bytes>, takes_untyped: bool) -> Option<Option<Active>> {
     if response.status() != StatusCode::OK || response.body().len() > MAX_LENGTH {
         return None;
@@ -67,8 +69,8 @@ pub(super) fn read(response: &Response<Bytes>, takes_untyped: bool) -> Option<Op
 }
 
 impl Active {
-    /// None for what an issuer may call active and no resource server must: a token that opens nothing by its kind, one that is for
-    /// nobody or has no end, and one that is bound to something which nobody here can check.
+    /// Returns `None` for tokens that may be active but must be refused: of another type, without
+    /// audience or expiry, or with an unsupported binding.
     fn of(wire: &Wire<'_>, takes_untyped: bool) -> Option<Self> {
         let confirmation = wire
             .cnf
@@ -78,10 +80,10 @@ impl Active {
             .ok()?;
         let is_bound = matches!(confirmation, Some(Confirmation::Jkt(_)));
         let opens = match wire.token_type.as_deref() {
-            // a refresh token has no type, and is active, too
+            // a refresh token is active, too, and has no type
             None => takes_untyped,
             Some(of_bearer) if of_bearer.eq_ignore_ascii_case("Bearer") => true,
-            // a bound token that does not say to what must not pass for a bearer token
+            // a DPoP token without its key must not pass as a bearer token
             Some(token_type) => token_type.eq_ignore_ascii_case("DPoP") && is_bound,
         };
         if !opens {
@@ -99,7 +101,7 @@ impl Active {
             Some(scopes) => scopes.parse().ok()?,
         };
         let terms = AccessTokenTerms {
-            // a client that acts for itself may have no other name
+            // a token of client credentials may have no `sub`
             subject: wire.sub.as_deref().unwrap_or(client_id).parse().ok()?,
             client_id: client_id.parse().ok()?,
             scopes,
@@ -124,7 +126,8 @@ impl Active {
         self.granted.terms.expires_at
     }
 
-    /// Whether it opens anything there and then: it is of that issuer, for that audience, and not over.
+    /// Returns `true` if the token is valid at a resource server of this policy: issuer, audience
+    /// and lifetime.
     pub(super) fn is_for(&self, policy: &AccessTokenPolicy, now: SystemTime) -> bool {
         let issuer = self.issuer.as_deref();
         issuer.is_none_or(|issuer| issuer == policy.issuer().as_str())
@@ -132,7 +135,7 @@ impl Active {
             && self.times.check(now, policy.leeway()).is_ok()
     }
 
-    /// What it grants to whom it [is for](Self::is_for).
+    /// Grant of the token, for servers that it [is for](Self::is_for).
     pub(super) const fn granted(&self) -> &Arc<Granted> {
         &self.granted
     }
