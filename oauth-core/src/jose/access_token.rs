@@ -16,26 +16,27 @@ use crate::json;
 use crate::secret::AccessToken;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Issuer, Scopes};
 
-/// What a JWT access token says.
+/// Claims of a JWT access token.
 ///
-/// An example is in the [module](super).
+/// The [module](super) has an example.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every claim"
 )]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AccessTokenClaims {
-    /// `iss`: who issued it.
+    /// `iss`: issuer.
     pub issuer: Issuer,
-    /// `sub`, `aud`, `client_id`, `scope`, `cnf`, `iat` and `exp`, the last two cut to whole seconds.
+    /// `sub`, `aud`, `client_id`, `scope`, `cnf`, `iat` and `exp`; the last two are truncated to
+    /// whole seconds.
     pub terms: AccessTokenTerms,
-    /// `jti`: its unique name.
+    /// `jti`: unique identifier of the token.
     pub jti: String,
-    /// `auth_time`: when the person signed in, cut to whole seconds.
+    /// `auth_time`: instant of the user's authentication, truncated to whole seconds.
     pub auth_time: Option<SystemTime>,
 }
 
-/// Which JWT access tokens are accepted.
+/// Policy for accepting JWT access tokens.
 #[derive(Clone, Debug)]
 pub struct AccessTokenPolicy {
     issuer: Issuer,
@@ -44,7 +45,8 @@ pub struct AccessTokenPolicy {
 }
 
 impl AccessTokenPolicy {
-    /// Tokens of this issuer for this audience, with clocks that differ by at most five seconds.
+    /// Accepts tokens of this issuer for this audience, with a clock difference of at most five
+    /// seconds.
     #[must_use]
     pub fn new(issuer: Issuer, audience: Audience) -> Self {
         Self {
@@ -54,24 +56,24 @@ impl AccessTokenPolicy {
         }
     }
 
-    /// Sets how far clocks may differ; more than a minute counts as a minute.
+    /// Sets the tolerated clock difference, at most a minute.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = capped(leeway);
         self
     }
 
-    /// Whom the tokens are from.
+    /// Accepted issuer.
     pub(crate) const fn issuer(&self) -> &Issuer {
         &self.issuer
     }
 
-    /// Whom they are for.
+    /// Accepted audience.
     pub(crate) const fn audience(&self) -> &Audience {
         &self.audience
     }
 
-    /// How far clocks may differ.
+    /// Tolerated clock difference.
     pub(crate) const fn leeway(&self) -> Duration {
         self.leeway
     }
@@ -92,7 +94,7 @@ impl AccessTokenPolicy {
     }
 }
 
-/// The claims as they are on the wire, [RFC 9068 §2.2](https://www.rfc-editor.org/rfc/rfc9068#section-2.2).
+/// Claims on the wire, [RFC 9068 §2.2](https://www.rfc-editor.org/rfc/rfc9068#section-2.2).
 #[derive(Deserialize, Serialize)]
 struct Wire<'a> {
     #[serde(borrow)]
@@ -126,7 +128,7 @@ impl AccessTokenClaims {
     ///
     /// # Errors
     ///
-    /// The signer failed, or a time lies before 1970.
+    /// [`SigningError`] when the signer failed or a time is before 1970.
     pub fn sign(&self, key: &SigningKey) -> Result<AccessToken, SigningError> {
         let terms = &self.terms;
         let wire = Wire {
@@ -156,13 +158,14 @@ impl AccessTokenClaims {
         AccessToken::from_compact(token).map_err(SigningError::new)
     }
 
-    /// Verifies a token and reads its claims,
-    /// [RFC 9068 §4](https://www.rfc-editor.org/rfc/rfc9068#section-4).
+    /// Verifies a token and returns its claims, [RFC 9068
+    /// §4](https://www.rfc-editor.org/rfc/rfc9068#section-4).
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token. A token that is bound to a key of its sender (`cnf`) is refused,
-    /// because nothing here checks that the sender has the key; a [`ResourceServer`](crate::resource::ResourceServer) does.
+    /// [`JwtError`] when the token is invalid. A token with `cnf` (sender-constrained) is refused,
+    /// because its proof is not checked here; use a
+    /// [`ResourceServer`](crate::resource::ResourceServer) for such tokens.
     pub fn verify(
         token: &str,
         keys: &KeySet,
@@ -176,7 +179,8 @@ impl AccessTokenClaims {
         }
     }
 
-    /// As [`verify`](Self::verify), also a token that is bound: what its sender has to prove is the caller's to check.
+    /// Like [`verify`](Self::verify), but accepts sender-constrained tokens. The caller checks the
+    /// proof.
     pub(crate) fn verify_bound(
         token: &str,
         keys: &KeySet,
@@ -188,7 +192,7 @@ impl AccessTokenClaims {
         let wire: Wire<'_> = token.claims()?;
         policy.check(&wire, now)?;
         let confirmation = wire.cnf.as_ref().map(Confirmation::deserialize).transpose();
-        // what nobody here can check, nobody can have proven
+        // an unsupported binding cannot be checked
         let confirmation = confirmation.map_err(|_| JwtError::SenderConstrained)?;
         token.verify(key)?;
         Self::from_wire(&wire, &policy.issuer, confirmation)

@@ -1,4 +1,4 @@
-//! The signature algorithms.
+//! Signature algorithms.
 
 use std::fmt;
 
@@ -6,23 +6,24 @@ use sha2::{Digest, Sha256, Sha512};
 
 /// A signature algorithm, [RFC 7518 §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1).
 ///
-/// All are asymmetric: a key that verifies cannot sign, so a published key set gives nobody a token.
+/// All are asymmetric: a published verification key cannot sign.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
     Es256,
-    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1), also by its name `Ed25519`.
+    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1); the name
+    /// `Ed25519` is also accepted.
     EdDsa,
-    /// RSASSA-PKCS1-v1_5 with SHA-256: verified, but no key that lives here signs with it.
+    /// RSASSA-PKCS1-v1_5 with SHA-256, for verification only.
     Rs256,
 }
 
 impl Algorithm {
-    /// Every algorithm.
+    /// All algorithms.
     pub const ALL: [Self; 3] = [Self::Es256, Self::EdDsa, Self::Rs256];
 
-    /// The name on the wire.
+    /// Returns the value of `alg`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -32,8 +33,9 @@ impl Algorithm {
         }
     }
 
-    /// Every name that peers may write: ours, and the one that says the curve, too, where ours is older
-    /// ([RFC 9864 §2.2](https://www.rfc-editor.org/rfc/rfc9864#section-2.2)). We write the older one, which every peer reads.
+    /// Accepted names: the one that is sent, and the fully specified one of [RFC 9864
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc9864#section-2.2). The older name is sent, because
+    /// all peers accept it.
     const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Es256 => &["ES256"],
@@ -42,27 +44,27 @@ impl Algorithm {
         }
     }
 
-    /// The names of these algorithms, as metadata and challenges list what is taken.
+    /// Accepted names of these algorithms, for metadata and challenges.
     pub(crate) fn names_of(algorithms: &[Self]) -> Vec<&'static str> {
         let names = algorithms.iter().flat_map(|algorithm| algorithm.names());
         names.copied().collect()
     }
 
-    /// Reads the exact name: letter case matters
-    /// ([RFC 7515 §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
+    /// Parses a name exactly, with letter case ([RFC 7515
+    /// §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
     pub(crate) fn of(name: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|algorithm| algorithm.names().contains(&name))
     }
 
-    /// The left half of the hash of `text` in base64url: how an ID token names the access token beside it,
-    /// [OpenID Connect Core §3.1.3.6](https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken).
+    /// Left half of the hash of `text` in base64url, for `at_hash`, [OpenID Connect Core
+    /// §3.1.3.6](https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken).
     pub(super) fn half_hash(self, text: &str) -> String {
         use base64::Engine;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         let digest = match self {
             Self::Es256 | Self::Rs256 => Sha256::digest(text).to_vec(),
-            // Ed25519 hashes with SHA-512 inside
+            // Ed25519 uses SHA-512
             Self::EdDsa => Sha512::digest(text).to_vec(),
         };
         let half: Vec<u8> = digest.iter().copied().take(digest.len() / 2).collect();
@@ -91,7 +93,7 @@ mod tests {
         assert_eq!(Algorithm::Rs256.half_hash(code), "LDktKdoQak3Pk0cnXxCltA");
     }
 
-    /// O15, 65: `none` has no spelling, and neither has HMAC.
+    /// O15, 65: neither `none` nor HMAC parses, in any spelling.
     #[test]
     fn only_exact_names_are_algorithms() {
         for name in [

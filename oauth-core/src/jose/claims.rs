@@ -1,4 +1,4 @@
-//! Claims that every token shares: times and audiences.
+//! Claims of all tokens: times and audiences.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,20 +10,20 @@ use serde::ser::{Serialize, Serializer};
 use super::jwt::JwtError;
 use crate::time::later;
 
-/// Most that clocks may differ; more would keep stolen tokens alive.
+/// Maximum clock difference; more would extend the life of stolen tokens.
 pub(crate) const MAX_LEEWAY: Duration = Duration::from_secs(60);
-/// What two machines with synchronised clocks need.
+/// Default clock difference, enough for synchronised clocks.
 pub(super) const DEFAULT_LEEWAY: Duration = Duration::from_secs(5);
-/// The last second of the year 9999: dates beyond are mistakes, and would overflow on some hosts.
+/// Last second of the year 9999. Later dates are mistakes and would overflow on some hosts.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// A leeway that somebody asked for, cut to a minute.
+/// Limits a leeway to a minute.
 pub(super) fn capped(leeway: Duration) -> Duration {
     leeway.min(MAX_LEEWAY)
 }
 
-/// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2); fractions and
-/// negative numbers, which the RFC would allow, are refused.
+/// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2).
+/// Fractions and negative numbers, which the RFC allows, are refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct NumericDate(SystemTime);
 
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for NumericDate {
     }
 }
 
-/// The times of a token.
+/// Times of a token.
 pub(crate) struct Times {
     pub(crate) expires_at: NumericDate,
     pub(crate) issued_at: NumericDate,
@@ -67,8 +67,8 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Checks that `now` is in the life of the token, give or take `leeway`; at the instant of expiry it is
-    /// over.
+    /// Checks that `now` is within the lifetime of the token, with `leeway`. At the instant of
+    /// expiry the token is expired.
     pub(crate) fn check(&self, now: SystemTime, leeway: Duration) -> Result<(), JwtError> {
         let starts_at = self.not_before.map_or(self.issued_at.time(), |date| {
             date.time().max(self.issued_at.time())
@@ -83,8 +83,8 @@ impl Times {
     }
 }
 
-/// The `aud` claim: one string or an array of them,
-/// [RFC 7519 §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
+/// `aud` claim: a string or an array of strings, [RFC 7519
+/// §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Audiences<'a>(pub(crate) Vec<Cow<'a, str>>);
 
@@ -143,7 +143,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
 
-    /// O15, 74: a token is dead at the instant of its expiry, and not alive before its time.
+    /// O15, 74: a token is invalid at the instant of its expiry and before its first instant.
     #[test]
     fn life_ends_at_the_instant_of_expiry() {
         let times = Times {
@@ -169,7 +169,7 @@ mod tests {
         check(nearly(105), 5, Err(JwtError::NotYetValid));
     }
 
-    /// O15, 74: the later of `nbf` and `iat` counts, whichever it is.
+    /// O15, 74: the later of `nbf` and `iat` counts.
     #[test]
     fn life_begins_with_the_later_of_two_dates() {
         for not_before in [None, Some(at(90).into()), Some(at(100).into())] {
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// 74: clocks that differ by more than a minute are somebody's to mend.
+    /// 74: a leeway is limited to a minute.
     #[test]
     fn a_leeway_never_exceeds_a_minute() {
         assert_eq!(capped(Duration::from_secs(3600)), Duration::from_secs(60));

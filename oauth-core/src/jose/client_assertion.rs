@@ -21,12 +21,12 @@ use crate::secret::TokenHash;
 use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::{ClientId, Issuer};
 
-/// How far ahead `exp` may be: each assertion is remembered until then.
+/// Maximum time until `exp`; replay detection stores each assertion that long.
 const MAX_LIFE: Duration = Duration::from_secs(5 * 60);
-/// How long an assertion of our own lives: the way to the server and back.
+/// Lifetime of assertions that this crate signs: one minute.
 const OWN_LIFE: Duration = Duration::from_secs(60);
 
-/// What a client says, under its own signature, to prove to one authorization server that it is itself.
+/// Claims of a client assertion, with which a client authenticates at one authorization server.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -51,17 +51,17 @@ const OWN_LIFE: Duration = Duration::from_secs(60);
 )]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClientAssertion {
-    /// `iss` and `sub`: the client.
+    /// `iss` and `sub`: client.
     pub client_id: ClientId,
-    /// `jti`: the name of the assertion, never used twice.
+    /// `jti`: identifier of the assertion, unique per client.
     pub jti: String,
-    /// `iat`, cut to whole seconds.
+    /// `iat`, truncated to whole seconds.
     pub issued_at: Option<SystemTime>,
-    /// `exp`, cut to whole seconds.
+    /// `exp`, truncated to whole seconds.
     pub expires_at: SystemTime,
 }
 
-/// Which assertions are accepted: those of one client for one authorization server.
+/// Policy for accepting assertions of one client at one authorization server.
 #[derive(Clone, Debug)]
 pub struct ClientAssertionPolicy {
     issuer: Issuer,
@@ -69,8 +69,8 @@ pub struct ClientAssertionPolicy {
 }
 
 impl ClientAssertionPolicy {
-    /// Assertions of this client for the server that is this issuer. They expire within five minutes, and clocks
-    /// may differ by ten seconds.
+    /// Accepts assertions of this client for the server of this issuer. They must expire within
+    /// five minutes; clocks may differ by ten seconds.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: ClientId) -> Self {
         Self { issuer, client_id }
@@ -101,14 +101,14 @@ impl ClientAssertionPolicy {
     }
 }
 
-/// The claims as they are on the wire, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3).
+/// Claims on the wire, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3).
 #[derive(Deserialize, Serialize)]
 struct Wire<'a> {
     #[serde(borrow)]
     iss: Cow<'a, str>,
     #[serde(borrow)]
     sub: Cow<'a, str>,
-    /// One string: an assertion for several servers is one that each of them can use at the others.
+    /// A single string: with several audiences, one server could present the assertion to another.
     #[serde(borrow)]
     aud: Cow<'a, str>,
     #[serde(borrow)]
@@ -120,19 +120,19 @@ struct Wire<'a> {
     nbf: Option<NumericDate>,
 }
 
-/// A signed [`ClientAssertion`] on its way to the server.
+/// A signed [`ClientAssertion`], for one request.
 ///
-/// Redacted in `Debug`, wiped on drop.
+/// Its `Debug` is redacted, and it is wiped when dropped.
 ///
 /// # Security
 ///
-/// Whoever presents it first is this client, once and until it expires: send it to the server it names and to nobody
-/// else, and sign another one for the next request.
+/// The first party to present it authenticates as the client, once and until it expires. Send it
+/// only to the server that it names, and sign a new one for each request.
 #[derive(Clone)]
 pub struct SignedClientAssertion(Zeroizing<String>);
 
 impl SignedClientAssertion {
-    /// The token, for the parameter `client_assertion`.
+    /// Returns the JWT, for the parameter `client_assertion`.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -146,10 +146,10 @@ impl fmt::Debug for SignedClientAssertion {
 }
 
 impl ClientAssertion {
-    /// The value of the parameter `client_assertion_type`.
+    /// Value of the parameter `client_assertion_type`.
     pub const TYPE: &'static str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-    /// An assertion of the next minute, under a name that nobody can guess.
+    /// Creates an assertion with a random `jti` that is valid for one minute.
     #[must_use]
     pub fn new(client_id: ClientId, entropy: &dyn Entropy, now: SystemTime) -> Self {
         Self {
@@ -160,26 +160,26 @@ impl ClientAssertion {
         }
     }
 
-    /// What a [`ReplayStore`](crate::store::ReplayStore) knows it by: a hash of its purpose, its client and its `jti`, so that
-    /// no client spends what is another's.
+    /// Returns the key for a [`ReplayStore`](crate::store::ReplayStore): a hash of purpose, client
+    /// and `jti`, so that clients cannot use up each other's keys.
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
-        // no client id holds a NUL, so that no two pairs are written alike
+        // no client id contains NUL, so the text is unambiguous
         TokenHash::of(&format!("client_assertion\0{}\0{}", self.client_id, self.jti))
     }
 
-    /// The instant from which nobody need remember it: a minute after it is refused as expired, so that a server whose clock is behind
-    /// that of the one that forgets it, by a minute or less, refuses it too.
+    /// Returns the instant until which the key must be stored: a minute after the assertion is
+    /// refused as expired, for servers whose clock is up to a minute behind.
     #[must_use]
     pub fn replayable_until(&self) -> SystemTime {
         later(later(self.expires_at, CLIENT_LEEWAY), PURGE_ALLOWANCE)
     }
 
-    /// Signs the assertion for the authorization server that is `issuer`.
+    /// Signs the assertion for the authorization server of `issuer`.
     ///
     /// # Errors
     ///
-    /// The signer failed, or a time lies before 1970.
+    /// [`SigningError`] when the signer failed or a time is before 1970.
     pub fn sign(&self, key: &SigningKey, issuer: &Issuer) -> Result<SignedClientAssertion, SigningError> {
         let client_id = self.client_id.as_str();
         let wire = Wire {
@@ -195,12 +195,12 @@ impl ClientAssertion {
         Ok(SignedClientAssertion(Zeroizing::new(token)))
     }
 
-    /// Whom an assertion says that it is from, so that the keys of that client can be looked up. Nothing is
-    /// believed yet.
+    /// Returns the client that the assertion claims to be from, to look up its keys. The assertion
+    /// is not verified yet.
     ///
     /// # Errors
     ///
-    /// The token is malformed, or its `sub` is no client id.
+    /// [`JwtError`] when the token is malformed or its `sub` is not a client identifier.
     pub fn claimed_client(token: &str) -> Result<ClientId, JwtError> {
         #[derive(Deserialize)]
         struct Claimed<'a> {
@@ -212,16 +212,18 @@ impl ClientAssertion {
         sub.parse().map_err(|_| JwtError::Malformed)
     }
 
-    /// Verifies an assertion with the `keys` that the client is registered with.
+    /// Verifies an assertion with the registered `keys` of the client.
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token.
+    /// [`JwtError`] when the assertion is invalid.
     ///
     /// # Security
     ///
-    /// The caller has to spend [`replay_key`](Self::replay_key), until [`replayable_until`](Self::replayable_until), in its
-    /// [`ReplayStore`](crate::store::ReplayStore): seen twice, it is a replay.
+    /// The caller must store [`replay_key`](Self::replay_key) in its
+    /// [`ReplayStore`](crate::store::ReplayStore) until
+    /// [`replayable_until`](Self::replayable_until), and refuse the assertion as a replay if it was
+    /// stored before.
     pub fn verify(
         token: &str,
         keys: &KeySet,
@@ -231,8 +233,9 @@ impl ClientAssertion {
         Self::verify_alike(token, Some(keys), policy, now)
     }
 
-    /// As [`verify`](Self::verify), and as long for a client without keys: what is in order but for the key costs one signature of the
-    /// algorithm that its header names, whether the client has such a key, another one, or does not exist.
+    /// Like [`verify`](Self::verify), in the same time for a client without keys: an otherwise
+    /// valid assertion costs one signature of the algorithm in its header, also if the client has
+    /// no such key or does not exist.
     pub(crate) fn verify_alike(
         token: &str,
         keys: Option<&KeySet>,
@@ -248,7 +251,7 @@ impl ClientAssertion {
             policy.check(&wire, now)?;
             Ok(wire)
         });
-        // the reason for the host is that of the key, where the key is not there
+        // a missing key is the more useful reason for the host
         let wire = checked.map_err(|error| key.err().unwrap_or(error))?;
         let verified = black_box(token.verify(key.unwrap_or_else(|_| stand_in::key(algorithm))));
         key.and(verified)?;

@@ -1,5 +1,5 @@
-//! The compact serialization and the header,
-//! [RFC 7515 §7.1](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
+//! Compact serialization and header, [RFC 7515
+//! §7.1](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::json::{self, present};
 /// Longest token that is decoded, in bytes.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// A token taken apart; nothing of it is believed yet.
+/// A parsed token, not verified yet.
 pub(crate) struct Compact<'a> {
     signed: &'a str,
     header: &'a str,
@@ -25,8 +25,7 @@ pub(crate) struct Compact<'a> {
     signature: Vec<u8>,
 }
 
-/// What is read of a header. Members that could bring a key along (`jwk`, `jku`, `x5u`, `x5c`) are left out
-/// on purpose.
+/// Header of a token. Members that could bring a key (`jwk`, `jku`, `x5u`, `x5c`) are not read.
 #[derive(Deserialize)]
 struct Header<'a> {
     #[serde(borrow)]
@@ -43,7 +42,7 @@ struct Header<'a> {
     zip: bool,
 }
 
-/// The one member of a proof's header that the others' are not read for.
+/// Key in the header of a DPoP proof, the only type of token with one.
 #[derive(Deserialize)]
 struct EmbeddedKey {
     jwk: Value,
@@ -57,7 +56,7 @@ impl<'a> Compact<'a> {
         }
         let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::Malformed)?;
         let (header, payload) = signed.split_once('.').ok_or(JwtError::Malformed)?;
-        // a fourth segment leaves a dot behind, which is no base64url
+        // a fourth segment leaves a dot, which is not base64url
         Ok(Self {
             signed,
             header,
@@ -66,8 +65,9 @@ impl<'a> Compact<'a> {
         })
     }
 
-    /// Applies the policy for headers, and finds the one key that may have signed. A header that is, byte for byte, the one
-    /// our own keys write has passed it. Of several keys without a name it is the one that the signature matches.
+    /// Checks the header and selects the key. A header that equals that of one of the keys byte for
+    /// byte needs no further check. Of several keys without `kid` it selects the one that verifies
+    /// the signature.
     pub(super) fn select_key<'k>(&self, keys: &'k KeySet, expected: TokenType) -> Result<&'k Jwk, JwtError> {
         if let Some(key) = keys.by_header(self.header, expected) {
             return Ok(key);
@@ -83,7 +83,7 @@ impl<'a> Compact<'a> {
         }
     }
 
-    /// Applies the policy for headers: the algorithm, and the name of the key.
+    /// Checks the header. Returns the algorithm and the `kid`.
     pub(super) fn signed_by(&self, expected: TokenType) -> Result<(Algorithm, Option<String>), JwtError> {
         let header = decode(self.header)?;
         let header: Header<'_> = json::object(&header).map_err(|_| JwtError::Malformed)?;
@@ -97,8 +97,9 @@ impl<'a> Compact<'a> {
         Ok((algorithm, header.kid.map(Cow::into_owned)))
     }
 
-    /// Applies the policy for the headers of proofs, [RFC 9449 §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3), which bring
-    /// their key along: the key, of one of these algorithms.
+    /// Checks the header of a DPoP proof, [RFC 9449
+    /// §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3). Returns the embedded key, of one
+    /// of these algorithms.
     pub(crate) fn embedded_key(&self, accepted: &[Algorithm]) -> Result<Jwk, JwtError> {
         let (algorithm, _) = self.signed_by(TokenType::DpopProof)?;
         if !accepted.contains(&algorithm) {
@@ -113,19 +114,19 @@ impl<'a> Compact<'a> {
         Ok(key)
     }
 
-    /// The claims, strictly read and not yet believed.
+    /// Parses the claims strictly; they are not verified yet.
     pub(crate) fn claims<'s, T: Deserialize<'s>>(&'s self) -> Result<T, JwtError> {
         json::object(&self.payload).map_err(|_| JwtError::Malformed)
     }
 
-    /// Checks the signature.
+    /// Verifies the signature.
     pub(crate) fn verify(&self, key: &Jwk) -> Result<(), JwtError> {
         key.verify(self.signed.as_bytes(), &self.signature)
             .map_err(|_| JwtError::SignatureMismatch)
     }
 }
 
-/// Base64url in its one canonical spelling: no padding, no line breaks, no trailing bits.
+/// Decodes canonical base64url: no padding, no line breaks, no trailing bits.
 pub(super) fn decode(segment: &str) -> Result<Vec<u8>, JwtError> {
     URL_SAFE_NO_PAD.decode(segment).map_err(|_| JwtError::Malformed)
 }

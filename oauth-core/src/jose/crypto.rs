@@ -1,23 +1,23 @@
-//! What stands between this module and whatever makes and checks raw signatures.
+//! Interface between this module and the signature back ends.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Signs bytes with one private key of one algorithm.
+/// Signer with one private key of one algorithm, for example in a hardware module.
 ///
-/// # What an implementation must guarantee
+/// # Contract
 ///
-/// - The answer is the signature as JOSE wants it: 64 bytes `r ‖ s` for ES256
-///   ([RFC 7518 §3.4](https://www.rfc-editor.org/rfc/rfc7518#section-3.4)), 64 bytes for EdDSA.
-/// - The key never changes: its public half is published under a key id made from it.
-/// - It does not wait for a network: it is called on the thread that serves the request.
+/// - It returns the signature in JOSE format: 64 bytes `r ‖ s` for ES256 ([RFC 7518
+///   §3.4](https://www.rfc-editor.org/rfc/rfc7518#section-3.4)), 64 bytes for EdDSA.
+/// - Its key never changes: the public key is published under a `kid` derived from it.
+/// - It does not wait for the network: the server calls it on the thread that serves the request.
 pub trait Signer: Send + Sync {
     /// Signs `message`.
     ///
     /// # Errors
     ///
-    /// The key is out of reach or the back end failed.
+    /// [`SigningError`] when the key is not available or the back end failed.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SigningError>;
 }
 
@@ -27,25 +27,25 @@ impl<S: Signer + ?Sized> Signer for Arc<S> {
     }
 }
 
-/// Checks signatures with one public key of one algorithm; a back end implements it.
+/// Verifier with one public key of one algorithm, implemented by a back end.
 pub(super) trait Verifier: Send + Sync {
-    /// Accepts nothing but a valid signature of exactly these bytes; whatever else goes wrong is a mismatch.
+    /// Accepts only a valid signature of exactly these bytes. Every failure is a mismatch.
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch>;
 }
 
-/// The signature is not one of this message and key; why it is not stays unsaid.
+/// The signature is not valid for this message and key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the signature does not match")]
 pub(super) struct SignatureMismatch;
 
-/// A signature could not be made.
+/// A signature could not be created.
 #[derive(Debug)]
 pub struct SigningError {
     source: Box<dyn Error + Send + Sync>,
 }
 
 impl SigningError {
-    /// A failure of the back end.
+    /// Wraps a failure of the back end.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             source: source.into(),

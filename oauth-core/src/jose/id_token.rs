@@ -18,40 +18,41 @@ use crate::secret::AccessToken;
 use crate::time::later;
 use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
 
-/// What an ID token says about a person who signed in.
+/// Claims of an ID token about a user who signed in.
 ///
 /// # Security
 ///
-/// It tells a client who somebody is. It is no credential: an API that accepts it lets every other client in.
+/// An ID token informs a client about its user. It is not a credential: an API that accepts it
+/// would accept the ID tokens of all clients.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every claim"
 )]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct IdTokenClaims {
-    /// `iss`: who vouches for it.
+    /// `iss`: issuer.
     pub issuer: Issuer,
-    /// `sub`: who signed in; unique and never reassigned within the issuer.
+    /// `sub`: user; unique and never reassigned within the issuer.
     pub subject: Subject,
-    /// `aud`: the one client it is for.
+    /// `aud`: client for which the token was issued.
     pub audience: ClientId,
-    /// `nonce`: exactly that of the authorization request.
+    /// `nonce` of the authorization request.
     pub nonce: Option<Nonce>,
-    /// `iat`, cut to whole seconds.
+    /// `iat`, truncated to whole seconds.
     pub issued_at: SystemTime,
-    /// `exp`, cut to whole seconds.
+    /// `exp`, truncated to whole seconds.
     pub expires_at: SystemTime,
-    /// `auth_time`: when the person signed in, cut to whole seconds.
+    /// `auth_time`: instant of the user's authentication, truncated to whole seconds.
     pub auth_time: Option<SystemTime>,
     /// `email`.
     pub email: Option<String>,
-    /// `email_verified`: whether the issuer knows that the address is the person's.
+    /// `email_verified`: `true` if the issuer verified that the address belongs to the user.
     pub email_verified: Option<bool>,
     /// `name`.
     pub name: Option<String>,
 }
 
-/// Which ID tokens are accepted: those of one issuer for one client, and of one sign-in where that is known.
+/// Policy for accepting ID tokens of one issuer for one client, optionally of one sign-in.
 #[derive(Clone, Debug)]
 pub struct IdTokenPolicy {
     issuer: Issuer,
@@ -65,7 +66,8 @@ pub struct IdTokenPolicy {
 }
 
 impl IdTokenPolicy {
-    /// Tokens of this issuer for this client, with clocks that differ by at most five seconds.
+    /// Accepts tokens of this issuer for this client, with a clock difference of at most five
+    /// seconds.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: ClientId) -> Self {
         Self {
@@ -80,44 +82,44 @@ impl IdTokenPolicy {
         }
     }
 
-    /// Accepts this algorithm only, as agreed on when the client was registered; without it, that of the
-    /// issuer's key counts.
+    /// Accepts only this algorithm, as registered for the client. By default the algorithm of the
+    /// issuer's key is accepted.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = Some(algorithm);
         self
     }
 
-    /// Sets how far clocks may differ; more than a minute counts as a minute.
+    /// Sets the tolerated clock difference, at most a minute.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = capped(leeway);
         self
     }
 
-    /// Demands the nonce of the authorization request.
+    /// Requires the nonce of the authorization request.
     #[must_use]
     pub fn with_nonce(mut self, nonce: Nonce) -> Self {
         self.nonce = Some(nonce);
         self
     }
 
-    /// Demands the person of the first sign-in, for a token that came with a refresh.
+    /// Requires the user of the sign-in, for an ID token from a refresh.
     #[must_use]
     pub fn with_subject(mut self, subject: Subject) -> Self {
         self.subject = Some(subject);
         self
     }
 
-    /// Demands that `at_hash`, where there is one, is that of the access token that came along.
+    /// Requires that `at_hash`, if present, matches this access token.
     #[must_use]
     pub fn with_access_token(mut self, access_token: AccessToken) -> Self {
         self.access_token = Some(access_token);
         self
     }
 
-    /// Demands that the person signed in at this instant or later, as `auth_time` tells: that of the authorization request, less the
-    /// `max_age` that it asked for.
+    /// Requires an `auth_time` at or after this instant: that of the authorization request less its
+    /// `max_age`.
     #[must_use]
     pub fn with_signed_in_since(mut self, earliest: SystemTime) -> Self {
         self.signed_in_since = Some(earliest);
@@ -131,7 +133,7 @@ impl IdTokenPolicy {
         if claims.iss != self.issuer.as_str() {
             return Err(JwtError::WrongIssuer);
         }
-        // no other audience is trusted, so that `azp` can only repeat what `aud` says
+        // no other audience is trusted, so `azp` can only repeat `aud`
         let us = self.client_id.as_str();
         let only_us = !claims.aud.0.is_empty() && claims.aud.0.iter().all(|audience| audience == us);
         if !only_us || claims.azp.as_deref().is_some_and(|party| party != us) {
@@ -147,7 +149,7 @@ impl IdTokenPolicy {
         self.check_sign_in(claims.auth_time, now)
     }
 
-    /// Checks when the person signed in, where that matters.
+    /// Checks `auth_time`, if it is required.
     fn check_sign_in(&self, auth_time: Option<NumericDate>, now: SystemTime) -> Result<(), JwtError> {
         let Some(earliest) = self.signed_in_since else {
             return Ok(());
@@ -156,14 +158,14 @@ impl IdTokenPolicy {
         if later(signed_in_at, self.leeway) < earliest {
             return Err(JwtError::SignInTooOld);
         }
-        // what lies ahead would be recent for ever
+        // an instant in the future would stay recent forever
         if signed_in_at > later(now, self.leeway) {
             return Err(JwtError::NotYetValid);
         }
         Ok(())
     }
 
-    /// Checks what ties the token to this sign-in.
+    /// Checks the claims that bind the token to this sign-in.
     fn check_binding(&self, claims: &Wire<'_>, algorithm: Algorithm) -> Result<(), JwtError> {
         let nonce_matches = |nonce: &Nonce| {
             claims
@@ -191,7 +193,7 @@ impl IdTokenPolicy {
     }
 }
 
-/// The claims as they are on the wire.
+/// Claims on the wire.
 #[derive(Deserialize, Serialize)]
 struct Wire<'a> {
     #[serde(borrow)]
@@ -225,12 +227,12 @@ struct Wire<'a> {
 }
 
 impl IdTokenClaims {
-    /// Signs the claims; `access_token` is the one that goes out beside the ID token, and is bound to it by
-    /// `at_hash`.
+    /// Signs the claims. `access_token` is the access token of the same response, which `at_hash`
+    /// binds.
     ///
     /// # Errors
     ///
-    /// The signer failed, or a time lies before 1970.
+    /// [`SigningError`] when the signer failed or a time is before 1970.
     pub fn sign(&self, key: &SigningKey, access_token: Option<&AccessToken>) -> Result<String, SigningError> {
         let wire = Wire {
             iss: self.issuer.as_str().into(),
@@ -250,7 +252,7 @@ impl IdTokenClaims {
         jwt::sign(key, TokenType::IdToken, &wire)
     }
 
-    /// Whom a token says that it is about. Nothing of it is verified: good for noticing that it is somebody else.
+    /// Returns the unverified subject of a token, to detect another user early.
     pub(crate) fn alleged_subject(token: &str) -> Option<Subject> {
         #[derive(Deserialize)]
         struct Alleged<'a> {
@@ -262,12 +264,12 @@ impl IdTokenClaims {
         claims.sub.parse().ok()
     }
 
-    /// Verifies a token and reads its claims,
-    /// [OpenID Connect Core §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation).
+    /// Verifies a token and returns its claims, [OpenID Connect Core
+    /// §3.1.3.7](https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation).
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the token.
+    /// [`JwtError`] when the token is invalid.
     pub fn verify(
         token: &str,
         keys: &KeySet,

@@ -1,4 +1,4 @@
-//! The keys of an issuer, wherever they come from.
+//! Verification keys of an issuer, pinned or fetched.
 
 use std::time::SystemTime;
 
@@ -6,23 +6,23 @@ use super::jwt::JwtError;
 use super::key_set::KeySet;
 use super::remote_key_set::{RemoteKeySet, VerifyError};
 
-/// The keys that tokens of an issuer are verified with.
+/// Verification keys of an issuer: a pinned key set, or a JWKS client.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub enum IssuerKeys {
-    /// Known beforehand; after the issuer has rotated its own, the host replaces them.
+    /// Pinned keys. The host replaces them when the issuer rotates its keys.
     Pinned(KeySet),
-    /// Fetched from where the issuer publishes them.
+    /// Keys fetched from the issuer's JWKS.
     Published(RemoteKeySet),
 }
 
 impl IssuerKeys {
-    /// Whether no token can be verified, now or later.
+    /// Returns `true` if no token can ever be verified.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Pinned(keys) if keys.iter().next().is_none())
     }
 
-    /// As [`RemoteKeySet::verify`]; waits for nothing where the keys are pinned.
+    /// Like [`RemoteKeySet::verify`]. Does not wait if the keys are pinned.
     pub(crate) async fn verify<T>(
         &self,
         check: impl Fn(&KeySet) -> Result<T, JwtError>,

@@ -1,4 +1,4 @@
-//! What a token is for, and why it is refused.
+//! Token types, and reasons to refuse a token.
 
 use std::borrow::Cow;
 
@@ -10,70 +10,70 @@ use super::algorithm::Algorithm;
 use super::crypto::SigningError;
 use super::signing_key::SigningKey;
 
-/// Why a JSON Web Token is not believed.
+/// Reason to refuse a JSON Web Token.
 ///
-/// For logs and for the host; the peer is told no more than that the token is invalid.
+/// For logs and for the host. Responses to the peer say only that the token is invalid.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum JwtError {
-    /// Not three canonical base64url segments, no JSON object in the first two, a repeated
-    /// member, or a claim that is required and missing or of the wrong type.
+    /// The token is not three canonical base64url segments, header or claims are not JSON objects
+    /// or repeat a member, or a required claim is missing or of the wrong type.
     #[error("the token is malformed")]
     Malformed,
     /// `alg` is `none`, symmetric, unknown, or not that of the key.
     #[error("the algorithm is not accepted")]
     UnsupportedAlgorithm,
-    /// `crit`, `b64` or `zip` is there.
+    /// The header has `crit`, `b64` or `zip`.
     #[error("the header asks for an extension")]
     UnsupportedHeader,
-    /// `typ` says that the token is for something else.
+    /// `typ` names another type of token.
     #[error("the token is of another type")]
     WrongType,
-    /// No key has this `kid`, or none could have signed a token without one. The issuer may have rotated its
-    /// keys: fetching them again, once in a while, may help.
+    /// No key has this `kid`, or no key fits a token without `kid`. The issuer may have rotated its
+    /// keys: fetch the JWKS again, with a rate limit.
     #[error("the key is unknown")]
     UnknownKey,
-    /// The token names no key and more than one could have signed it: keys with a name, which an issuer of such keys would say, or more
+    /// The token has no `kid`, and several keys could have signed it: keys with a `kid`, or more
     /// than three without.
     #[error("the token does not say which key signed it")]
     AmbiguousKey,
     /// The signature is not valid.
     #[error("the signature does not match")]
     SignatureMismatch,
-    /// `iss` names somebody else.
+    /// `iss` is another issuer.
     #[error("the token is from another issuer")]
     WrongIssuer,
-    /// `aud` does not name us, or names others beside us where that is not allowed.
+    /// `aud` lacks the expected audience, or has others where that is not allowed.
     #[error("the token is for another audience")]
     WrongAudience,
-    /// `exp` is reached.
+    /// `exp` has passed.
     #[error("the token is expired")]
     Expired,
-    /// `exp` is further ahead than it may be for this purpose.
+    /// `exp` is further in the future than allowed.
     #[error("the token lives too long")]
     LivesTooLong,
     /// `nbf` or `iat` is in the future.
     #[error("the token is not valid yet")]
     NotYetValid,
-    /// The token is bound to a key of its sender, and the sender did not prove to have it.
+    /// The token is sender-constrained, and possession of its key was not proven.
     #[error("the token is bound to a key")]
     SenderConstrained,
-    /// `sub` is not the person of the first sign-in, or not the client whose keys verify.
+    /// `sub` is not the expected user or client.
     #[error("the token is about somebody else")]
     WrongSubject,
-    /// `nonce` is missing or that of another sign-in.
+    /// `nonce` is missing or differs.
     #[error("the nonce does not match")]
     WrongNonce,
-    /// `at_hash` is that of another access token.
+    /// `at_hash` does not match the access token.
     #[error("the token belongs to another access token")]
     WrongAccessToken,
-    /// `auth_time` is missing, or earlier than the person was to prove who they are.
+    /// `auth_time` is missing or earlier than required.
     #[error("the person signed in too long ago")]
     SignInTooOld,
 }
 
-/// What a token is for: the value of `typ`,
-/// [RFC 8725 §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11).
+/// Type of a token, the value of `typ`, [RFC 8725
+/// §3.11](https://www.rfc-editor.org/rfc/rfc8725#section-3.11).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum TokenType {
     AccessToken,
@@ -92,9 +92,10 @@ impl TokenType {
         }
     }
 
-    /// Media types are compared without regard to case; `application/` may be left out
-    /// ([RFC 7515 §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). ID tokens and client assertions,
-    /// older than the rule, may be untyped, and assertions may be typed as any token.
+    /// Compares media types without regard to case; `application/` is optional ([RFC 7515
+    /// §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). ID tokens and client
+    /// assertions may omit `typ`, and assertions may have the generic type, because they are older
+    /// than the rule.
     pub(super) fn accepts(self, typ: Option<&str>) -> bool {
         let Some(typ) = typ else {
             return matches!(self, Self::ClientAssertion | Self::IdToken);
@@ -106,9 +107,9 @@ impl TokenType {
     }
 }
 
-/// The header of a token that a key of this name signs, encoded.
+/// Encoded header of tokens that a key with this `kid` signs.
 ///
-/// The name is written as it is: it must be one that JSON does not escape.
+/// `key_id` must need no escaping in JSON.
 pub(super) fn header(typ: TokenType, algorithm: Algorithm, key_id: &str) -> String {
     let typ = typ.as_str();
     URL_SAFE_NO_PAD.encode(format!(
@@ -116,7 +117,7 @@ pub(super) fn header(typ: TokenType, algorithm: Algorithm, key_id: &str) -> Stri
     ))
 }
 
-/// Writes, signs and serializes a token.
+/// Serializes and signs a token.
 pub(super) fn sign(
     key: &SigningKey,
     typ: TokenType,
@@ -129,7 +130,7 @@ pub(super) fn sign(
     sign_under(key, &header, claims)
 }
 
-/// As [`sign`], for a proof, whose header has the public key itself in it.
+/// Like [`sign`], for a DPoP proof, whose header has the public key.
 pub(crate) fn sign_with_key(key: &SigningKey, claims: &impl Serialize) -> Result<String, SigningError> {
     let (typ, algorithm) = (TokenType::DpopProof.as_str(), key.algorithm());
     let jwk = key.public_key().required_members();

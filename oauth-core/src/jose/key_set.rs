@@ -1,4 +1,4 @@
-//! Sets of public keys, [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5).
+//! JWK sets, [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5).
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use super::jwk::Jwk;
 use super::jwt::{JwtError, TokenType};
 use crate::json;
 
-/// Most keys of one set.
+/// Maximum number of keys in a set.
 const MAX_KEYS: usize = 100;
 
-/// Most keys without a name that a token is tried with.
+/// Maximum number of keys without `kid` that are tried for a token.
 const MAX_NAMELESS: usize = 3;
 
-/// The text is no key set, two usable keys of it have one `kid`, or it has more than 100 keys.
+/// The text is not a JWK set, two usable keys have one `kid`, or there are more than 100 keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a usable key set")]
 pub struct InvalidKeySet;
 
-/// The public keys of one issuer; several while keys rotate.
+/// Public keys of one issuer (JWKS); several while keys rotate.
 ///
 /// ```
 /// use oauth_core::jose::{KeySet, SigningKey};
@@ -38,11 +38,11 @@ pub struct InvalidKeySet;
 pub struct KeySet(Arc<[Jwk]>);
 
 impl KeySet {
-    /// A set of these keys.
+    /// Creates a set of these keys.
     ///
     /// # Errors
     ///
-    /// Two keys have the same `kid`, or there are more than 100.
+    /// [`InvalidKeySet`] when two keys have the same `kid`, or there are more than 100.
     pub fn new(keys: impl IntoIterator<Item = Jwk>) -> Result<Self, InvalidKeySet> {
         let keys: Vec<Jwk> = keys.into_iter().take(MAX_KEYS + 1).collect();
         let repeated = keys.iter().enumerate().any(|(index, key)| {
@@ -59,7 +59,7 @@ impl KeySet {
         }
     }
 
-    /// A set of these keys but those whose name another key has before them, and those beyond the hundredth.
+    /// Creates a set of the first key of each `kid`, up to 100 keys.
     pub(super) fn first_of_each_name(keys: impl IntoIterator<Item = Jwk>) -> Self {
         let mut kept: Vec<Jwk> = Vec::new();
         for key in keys.into_iter().take(MAX_KEYS) {
@@ -71,14 +71,16 @@ impl KeySet {
         Self(kept.into())
     }
 
-    /// Reads a document as an issuer publishes it.
+    /// Parses a JWKS document of an issuer.
     ///
-    /// Keys that cannot verify signatures here (symmetric ones, other curves, keys for encryption, malformed
-    /// ones) are skipped, as [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5) wants.
+    /// Keys that cannot verify signatures (symmetric keys, other curves, encryption keys, malformed
+    /// keys) are skipped, as [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5)
+    /// recommends.
     ///
     /// # Errors
     ///
-    /// The document is no key set, two usable keys have the same `kid`, or there are more than 100 keys.
+    /// [`InvalidKeySet`] when the document is not a JWK set, two usable keys have the same `kid`,
+    /// or there are more than 100 keys.
     pub fn parse(document: &[u8]) -> Result<Self, InvalidKeySet> {
         #[derive(Deserialize)]
         struct Document {
@@ -91,29 +93,29 @@ impl KeySet {
         Self::new(document.keys.iter().filter_map(|key| Jwk::from_value(key).ok()))
     }
 
-    /// The document to publish.
+    /// Renders the JWKS document to publish.
     #[must_use]
     pub fn to_json(&self) -> String {
         let keys: Vec<String> = self.iter().map(Jwk::to_json).collect();
         format!(r#"{{"keys":[{}]}}"#, keys.join(","))
     }
 
-    /// Whether it is this very set, or a clone of it.
+    /// Returns `true` if `other` is this set or a clone of it.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Every key.
+    /// Iterates over the keys.
     pub fn iter(&self) -> impl Iterator<Item = &Jwk> {
         self.0.iter()
     }
 
-    /// The key whose tokens of this type have this very header, encoded: there is nothing in it to be read.
+    /// Key whose tokens of this type have exactly this encoded header.
     pub(super) fn by_header(&self, header: &str, typ: TokenType) -> Option<&Jwk> {
         self.iter().find(|key| key.own_header(typ) == Some(header))
     }
 
-    /// The keys of this algorithm that have no name, where they are few enough to try a token that names none with each.
+    /// Keys of this algorithm without `kid`, if there are few enough to try all of them.
     pub(super) fn nameless(&self, algorithm: Algorithm) -> Option<impl Iterator<Item = &Jwk>> {
         let nameless = || {
             let of_algorithm = self.iter().filter(move |key| key.algorithm() == algorithm);
@@ -122,7 +124,7 @@ impl KeySet {
         (1..=MAX_NAMELESS).contains(&nameless().count()).then(nameless)
     }
 
-    /// The one key that may have signed a token with this header.
+    /// Selects the key that may have signed a token with this header.
     pub(super) fn select(&self, key_id: Option<&str>, algorithm: Algorithm) -> Result<&Jwk, JwtError> {
         if key_id.is_some() {
             let key = self
@@ -162,7 +164,7 @@ mod tests {
         KeySet::parse(format!(r#"{{"keys":[{}]}}"#, keys.join(",")).as_bytes())
     }
 
-    /// O15, 66, 67: a symmetric key in a published set is no key at all.
+    /// O15, 66, 67: symmetric keys in a published set are skipped.
     #[test]
     fn keys_that_cannot_verify_are_skipped() {
         let encryption = A.replace("\"kid\":\"a\"", "\"kid\":\"e\",\"use\":\"enc\"");
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(keys.iter().filter_map(Jwk::key_id).collect::<Vec<_>>(), ["a"]);
     }
 
-    /// O15, 77: which key is meant must be beyond doubt (Wycheproof JWK 4).
+    /// O15, 77: two keys with one `kid` are refused (Wycheproof JWK 4).
     #[test]
     fn two_keys_of_one_name_are_refused() {
         assert!(parse(&[A, &B.replace("\"b\"", "\"a\"")]).is_err());
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(parse(&[]).unwrap().to_json(), r#"{"keys":[]}"#);
     }
 
-    /// O15, 77: a `kid` selects its key and no other; without one the algorithm must leave no choice.
+    /// O15, 77: a `kid` selects its key; without one, only one key may have the algorithm.
     #[test]
     fn a_key_is_selected_by_its_name_or_as_the_only_one() {
         let keys = parse(&[A, B]).unwrap();

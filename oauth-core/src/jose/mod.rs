@@ -1,17 +1,24 @@
-//! JSON Web Tokens, strictly: [RFC 7515](https://www.rfc-editor.org/rfc/rfc7515) to
-//! [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519), read with
-//! [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725) in hand.
+//! JSON Web Tokens, keys and JWKS: [RFC 7515](https://www.rfc-editor.org/rfc/rfc7515) to [RFC
+//! 7519](https://www.rfc-editor.org/rfc/rfc7519), with the best practices of [RFC
+//! 8725](https://www.rfc-editor.org/rfc/rfc8725).
 //!
-//! A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`,
-//! [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`] and [`ClientAssertion`]s; the [`KeySet`]
-//! with its public half verifies them. [`SigningKeys`] rotate, and a [`RemoteKeySet`] follows those of another issuer. Raw signatures come from the back end, or for keys in hardware from the host's
-//! [`Signer`]; everything around them is decided here, cheap checks before the signature, and no claim is handed out before it:
+//! - A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`, [RFC
+//!   9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`] and [`ClientAssertion`]s. A
+//!   [`KeySet`] verifies them.
+//! - [`SigningKeys`] rotates the keys of an issuer.
+//! - [`RemoteKeySet`] is the JWKS client for the keys of another issuer.
 //!
-//! - three segments of canonical base64url, no member twice in header or claims, at most 16 KiB;
-//! - the algorithm is a property of the key, the token only has to agree: no `none`, no HMAC with a public key;
-//! - `kid` selects a key and nothing else does; `jku`, `jwk`, `x5u`, `x5c` are never looked at;
-//! - `crit`, `b64` and `zip` are refused, `typ` must be that of the purpose;
-//! - `iss` and `aud` are compared byte for byte, times against a `now` that the caller passes.
+//! A back end creates and verifies raw signatures; for keys in hardware the host implements
+//! [`Signer`]. This module applies these rules; cheap checks come before the signature, and claims
+//! are returned only after it:
+//!
+//! - A token has three segments of canonical base64url, no repeated member in header or claims, and
+//!   at most 16 KiB.
+//! - The algorithm is a property of the key, and `alg` must match it: no `none`, no HMAC with a
+//!   public key.
+//! - `kid` selects the key; `jku`, `jwk`, `x5u`, `x5c` are ignored.
+//! - `crit`, `b64` and `zip` are refused, and `typ` must be that of the purpose.
+//! - `iss` and `aud` are compared byte for byte; times are compared with the `now` of the caller.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

@@ -1,6 +1,5 @@
-//! Private keys as documents, [RFC 5958](https://www.rfc-editor.org/rfc/rfc5958).
-//!
-//! Only what a fixed template can write; reading is the back end's work.
+//! Encoding of private keys, [RFC 5958](https://www.rfc-editor.org/rfc/rfc5958), by fixed
+//! templates. The back end decodes.
 
 use std::fmt;
 
@@ -13,26 +12,26 @@ use super::jwk::InvalidKey;
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
-/// Version 0 and the algorithm `ecPublicKey` on `prime256v1`, with an `ECPrivateKey` to follow
-/// ([RFC 5915 §3](https://www.rfc-editor.org/rfc/rfc5915#section-3)).
+/// Version 0 and the algorithm `ecPublicKey` on `prime256v1`, followed by an `ECPrivateKey` ([RFC
+/// 5915 §3](https://www.rfc-editor.org/rfc/rfc5915#section-3)).
 const P256_PREFIX: &[u8] = b"\x30\x81\x87\x02\x01\x00\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\
     \x04\x6d\x30\x6b\x02\x01\x01\x04\x20";
-/// The optional public key, which most readers expect.
+/// Optional public key, which most readers expect.
 const P256_PUBLIC: &[u8] = b"\xa1\x44\x03\x42\x00\x04";
-/// As above, without the public key.
+/// Prefix without the public key.
 const P256_SHORT_PREFIX: &[u8] = b"\x30\x41\x02\x01\x00\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\
     \x04\x27\x30\x25\x02\x01\x01\x04\x20";
 /// [RFC 8410 §7](https://www.rfc-editor.org/rfc/rfc8410#section-7).
 const ED25519_PREFIX: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
-/// A private key as PEM text, to be written where only the server can read it.
+/// A private key as PEM text. Store it where only the server can read it.
 ///
-/// Redacted in `Debug`, wiped on drop.
+/// Its `Debug` is redacted, and it is wiped when dropped.
 #[derive(Clone)]
 pub struct PrivateKeyPem(Zeroizing<String>);
 
 impl PrivateKeyPem {
-    /// The text itself.
+    /// Returns the PEM text.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -45,7 +44,7 @@ impl fmt::Debug for PrivateKeyPem {
     }
 }
 
-/// A P-256 key of which only the secret number is known.
+/// Encodes a P-256 key from its secret scalar alone.
 pub(super) fn p256_without_public(scalar: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([P256_SHORT_PREFIX, scalar].concat())
 }
@@ -58,7 +57,7 @@ pub(super) fn ed25519(seed: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([ED25519_PREFIX, seed].concat())
 }
 
-/// The textual encoding, [RFC 7468 §10](https://www.rfc-editor.org/rfc/rfc7468#section-10).
+/// Textual encoding, [RFC 7468 §10](https://www.rfc-editor.org/rfc/rfc7468#section-10).
 pub(super) fn to_pem(der: &[u8]) -> PrivateKeyPem {
     let body = Zeroizing::new(STANDARD.encode(der));
     let mut pem = Zeroizing::new(String::with_capacity(body.len() + 80));
@@ -75,7 +74,7 @@ pub(super) fn to_pem(der: &[u8]) -> PrivateKeyPem {
     PrivateKeyPem(pem)
 }
 
-/// Reads the one private key of a PEM text.
+/// Decodes the single private key of a PEM text.
 pub(super) fn from_pem(pem: &str) -> Result<Zeroizing<Vec<u8>>, InvalidKey> {
     let body = pem
         .trim()

@@ -1,4 +1,4 @@
-//! Private keys that sign tokens.
+//! Private keys for signing tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,12 +12,14 @@ use super::jwk::{InvalidKey, Jwk, PublicKey};
 use super::pkcs8::{self, PrivateKeyPem};
 use crate::ports::Entropy;
 
-/// How often a random number may turn out not to be a P-256 key; one in four billion does.
+/// Attempts to draw a P-256 key; one number in four billion is not a key.
 const MAX_DRAWS: usize = 8;
 
-/// A private key of one algorithm, with its public half; named by the thumbprint of the latter.
+/// A private key of one algorithm with its public key. Its `kid` is the thumbprint of the public
+/// key.
 ///
-/// Cheap to clone. Never prints, and never leaves but through the functions that write it.
+/// Cheap to clone. Its `Debug` shows no secret; only [`to_pkcs8_pem`](Self::to_pkcs8_pem) exports
+/// it.
 ///
 /// ```
 /// use oauth_core::jose::{Algorithm, SigningKey};
@@ -40,16 +42,17 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// A fresh key for ES256.
+    /// Generates an ES256 key.
     ///
     /// # Errors
     ///
-    /// `entropy` gave eight numbers in a row that are no key: it is not random.
+    /// [`InvalidKey`] when `entropy` returned eight numbers in a row that are no key, which random
+    /// numbers do not.
     pub fn generate_es256(entropy: &dyn Entropy) -> Result<Self, InvalidKey> {
         let mut scalar = Zeroizing::new([0_u8; 32]);
         for _ in 0..MAX_DRAWS {
             entropy.fill(scalar.as_mut_slice());
-            // zero and numbers beyond the order of the group are refused by the back end
+            // the back end refuses zero and numbers beyond the order of the group
             if let Ok((_, PublicKey::P256 { x, y })) = backend::signer(&pkcs8::p256_without_public(&scalar)) {
                 return Self::from_pkcs8_der(&pkcs8::p256(&scalar, &x, &y));
             }
@@ -57,23 +60,23 @@ impl SigningKey {
         Err(InvalidKey)
     }
 
-    /// A fresh key for EdDSA.
+    /// Generates an EdDSA key.
     ///
     /// # Errors
     ///
-    /// The back end refuses the key, which it does for no 32 bytes.
+    /// [`InvalidKey`] when the back end refuses the key, which does not occur for 32 bytes.
     pub fn generate_ed25519(entropy: &dyn Entropy) -> Result<Self, InvalidKey> {
         let mut seed = Zeroizing::new([0_u8; 32]);
         entropy.fill(seed.as_mut_slice());
         Self::from_pkcs8_der(&pkcs8::ed25519(&seed))
     }
 
-    /// Reads a P-256 or Ed25519 key from PKCS#8 in DER.
+    /// Decodes a P-256 or Ed25519 key from PKCS#8 in DER.
     ///
     /// # Errors
     ///
-    /// The bytes are no such key. RSA is not signed with: the only implementation in pure Rust leaks through
-    /// its timing.
+    /// [`InvalidKey`] when the bytes are not such a key. RSA is not supported for signing, because
+    /// the pure Rust implementation has a timing leak.
     pub fn from_pkcs8_der(document: &[u8]) -> Result<Self, InvalidKey> {
         let (signer, public) = backend::signer(document)?;
         let document = Some(Arc::new(Zeroizing::new(document.to_vec())));
@@ -83,17 +86,16 @@ impl SigningKey {
         })
     }
 
-    /// Reads a P-256 or Ed25519 key from PKCS#8 in PEM (`BEGIN PRIVATE KEY`).
+    /// Decodes a P-256 or Ed25519 key from PKCS#8 in PEM (`BEGIN PRIVATE KEY`).
     ///
     /// # Errors
     ///
-    /// As [`SigningKey::from_pkcs8_der`].
+    /// See [`SigningKey::from_pkcs8_der`].
     pub fn from_pkcs8_pem(document: &str) -> Result<Self, InvalidKey> {
         Self::from_pkcs8_der(&pkcs8::from_pem(document)?)
     }
 
-    /// A key that lives elsewhere, in a hardware module for instance: `signer` signs with the private half of
-    /// `public`.
+    /// Creates a key from a host's `signer`, for example a hardware module, and its `public` key.
     #[must_use]
     pub fn from_signer(public: &Jwk, signer: impl Signer + 'static) -> Self {
         Self::from_parts(public.public_key().clone(), Arc::new(signer))
@@ -109,25 +111,25 @@ impl SigningKey {
         }
     }
 
-    /// The name of the key: its thumbprint.
+    /// Returns the `kid`: the thumbprint of the public key.
     #[must_use]
     pub fn key_id(&self) -> &str {
         &self.key_id
     }
 
-    /// What it signs with.
+    /// Returns the algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.public.algorithm()
     }
 
-    /// The half to publish.
+    /// Returns the public key, to publish.
     #[must_use]
     pub fn public_key(&self) -> &Jwk {
         &self.public
     }
 
-    /// The private key as PKCS#8 in PEM; nothing for a key that lives elsewhere.
+    /// Encodes the private key as PKCS#8 in PEM; `None` for a key of a host's signer.
     #[must_use]
     pub fn to_pkcs8_pem(&self) -> Option<PrivateKeyPem> {
         self.document.as_ref().map(|document| pkcs8::to_pem(document))
@@ -185,7 +187,7 @@ mod tests {
         }
     }
 
-    /// RFC 8037 appendix A: the secret key there has this public half and signs its message in this way.
+    /// RFC 8037 appendix A: the secret key of the vector has its public key and its signature.
     #[test]
     fn the_ed25519_vector_of_rfc_8037_holds() {
         use base64::Engine;

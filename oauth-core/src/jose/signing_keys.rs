@@ -1,4 +1,4 @@
-//! The keys of an issuer while they rotate.
+//! Key rotation of an issuer.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,11 +7,11 @@ use super::key_set::{InvalidKeySet, KeySet};
 use super::signing_key::SigningKey;
 use crate::time::later;
 
-/// The keys of one issuer: the one that signs, the one that will, and those that did.
+/// Signing keys of one issuer: the active key, the next key, and retired keys.
 ///
-/// A key is published before it signs, so that no resource server meets a token whose key it cannot know, and
-/// stays published until the last token it signed has expired. Nothing here waits or reads a clock: the host
-/// rotates when it sees fit, and stores the private keys.
+/// A key is published before it signs, so that resource servers know it in time, and until the last
+/// token that it signed has expired. The host decides when to rotate and stores the private keys;
+/// this type reads no clock.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -21,11 +21,11 @@ use crate::time::later;
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 /// let (first, second) = (SigningKey::generate_ed25519(&OsEntropy)?, SigningKey::generate_ed25519(&OsEntropy)?);
 ///
-/// // a day ahead: caches of resource servers learn the second key
+/// // a day ahead: resource servers fetch the second key
 /// let keys = SigningKeys::new(first.clone()).with_next(second.clone());
 /// assert_eq!((keys.active().key_id(), keys.published(now).iter().count()), (first.key_id(), 2));
 ///
-/// // the day: the second one signs, the first one verifies for as long as its tokens live
+/// // the second key signs; the first one verifies until its tokens have expired
 /// let keys = keys.rotated(now, Duration::from_secs(900));
 /// assert_eq!((keys.active().key_id(), keys.published(now).iter().count()), (second.key_id(), 2));
 /// assert_eq!(keys.published(now + Duration::from_secs(900)).iter().count(), 1);
@@ -40,7 +40,7 @@ pub struct SigningKeys {
 }
 
 impl SigningKeys {
-    /// One key that signs.
+    /// Creates a set with an active key.
     pub fn new(active: SigningKey) -> Self {
         Self {
             active,
@@ -49,21 +49,21 @@ impl SigningKeys {
         }
     }
 
-    /// The key that signs after the next rotation, published from now on.
+    /// Sets the next key, which is published now and signs after the next rotation.
     pub fn with_next(mut self, key: SigningKey) -> Self {
         self.next = Some(key);
         self
     }
 
-    /// A key that signed before: published until `until`, the instant at which its last token has expired.
+    /// Adds a retired key, published until `until`, the expiry of its last token.
     pub fn with_retired(mut self, key: Jwk, until: SystemTime) -> Self {
         self.retired.push((key, until));
         self
     }
 
-    /// The keys from `now` on: the next one signs, and the one that signed so far stays published while a token
-    /// that it signed may be alive, which is `longest_life` at most. Without a next key nothing changes: a key that
-    /// nobody has seen would sign tokens that nobody can verify.
+    /// Rotates at `now`: the next key becomes active, and the previous one stays published for
+    /// `longest_life`, the maximum lifetime of its tokens. Without a next key nothing changes,
+    /// because resource servers would not know a new key.
     pub fn rotated(mut self, now: SystemTime, longest_life: Duration) -> Self {
         self.retired.retain(|(_, until)| now < *until);
         if let Some(next) = self.next.take() {
@@ -74,20 +74,20 @@ impl SigningKeys {
         self
     }
 
-    /// The key that signs.
+    /// Returns the active key.
     #[must_use]
     pub fn active(&self) -> &SigningKey {
         &self.active
     }
 
-    /// What to publish at `now`: the key that signs first. Of two keys with one id, which the configuration of a
-    /// server refuses, the first counts.
+    /// Returns the JWKS to publish at `now`, with the active key first. Of two keys with one `kid`,
+    /// which a server's configuration refuses, the first counts.
     #[must_use]
     pub fn published(&self, now: SystemTime) -> KeySet {
         KeySet::first_of_each_name(self.public_keys(|until| now < until))
     }
 
-    /// Whether the keys ever published together make a set.
+    /// Checks that all keys together are a valid set.
     pub(crate) fn check(&self) -> Result<(), InvalidKeySet> {
         KeySet::new(self.public_keys(|_| true)).map(drop)
     }
@@ -132,7 +132,8 @@ mod tests {
         assert_eq!(names, expected);
     }
 
-    /// O22, 77: over three rotations every key is published before it signs and until its last token expired.
+    /// O22, 77: over three rotations each key is published before it signs and until its last token
+    /// has expired.
     #[test]
     fn a_key_is_published_before_it_signs_and_until_its_last_token_expired() {
         let keys = SigningKeys::new(key(1)).with_next(key(2));
@@ -149,13 +150,13 @@ mod tests {
         check(&keys, at(1900), &[3, 2]);
         check(&keys, at(2000), &[3]);
 
-        // what has expired is let go
+        // expired keys are removed
         let keys = keys.with_next(key(4)).rotated(at(2000), LIFE);
         assert_eq!(keys.retired.len(), 1);
         check(&keys, at(2000), &[4, 3]);
     }
 
-    /// O22: a key that nobody has seen never signs.
+    /// O22: a key that was not published never signs.
     #[test]
     fn without_a_next_key_nothing_rotates() {
         let keys = SigningKeys::new(key(1)).rotated(at(1000), LIFE);
@@ -163,7 +164,7 @@ mod tests {
         check(&keys, at(1000), &[1]);
     }
 
-    /// O22, 77: one name, one key; the key that signs is never the one left out.
+    /// O22, 77: keys with one `kid` are refused; the active key is never left out.
     #[test]
     fn two_keys_of_one_name_are_noticed() {
         let twice = SigningKeys::new(key(1)).with_retired(key(1).public_key().clone(), at(10));

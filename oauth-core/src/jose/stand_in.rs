@@ -1,6 +1,6 @@
-//! Keys in the place of those that are not there, so that nobody can tell by the time it takes.
+//! Dummy keys, so that unknown clients take the same time.
 //!
-//! Their private halves are published with the RFCs: nothing is ever believed for a signature under one.
+//! Their private keys are published in RFCs. A signature under one is never accepted.
 #![expect(clippy::expect_used, reason = "the keys are constants, and a test reads them")]
 
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ static KEYS: LazyLock<[Jwk; 3]> = LazyLock::new(|| {
     [ES256, EDDSA, RS256].map(|document| Jwk::parse(document.as_bytes()).expect("a key of an RFC"))
 });
 
-/// A key of this algorithm that is nobody's.
+/// Dummy key of this algorithm.
 pub(super) fn key(algorithm: Algorithm) -> &'static Jwk {
     let [es256, eddsa, rs256] = &*KEYS;
     match algorithm {
@@ -33,7 +33,7 @@ pub(super) fn key(algorithm: Algorithm) -> &'static Jwk {
 mod tests {
     use super::*;
 
-    /// 10: each stands in for keys of its own algorithm.
+    /// 10: each dummy key has its algorithm.
     #[test]
     fn each_algorithm_has_a_key_that_is_nobodys() {
         for algorithm in Algorithm::ALL {

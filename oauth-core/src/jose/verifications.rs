@@ -1,4 +1,4 @@
-//! The signatures that were verified: a measure of work that needs no stopwatch.
+//! Count of verified signatures, a measure of work for tests.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,8 @@ pub(super) fn record(algorithm: Algorithm) {
     VERIFIED.with_borrow_mut(|verified| verified.push(algorithm));
 }
 
-/// Takes the algorithms of the signatures that this thread verified since the last call, valid or not.
+/// Returns the algorithms of the signatures that this thread verified since the last call, valid or
+/// not.
 #[must_use]
 pub fn take() -> Vec<Algorithm> {
     VERIFIED.take()

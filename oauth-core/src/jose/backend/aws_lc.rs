@@ -1,4 +1,4 @@
-//! Signatures by AWS-LC.
+//! Signature back end with AWS-LC.
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ impl Signer for Ed25519Signer {
     }
 }
 
-/// Reads a PKCS#8 document of an ES256 or Ed25519 key.
+/// Decodes an ES256 or Ed25519 key from PKCS#8.
 pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKey), InvalidKey> {
     if let Ok(key) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8) {
-        // an uncompressed point: a 4, then x and y of 32 bytes each
+        // uncompressed point: 4, then x and y of 32 bytes each
         let [4, point @ ..] = key.public_key().as_ref() else {
             return Err(InvalidKey);
         };
@@ -46,7 +46,7 @@ pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKe
     Ok((Arc::new(Ed25519Signer(key)), public))
 }
 
-/// A parsed key; without one, because the bytes are no point of the curve, nothing is ever accepted.
+/// A parsed key. `None` if the bytes are not a point on the curve; then it verifies nothing.
 struct ParsedVerifier(Option<ParsedPublicKey>);
 
 impl ParsedVerifier {
@@ -67,11 +67,11 @@ impl Verifier for ParsedVerifier {
     }
 }
 
-/// A verifier for a key whose shape has been checked.
+/// Creates a verifier for a key whose format was checked.
 pub(in crate::jose) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
     match key {
         PublicKey::P256 { x, y } => {
-            // an uncompressed point begins with a 4
+            // an uncompressed point begins with 4
             let point = [&[4], x.as_slice(), y.as_slice()].concat();
             Arc::new(ParsedVerifier::point(&ECDSA_P256_SHA256_FIXED, &point))
         }
@@ -86,7 +86,7 @@ mod tests {
     use crate::jose::SigningKey;
     use crate::ports::entropy_fn;
 
-    /// A key that is no point of its curve can be held, and nothing passes under it.
+    /// A key off its curve is parsed, and verifies nothing.
     #[test]
     fn a_point_off_its_curve_verifies_nothing() {
         let keys = [

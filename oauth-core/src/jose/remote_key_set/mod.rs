@@ -1,4 +1,4 @@
-//! The keys of another issuer, where it publishes them.
+//! JWKS client: keys of another issuer, fetched and cached.
 
 mod response;
 mod state;
@@ -20,15 +20,15 @@ use crate::exchange::{contained, exchange};
 use crate::ports::Transport;
 use crate::vocabulary::Endpoint;
 
-/// How long a set is used before it is fetched again, unless said otherwise.
+/// Default lifetime of a cached set: one hour.
 const LIFETIME: Duration = Duration::from_secs(3600);
-/// How long a set is used at most while it cannot be fetched again, and the longest lifetime.
+/// Maximum age of a cached set while it cannot be refreshed, and maximum lifetime: one day.
 const LAST_USE: Duration = Duration::from_secs(24 * 3600);
-/// How long no strange name has it fetched again after one had, unless said otherwise.
+/// Default minimum time between fetches for unknown keys: one minute.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// There are no keys: none could be fetched, or those that were are too old.
+/// No keys: they could not be fetched, or the cached ones are too old.
 #[derive(Clone, Debug)]
 pub struct KeysUnavailable {
     source: Arc<dyn Error + Send + Sync>,
@@ -54,33 +54,34 @@ impl Error for KeysUnavailable {
     }
 }
 
-/// Why a token is not believed whose keys are fetched.
+/// Failure to verify a token with fetched keys.
 #[non_exhaustive]
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// The token is not valid.
+    /// The token is invalid.
     #[error("the token is refused")]
     Refused(#[source] JwtError),
-    /// Whether it is could not be found out: there are no keys. A later attempt may succeed.
+    /// The keys could not be fetched. A retry may succeed.
     #[error("there are no keys to verify the token with")]
     KeysUnavailable(#[source] KeysUnavailable),
 }
 
-/// The keys of another issuer, fetched when they are needed, and kept.
+/// JWKS client: the keys of another issuer, fetched when needed and cached.
 ///
-/// A set is used for an hour, or for less where the answer says so by `Cache-Control: max-age`, and then fetched again. A token of a key
-/// that is not in it has it fetched at once, so that the issuer may rotate its keys at any time; but only once a minute
-/// ([`with_cool_down`](Self::with_cool_down)), because anybody can make up a name of a key. An issuer whose keys have no names (`kid`) may
-/// rotate them too, with three at once of one algorithm at most: a token that names none is tried with each of those that have none, and
-/// while there is one, a token whose signature does not match counts as one of an unknown key.
-///
-/// However many callers come at once, the issuer is asked once. Nothing runs in the background: callers who wait drive the asking. At the
-/// end of the lifetime one caller waits for the new set and the others go on with the set of before until it has come. A caller who goes
-/// away stops nobody: the next takes over what it began, and waits in its place.
-///
-/// While the issuer does not answer, or with anything but a set of keys, the set of before is used on, for a day at most
-/// ([`with_last_use`](Self::with_last_use)), and the issuer asked again every five seconds. An empty set is a set: an issuer
-/// that takes back all its keys is believed.
+/// - **Lifetime.** A set is cached for one hour, or less if the response has a shorter
+///   `Cache-Control: max-age`.
+/// - **Rotation.** A token with an unknown `kid` causes a fetch at once, so that the issuer may
+///   rotate its keys at any time. Such fetches are limited to one a minute
+///   ([`with_cool_down`](Self::with_cool_down)), because an attacker can invent `kid`s.
+/// - **Keys without `kid`.** At most three keys of one algorithm may have none. A token without
+///   `kid` is tried with each of them. While there is such a key, a signature mismatch counts as an
+///   unknown key.
+/// - **Single-flight.** Concurrent callers share one fetch. It is polled by its waiters; there is
+///   no background task. When a lifetime ends, one caller waits for the new set, and the others use
+///   the previous one meanwhile. If a waiter is dropped, the next caller continues its fetch.
+/// - **Failures.** If the issuer does not return a key set, the previous set is used for up to one
+///   day ([`with_last_use`](Self::with_last_use)), and the fetch is retried every five seconds. An
+///   empty set is valid: the issuer withdrew its keys.
 ///
 /// Cheap to clone; clones share the keys.
 ///
@@ -111,11 +112,12 @@ pub enum VerifyError {
 ///
 /// # Security
 ///
-/// A key that the issuer takes out of its set opens doors here until the set is fetched again: up to the lifetime and the time that the
-/// fetching takes, and up to the last use where nobody can reach the issuer.
+/// A key that the issuer withdraws stays valid here until the next fetch: for the lifetime, and for
+/// the last use if the issuer cannot be reached.
 ///
-/// Whoever makes up a name of a key spends the one fetch of that minute. An issuer should publish a key a minute, or however long the
-/// cool-down is, before it signs with it, and better the whole lifetime: then no stranger keeps anybody waiting.
+/// An attacker who invents a `kid` uses up the one fetch of that minute. An issuer should publish a
+/// key at least the cool-down before it signs with it, better the whole lifetime; then an attacker
+/// delays no caller.
 #[derive(Clone)]
 pub struct RemoteKeySet {
     inner: Arc<Inner>,
@@ -136,7 +138,7 @@ struct Times {
 }
 
 impl RemoteKeySet {
-    /// The keys at `jwks_uri`, as the metadata of their issuer name it
+    /// Creates a client of the JWKS at `jwks_uri`, from the metadata of the issuer
     /// ([`Provider::keys`](crate::client::Provider::keys)).
     #[must_use]
     pub fn new(jwks_uri: Endpoint, transport: impl Transport + 'static) -> Self {
@@ -167,39 +169,39 @@ impl RemoteKeySet {
         Self::with(self.inner.uri.clone(), transport, times)
     }
 
-    /// Sets how long a set is used before it is fetched again: an hour if not set, a second at least and a day at most. What was
-    /// fetched before is forgotten.
+    /// Sets the lifetime of a cached set, between one second and one day. Default: one hour. The
+    /// cache starts empty.
     #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
         self.with_times(|times| times.lifetime = lifetime.clamp(SECOND, LAST_USE))
     }
 
-    /// Sets how long a set is used, from the time it was asked for, while it cannot be fetched again: a day if not set, and at most. What
-    /// was fetched before is forgotten.
+    /// Sets the maximum age of a cached set while it cannot be refreshed, counted from its request.
+    /// Default and maximum: one day. The cache starts empty.
     #[must_use]
     pub fn with_last_use(self, last_use: Duration) -> Self {
         self.with_times(|times| times.last_use = last_use.min(LAST_USE))
     }
 
-    /// Sets how long no token of an unknown key has the set fetched again after one had: a minute if not set; less than a second counts
-    /// as a second. What was fetched before is forgotten. Issuers should publish a key that long before it signs.
+    /// Sets the minimum time between fetches for unknown keys, at least one second. Default: one
+    /// minute. The cache starts empty. Issuers should publish a key that long before it signs.
     #[must_use]
     pub fn with_cool_down(self, cool_down: Duration) -> Self {
         self.with_times(|times| times.cool_down = cool_down.max(SECOND))
     }
 
-    /// The keys as they are known at `now`. Waits for nothing while they are in their lifetime.
+    /// Returns the keys at `now`. Does not wait while the cached set is within its lifetime.
     ///
     /// # Errors
     ///
-    /// None are known, and none could be fetched just now or a moment ago.
+    /// [`KeysUnavailable`] when no keys are cached, and the last fetch failed.
     pub async fn keys(&self, now: SystemTime) -> Result<KeySet, KeysUnavailable> {
         self.known(now).await.map(|(kept, _)| kept.keys)
     }
 
-    /// Verifies a token: `check` is asked with the keys that are known, and where it answers [`JwtError::UnknownKey`] once more with
-    /// newer ones, if there are any; so too for [`JwtError::SignatureMismatch`] while a key has no name.
-    ///
+    /// Verifies a token: calls `check` with the cached keys. After [`JwtError::UnknownKey`] it
+    /// fetches newer keys, if there are any, and calls `check` again; also after
+    /// [`JwtError::SignatureMismatch`] while a key has no `kid`.
     /// ```no_run
     /// # use std::time::SystemTime;
     /// # use oauth_core::jose::{IdTokenClaims, IdTokenPolicy, RemoteKeySet, VerifyError};
@@ -212,7 +214,7 @@ impl RemoteKeySet {
     ///
     /// # Errors
     ///
-    /// The token is refused, or there are no keys.
+    /// [`VerifyError`] when the token is refused or there are no keys.
     pub async fn verify<T>(
         &self,
         check: impl Fn(&KeySet) -> Result<T, JwtError>,
@@ -231,7 +233,8 @@ impl RemoteKeySet {
         checked.map_err(VerifyError::Refused)
     }
 
-    /// The keys, and whether they are as new as can be had: whether this caller waited for the issuer.
+    /// Returns the keys, and `true` if this caller waited for them, so that no newer ones can be
+    /// had.
     async fn known(&self, now: SystemTime) -> Result<(Kept, bool), KeysUnavailable> {
         let (known, flight, is_awaited) = {
             let mut state = self.inner.state();
@@ -250,7 +253,7 @@ impl RemoteKeySet {
             (known, flight, is_awaited)
         };
         let fetched = match &known {
-            // somebody waits for them already, and these will do meanwhile, unless the others are there
+            // another caller waits for the new set; the previous one is used unless it has come
             Some(kept) if is_awaited => match flight.now_or_never() {
                 Some(fetched) => fetched,
                 None => return Ok((kept.clone(), false)),
@@ -261,7 +264,7 @@ impl RemoteKeySet {
         Ok((kept, true))
     }
 
-    /// The keys that the issuer has published since it was asked for these, which lack one.
+    /// Fetches keys that are newer than these, which lack a key.
     async fn newer_than(&self, known: &Kept, now: SystemTime) -> Option<Kept> {
         let cool_down = self.inner.times.cool_down;
         let flight = {
@@ -278,17 +281,17 @@ impl RemoteKeySet {
         flight.await.ok()
     }
 
-    /// Begins to fetch. The flight stays in the state until it lands, whoever waits for it, so that nobody keeps the others from new
-    /// keys by going away; it holds no set alive itself.
+    /// Starts a fetch. It stays in the state until it ends, so that the next caller can continue
+    /// it; it does not keep the state alive.
     fn take_off(&self, state: &mut State, now: SystemTime) -> Flight {
         let (inner, transport) = (Arc::downgrade(&self.inner), Arc::clone(&self.inner.transport));
         let (request, times) = (self.inner.request(), self.inner.times);
         state.take_off(now, |turn, given_up| async move {
-            // its end is the host's code, which has no business under the lock
+            // dropping it runs code of the host, which must not run under the lock
             drop(given_up);
             let asked = contained(exchange(&transport, request)).await;
             let fetched = response::read(asked.and_then(|answer| answer)).map(|(keys, max_age)| {
-                // who forbids to keep them is asked no more often than a stranger could ask
+                // a set that must not be cached is fetched at most once per cool-down
                 let shortest = times.cool_down.min(times.lifetime);
                 let lifetime = max_age.map_or(times.lifetime, |age| age.clamp(shortest, times.lifetime));
                 Kept::new(keys, turn, now, lifetime)
@@ -301,7 +304,7 @@ impl RemoteKeySet {
     }
 }
 
-/// Whether newer keys may verify what these refuse for this reason. Without names, the key of before is taken for the one that signed.
+/// Returns `true` if newer keys may verify a token that was refused for this reason.
 fn may_be_of_another_key(fault: JwtError, keys: &KeySet) -> bool {
     match fault {
         JwtError::UnknownKey => true,
@@ -311,7 +314,7 @@ fn may_be_of_another_key(fault: JwtError, keys: &KeySet) -> bool {
 }
 
 impl Inner {
-    /// Nothing panics while it is held.
+    /// Nothing panics while it is locked.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

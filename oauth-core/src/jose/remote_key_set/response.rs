@@ -1,4 +1,4 @@
-//! What an issuer answers when it is asked for its keys.
+//! JWKS responses.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::exchange::MAX_LENGTH;
 use crate::jose::{InvalidKeySet, KeySet};
 use crate::ports::TransportError;
 
-/// The answer was no set of keys.
+/// The response is not a key set.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum NoKeys {
     #[error("the issuer answered with status {0}")]
@@ -20,7 +20,7 @@ enum NoKeys {
     TooLong,
 }
 
-/// The keys, and for how long their issuer wants them to be kept.
+/// Returns the keys and the `max-age` of the response.
 pub(super) fn read(
     answer: Result<Response<Bytes>, TransportError>,
 ) -> Result<(KeySet, Option<Duration>), KeysUnavailable> {
@@ -35,8 +35,9 @@ pub(super) fn read(
     Ok((keys, max_age(response.headers())))
 }
 
-/// The shortest time that `Cache-Control` gives ([RFC 9111 §5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)); none where it
-/// says nothing that can be read.
+/// Shortest `max-age` of `Cache-Control` ([RFC 9111
+/// §5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)); `None` if it has none that can
+/// be parsed.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let values = headers
         .get_all(CACHE_CONTROL)

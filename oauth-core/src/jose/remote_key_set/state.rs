@@ -1,7 +1,7 @@
-//! What is known of the keys, and when the issuer is asked again.
+//! State of a JWKS client: cached keys, and the schedule of fetches.
 //!
-//! Instants are compared by their distance, whichever comes first: the clocks of callers differ a little, and are set back now and
-//! then.
+//! Instants are compared by their distance in either direction, because the clocks of callers
+//! differ and may be set back.
 
 use std::future::Future;
 use std::time::{Duration, SystemTime};
@@ -12,15 +12,15 @@ use futures_util::future::{BoxFuture, Shared};
 use super::KeysUnavailable;
 use crate::jose::KeySet;
 
-/// How long an issuer that failed is left alone while there are no keys in their lifetime.
+/// Pause after a failed fetch while no set is within its lifetime: five seconds.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How long a flight may take before another one takes off.
+/// Maximum duration of a fetch before another one starts: 60 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) type Fetched = Result<Kept, KeysUnavailable>;
 pub(super) type Flight = Shared<BoxFuture<'static, Fetched>>;
 
-/// A set, and what there is to know of it.
+/// A cached set.
 #[derive(Clone)]
 pub(super) struct Kept {
     pub(super) keys: KeySet,
@@ -32,7 +32,7 @@ pub(super) struct Kept {
 #[derive(Default)]
 pub(super) struct State {
     kept: Option<Kept>,
-    /// Counts the flights.
+    /// Number of the last fetch.
     turn: u64,
     flight: Option<(u64, SystemTime, Flight)>,
     fault: Option<(SystemTime, KeysUnavailable)>,
@@ -45,7 +45,7 @@ fn within(span: Duration, then: SystemTime, now: SystemTime) -> bool {
 }
 
 impl Kept {
-    /// What the flight of this number brought, which took off at `asked_at`.
+    /// Creates the set of the fetch with this number, which started at `asked_at`.
     pub(super) fn new(keys: KeySet, turn: u64, asked_at: SystemTime, lifetime: Duration) -> Self {
         Self {
             keys,
@@ -61,7 +61,7 @@ impl Kept {
 }
 
 impl State {
-    /// The set, unless it is too old for anything.
+    /// Cached set, unless it exceeds its lifetime and its last use.
     pub(super) fn usable(&self, last_use: Duration, now: SystemTime) -> Option<Kept> {
         let kept = self.kept.as_ref();
         kept.filter(|kept| kept.is_fresh(now) || within(last_use, kept.asked_at, now))
@@ -72,7 +72,7 @@ impl State {
         self.kept.as_ref().filter(|kept| kept.turn > known.turn).cloned()
     }
 
-    /// The flight that somebody began a moment ago, and that may have nobody to drive it.
+    /// Fetch in progress; its waiters may have been dropped.
     pub(super) fn under_way(&self, now: SystemTime) -> Option<Flight> {
         let (_, _, flight) = self
             .flight
@@ -81,13 +81,13 @@ impl State {
         Some(flight.clone())
     }
 
-    /// Whether somebody waits for the flight and so drives it; the one that is kept here waits for nothing.
+    /// Returns `true` if a caller waits for the fetch, besides the copy that is stored here.
     pub(super) fn is_awaited(&self) -> bool {
         let flight = self.flight.as_ref();
         flight.is_some_and(|(_, _, flight)| flight.strong_count().is_some_and(|count| count > 1))
     }
 
-    /// Why there are no newer keys, if the issuer failed so shortly ago that it is left alone.
+    /// Failure of the last fetch, during the pause after it.
     pub(super) fn fault(&self, now: SystemTime) -> Option<KeysUnavailable> {
         let (_, fault) = self
             .fault
@@ -96,7 +96,7 @@ impl State {
         Some(fault.clone())
     }
 
-    /// Whether a strange name may have the set fetched again; if so, the next may not for a while.
+    /// Returns `true` if an unknown key may cause a fetch now, and starts the next cool-down.
     pub(super) fn may_refetch(&mut self, cool_down: Duration, now: SystemTime) -> bool {
         if self.refetched_at.is_some_and(|then| within(cool_down, then, now)) {
             return false;
@@ -105,7 +105,7 @@ impl State {
         true
     }
 
-    /// Begins a flight: `fetch` is told its number, and given the one that took too long, if there is one.
+    /// Starts a fetch. `fetch` gets its number, and the previous fetch if that took too long.
     pub(super) fn take_off<F>(
         &mut self,
         now: SystemTime,
@@ -121,7 +121,7 @@ impl State {
         flight
     }
 
-    /// Takes what a flight brought. One that took too long changes nothing that a later one brought.
+    /// Stores the result of a fetch, unless a later one has already ended.
     pub(super) fn land(&mut self, turn: u64, fetched: &Fetched, begun_at: SystemTime) {
         if self.flight.as_ref().is_some_and(|(own, ..)| *own == turn) {
             self.flight = None;
