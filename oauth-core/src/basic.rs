@@ -1,8 +1,7 @@
 //! Client credentials in the `Authorization` header,
 //! [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
-//!
-//! Both halves are form-urlencoded before they are joined and base64-encoded. Many implementations forget
-//! that, and break on the first secret with a `+`, `%` or `:` in it.
+//! Both parts are form-urlencoded before they are joined and base64-encoded. Implementations that
+//! omit this fail for secrets with `+`, `%` or `:`.
 //!
 //! ```
 //! use oauth_core::basic::BasicCredentials;
@@ -22,28 +21,28 @@ use crate::params::decode;
 use crate::secret::ClientSecret;
 use crate::vocabulary::ClientId;
 
-/// The header is not of the `Basic` scheme, or holds no client credentials.
+/// The header is not of the scheme `Basic`, or has no client credentials.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("malformed basic credentials")]
 pub struct InvalidBasicCredentials;
 
-/// A client's identifier and password as `client_secret_basic` sends them.
+/// Identifier and secret of a client, as sent by `client_secret_basic`.
 #[expect(clippy::exhaustive_structs, reason = "the scheme carries two values")]
 #[derive(Clone, Debug)]
 pub struct BasicCredentials {
-    /// Who the client says it is.
+    /// Claimed client identifier.
     pub client_id: ClientId,
-    /// What it knows.
+    /// Client secret.
     pub secret: ClientSecret,
 }
 
 impl BasicCredentials {
-    /// Reads the value of an `Authorization` header.
+    /// Parses the value of an `Authorization` header.
     ///
     /// # Errors
     ///
-    /// Another scheme, base64 that is not canonical, no colon, or halves that do not decode to a [`ClientId`]
-    /// and a [`ClientSecret`].
+    /// [`InvalidBasicCredentials`] for another scheme, base64 that is not canonical, a missing
+    /// colon, or parts that do not decode to a [`ClientId`] and a [`ClientSecret`].
     pub fn parse(header: &HeaderValue) -> Result<Self, InvalidBasicCredentials> {
         let text = header.to_str().map_err(|_| InvalidBasicCredentials)?;
         let (scheme, encoded) = text.split_once(' ').ok_or(InvalidBasicCredentials)?;
@@ -68,7 +67,7 @@ impl BasicCredentials {
         })
     }
 
-    /// Writes the value of an `Authorization` header, marked as sensitive.
+    /// Returns the value of an `Authorization` header, marked as sensitive.
     #[must_use]
     pub fn to_header(&self) -> HeaderValue {
         let mut pair = Zeroizing::new(String::new());
@@ -98,7 +97,7 @@ mod tests {
         parse(&format!("Basic {}", STANDARD.encode(pair)))
     }
 
-    /// O6, 7: both halves are form-urldecoded, and the first colon splits.
+    /// O6, 7: both parts are form-urldecoded, and the first colon splits.
     #[test]
     fn both_halves_are_form_urldecoded() {
         let credentials = parse_pair("my+app%3A1:p%25a+ss:w%2Brd").unwrap();

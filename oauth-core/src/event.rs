@@ -1,30 +1,31 @@
-//! What happened, for the host's audit log and its alarms.
+//! Audit events, for the host's audit log and alarms.
 //!
-//! An endpoint of the [`server`](crate::server) returns its events with the answer; [`Sessions`](crate::session::Sessions) hand them to
-//! whom [`with_events`](crate::session::Sessions::with_events) names. The code of each is stable:
+//! An endpoint of the [`server`](crate::server) returns its events with the response.
+//! [`Sessions`](crate::session::Sessions) passes its events to the callback of
+//! [`with_events`](crate::session::Sessions::with_events). The code of each is stable:
 //!
-//! | code | from | what it reports |
+//! | code | from | meaning |
 //! |---|---|---|
 //! | `access_token_revoked` | `server` | One access token was revoked on request |
-//! | `attempts_exceeded` | `server`, `session` | Somebody has to wait: too much was wrong in the name of a client, or too many letters were asked for to one address |
-//! | `authorization_denied` | `server` | A user said no |
-//! | `authorization_granted` | `server` | A user said yes and a code was issued |
+//! | `attempts_exceeded` | `server`, `session` | A rate limit was exceeded: failed authentications of a client, or reset messages to one address |
+//! | `authorization_denied` | `server` | The user refused |
+//! | `authorization_granted` | `server` | The user consented, and a code was issued |
 //! | `authorization_requested` | `server` | A checked request waits for a user |
-//! | `client_authentication_failed` | `server` | A client was not who it said it was. Count these: somebody may be guessing a secret |
-//! | `code_replayed` | `server` | A spent code came again, with everything else in order: it was stolen |
+//! | `client_authentication_failed` | `server` | A client failed to authenticate. Count these: an attacker may be guessing a secret |
+//! | `code_replayed` | `server` | A redeemed code was presented again in an otherwise valid request: it was stolen |
 //! | `family_revoked` | `server` | A family was revoked |
-//! | `refresh_token_reused` | `server` | A rotated refresh token came again: it was stolen, or a client does not store what it is given |
-//! | `refresh_token_rotated` | `server` | A refresh token was exchanged |
+//! | `refresh_token_reused` | `server` | A rotated refresh token was presented again: it was stolen, or a client does not store its tokens |
+//! | `refresh_token_rotated` | `server` | A refresh token was rotated |
 //! | `request_pushed` | `server` | A client pushed an authorization request |
 //! | `request_refused` | `server` | A request was refused and nothing changed |
 //! | `reset_token_issued` | `session` | A password-reset token was issued, for the address of a user |
-//! | `reset_token_redeemed` | `session` | A password-reset token was redeemed; everything of its user ends in the same step |
-//! | `retry_served` | `server` | A refresh whose answer was lost was answered once more, with the same tokens |
-//! | `server_failed` | `server` | Something below the server failed, and the peer was told to come back |
-//! | `session_ended` | `session` | A session was ended, with what was granted in it |
-//! | `session_renewed` | `session` | A session goes on under another secret |
-//! | `signed_in` | `session` | A session began, or goes on under another secret: its user has just proven who they are |
-//! | `signed_out_everywhere` | `session` | Everything of a user was ended, but for the session that is named, if one is: sessions, codes, families and reset tokens |
+//! | `reset_token_redeemed` | `session` | A password-reset token was redeemed, and all sessions and tokens of its user ended |
+//! | `retry_served` | `server` | A retried refresh got the tokens of the first response |
+//! | `server_failed` | `server` | A dependency of the server failed, and the response asked the client to retry |
+//! | `session_ended` | `session` | A session was ended, and its grants were revoked |
+//! | `session_renewed` | `session` | A session got a new secret |
+//! | `signed_in` | `session` | A session started, or continues under a new secret after its user authenticated again |
+//! | `signed_out_everywhere` | `session` | All sessions, codes, families and reset tokens of a user ended, except the named session, if there is one |
 //! | `tokens_issued` | `server` | Tokens were issued |
 
 use crate::error::Reason;
@@ -32,30 +33,30 @@ use crate::secret::TokenHash;
 use crate::store::{FamilyId, GrantType, RevocationReason, SessionId};
 use crate::vocabulary::{ClientId, Subject};
 
-/// Something that happened at an endpoint or to a session, for the host's audit log and its alarms.
+/// An event at an endpoint or of a session, for the host's audit log and alarms.
 ///
-/// The peer is told as little as the RFCs allow; an event says precisely what it was. Nothing secret is inside: tokens and
-/// subjects are hashes, the rest are names.
+/// It is more precise than the response. It contains no secrets: tokens and subjects are hashes,
+/// all other values are identifiers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct AuthEvent {
-    /// What happened.
+    /// Kind of the event.
     pub kind: AuthEventKind,
-    /// The precise reason behind a refusal or a fault.
+    /// Precise reason of a refusal or failure.
     pub reason: Option<Reason>,
-    /// The grant that tokens were issued for.
+    /// Grant type for which tokens were issued.
     pub grant_type: Option<GrantType>,
-    /// Why a family was revoked.
+    /// Reason of a revocation.
     pub revocation: Option<RevocationReason>,
-    /// The client, as authenticated; as claimed when authentication failed.
+    /// Authenticated client, or the claimed one if authentication failed.
     pub client_id: Option<ClientId>,
-    /// The SHA-256 of the user's subject.
+    /// SHA-256 hash of the user's subject.
     pub subject: Option<TokenHash>,
-    /// The session that began, was renewed, was ended, or was kept when all others ended.
+    /// Session that started, was renewed, was ended, or was kept when all others ended.
     pub session: Option<SessionId>,
-    /// The family that was issued, rotated or revoked.
+    /// Family that was issued, rotated or revoked.
     pub family: Option<FamilyId>,
-    /// The hash of the code or token that was presented.
+    /// Hash of the presented code or token.
     pub token: Option<TokenHash>,
 }
 
@@ -95,7 +96,7 @@ impl AuthEvent {
     }
 }
 
-/// What endpoints alone have to say.
+/// Builders for events of endpoints.
 #[cfg(feature = "_signatures")]
 impl AuthEvent {
     pub(crate) const fn by_grant(mut self, grant_type: GrantType) -> Self {
@@ -121,7 +122,7 @@ impl AuthEvent {
 
 macro_rules! kinds {
     ($($(#[$docs:meta])* $name:ident = $code:literal,)*) => {
-        /// What an [`AuthEvent`] reports.
+        /// Kind of an [`AuthEvent`].
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum AuthEventKind {
@@ -129,10 +130,10 @@ macro_rules! kinds {
         }
 
         impl AuthEventKind {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The stable code of the event.
+            /// Returns the stable code.
             #[must_use]
             pub const fn code(self) -> &'static str {
                 match self {
@@ -146,23 +147,25 @@ macro_rules! kinds {
 kinds! {
     /// One access token was revoked on request.
     AccessTokenRevoked = "access_token_revoked",
-    /// Somebody has to wait: too much was wrong in the name of a client, or too many letters were asked for to one address.
+    /// A rate limit was exceeded: failed authentications of a client, or reset messages to one
+    /// address.
     AttemptsExceeded = "attempts_exceeded",
-    /// A user said no.
+    /// The user refused.
     AuthorizationDenied = "authorization_denied",
-    /// A user said yes and a code was issued.
+    /// The user consented, and a code was issued.
     AuthorizationGranted = "authorization_granted",
     /// A checked request waits for a user.
     AuthorizationRequested = "authorization_requested",
-    /// A client was not who it said it was. Count these: somebody may be guessing a secret.
+    /// A client failed to authenticate. Count these: an attacker may be guessing a secret.
     ClientAuthenticationFailed = "client_authentication_failed",
-    /// A spent code came again, with everything else in order: it was stolen.
+    /// A redeemed code was presented again in an otherwise valid request: it was stolen.
     CodeReplayed = "code_replayed",
     /// A family was revoked.
     FamilyRevoked = "family_revoked",
-    /// A rotated refresh token came again: it was stolen, or a client does not store what it is given.
+    /// A rotated refresh token was presented again: it was stolen, or a client does not store its
+    /// tokens.
     RefreshTokenReused = "refresh_token_reused",
-    /// A refresh token was exchanged.
+    /// A refresh token was rotated.
     RefreshTokenRotated = "refresh_token_rotated",
     /// A client pushed an authorization request.
     RequestPushed = "request_pushed",
@@ -170,19 +173,20 @@ kinds! {
     RequestRefused = "request_refused",
     /// A password-reset token was issued, for the address of a user.
     ResetTokenIssued = "reset_token_issued",
-    /// A password-reset token was redeemed; everything of its user ends in the same step.
+    /// A password-reset token was redeemed, and all sessions and tokens of its user ended.
     ResetTokenRedeemed = "reset_token_redeemed",
-    /// A refresh whose answer was lost was answered once more, with the same tokens.
+    /// A retried refresh got the tokens of the first response.
     RetryServed = "retry_served",
-    /// Something below the server failed, and the peer was told to come back.
+    /// A dependency of the server failed, and the response asked the client to retry.
     ServerFailed = "server_failed",
-    /// A session was ended, with what was granted in it.
+    /// A session was ended, and its grants were revoked.
     SessionEnded = "session_ended",
-    /// A session goes on under another secret.
+    /// A session got a new secret.
     SessionRenewed = "session_renewed",
-    /// A session began, or goes on under another secret: its user has just proven who they are.
+    /// A session started, or continues under a new secret after its user authenticated again.
     SignedIn = "signed_in",
-    /// Everything of a user was ended, but for the session that is named, if one is: sessions, codes, families and reset tokens.
+    /// All sessions, codes, families and reset tokens of a user ended, except the named session, if
+    /// there is one.
     SignedOutEverywhere = "signed_out_everywhere",
     /// Tokens were issued.
     TokensIssued = "tokens_issued",
@@ -192,7 +196,7 @@ kinds! {
 mod tests {
     use super::*;
 
-    /// O26: the table above has every code, once, in order.
+    /// O26: the table above has all codes, once, in order.
     #[test]
     fn every_code_stands_in_the_table() {
         let rows = include_str!("event.rs").lines();

@@ -1,4 +1,4 @@
-//! What is common to the answers of other servers.
+//! Requests to other servers, and their responses.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -10,10 +10,10 @@ use http::{HeaderMap, Request, Response};
 
 use crate::ports::{Transport, TransportError, Truncated};
 
-/// Longest answer that is read, in bytes.
+/// Longest accepted response body, in bytes.
 pub(crate) const MAX_LENGTH: usize = 64 * 1024;
 
-/// A response whose body is incomplete. Half a key set must not be taken for a whole one.
+/// A response whose body is incomplete. A truncated key set must not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the response body broke off or is longer than 64 KiB")]
 struct IncompleteBody;
@@ -36,13 +36,15 @@ pub(crate) fn refuse_truncated(response: &Response<Bytes>) -> Result<(), Transpo
     }
 }
 
-/// What several callers wait for: where a port of the host panics in it, it has failed, and panics in none of them.
+/// Contains a panic of a host's port: it counts as a failure for all waiters, and none of them
+/// panics.
 pub(crate) async fn contained<T>(asking: impl Future<Output = T>) -> Result<T, TransportError> {
     let asked = AssertUnwindSafe(asking).catch_unwind().await;
     asked.map_err(|_| TransportError::other("a port panicked"))
 }
 
-/// Returns `true` if the response is of this media type, ignoring parameters. A repeated `Content-Type` is of none.
+/// Returns `true` if the response has this media type, ignoring parameters. A repeated
+/// `Content-Type` matches none.
 pub(crate) fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
     ContentType::from_headers(headers).is_some_and(|sent| sent.is(media_type))
 }

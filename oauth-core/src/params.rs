@@ -1,8 +1,9 @@
-//! Queries and forms as pairs, so that a repeated parameter stays visible.
+//! Parameters of queries and forms as pairs, so that repeated parameters are detected.
 //!
-//! A map would silently keep one of two values, and two parties that keep different ones can be played off
-//! against each other; [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition
-//! for that reason. A parameter without a value counts as absent, by the same section.
+//! A map would silently keep one of two values, and two parties that keep different ones could be
+//! played off against each other. Therefore [RFC 6749
+//! §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition. By the same
+//! section a parameter without a value counts as absent.
 //!
 //! ```
 //! use oauth_core::params::Params;
@@ -20,27 +21,29 @@ use host_ports::ContentType;
 use http::HeaderMap;
 use zeroize::Zeroize;
 
-/// Most pairs that are read.
+/// Maximum number of pairs.
 const MAX_PAIRS: usize = 100;
 
-/// The text is no `application/x-www-form-urlencoded` UTF-8, or has more than 100 pairs.
+/// The text is not `application/x-www-form-urlencoded` in UTF-8, or has more than 100 pairs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("malformed parameters")]
 pub struct InvalidParams;
 
-/// The parameters of a query or a form body, in the order they came in.
+/// Parameters of a query or a form body, in order.
 ///
-/// `Debug` shows names only: values are codes, tokens and passwords. They are wiped on drop.
+/// `Debug` shows only names, because values are codes, tokens and passwords. Values are wiped on
+/// drop.
 pub struct Params {
     pairs: Vec<(String, String)>,
 }
 
 impl Params {
-    /// Reads a query (without `?`) or a form body.
+    /// Parses a query (without `?`) or a form body.
     ///
     /// # Errors
     ///
-    /// A percent sign without two hexadecimal digits, bytes that are no UTF-8, or more than 100 pairs.
+    /// [`InvalidParams`] for a percent sign without two hexadecimal digits, for bytes that are not
+    /// UTF-8, and for more than 100 pairs.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidParams> {
         let mut params = Self { pairs: Vec::new() };
         for pair in text.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
@@ -55,9 +58,9 @@ impl Params {
         Ok(params)
     }
 
-    /// The first name that came more than once, those in `except` left aside.
+    /// Returns the first repeated name that is not in `except`.
     ///
-    /// Names nobody knows count as well: what one reader ignores another may read.
+    /// Unknown names count as well, because another parser may use them.
     #[must_use]
     pub fn repeated(&self, except: &[&str]) -> Option<&str> {
         let mut names = self.pairs.iter().map(|(name, _)| name.as_str()).enumerate();
@@ -68,9 +71,9 @@ impl Params {
             .map(|(_, name)| name)
     }
 
-    /// The value of a parameter that may be missing; an empty one is.
+    /// Returns the value of a parameter; `None` if it is missing or empty.
     ///
-    /// Of repeated ones this is the first that has a value: ask [`Params::repeated`] before anything else.
+    /// Of repeated parameters it returns the first with a value: call [`Params::repeated`] first.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.pairs
@@ -79,7 +82,7 @@ impl Params {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Every value that came under `name`, for the few parameters that may be repeated.
+    /// Returns all values of `name`, for parameters that may be repeated.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs
             .iter()
@@ -105,8 +108,8 @@ impl fmt::Debug for Params {
     }
 }
 
-/// Writes pairs as a query or form body,
-/// [RFC 6749 appendix B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B).
+/// Encodes pairs as a query or form body, [RFC 6749 appendix
+/// B](https://www.rfc-editor.org/rfc/rfc6749#appendix-B).
 #[must_use]
 pub fn encode<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     form_urlencoded::Serializer::new(String::new())
@@ -114,14 +117,14 @@ pub fn encode<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String
         .finish()
 }
 
-/// Whether the body is declared to be a form; a `charset` of UTF-8 may be named.
+/// Returns `true` if the content type is a form, with or without a UTF-8 `charset`.
 #[must_use]
 pub fn is_form(headers: &HeaderMap) -> bool {
     ContentType::from_headers(headers)
         .is_some_and(|sent| sent.is("application/x-www-form-urlencoded") && sent.is_utf8())
 }
 
-/// Decodes one form-encoded name or value, strictly: the lenient decoders leave `%zz` alone and mend broken
+/// Decodes a form-encoded name or value strictly. Lenient decoders keep `%zz` and repair invalid
 /// UTF-8.
 pub(crate) fn decode(text: &[u8]) -> Result<String, InvalidParams> {
     let mut decoded = Vec::with_capacity(text.len());
@@ -152,7 +155,7 @@ mod tests {
     use http::header::CONTENT_TYPE;
     use proptest::prelude::*;
 
-    /// O2: repeated parameters are seen, known or not, also when one of them is empty.
+    /// O2: repeated parameters are found, known or not, also if one is empty.
     #[test]
     fn a_repeated_parameter_is_seen() {
         let check = |text: &[u8], expected: Option<&str>| {
@@ -174,7 +177,8 @@ mod tests {
         check(b"", None);
     }
 
-    /// 2: `name=` is as good as no `name`, [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
+    /// 2: `name=` counts as absent, [RFC 6749
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
     #[test]
     fn an_empty_value_is_absent() {
         let params = Params::parse(b"a=&b&c=1&&d=%20").unwrap();

@@ -1,7 +1,8 @@
 //! Proof Key for Code Exchange, [RFC 7636](https://www.rfc-editor.org/rfc/rfc7636).
 //!
-//! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`]; whoever redeems the code must know
-//! the verifier. Only the method `S256` exists here: `plain` protects nothing once the request is seen.
+//! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`]; only a client with the
+//! verifier can redeem the code. Only the method `S256` is supported: `plain` gives no protection
+//! once the request has been observed.
 //!
 //! ```
 //! use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -12,7 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Works without any feature of this crate.
+//! This module needs no feature of the crate.
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,13 +36,13 @@ pub const METHOD: &str = "S256";
 #[error("not a code verifier: 43 to 128 unreserved characters are wanted")]
 pub struct InvalidCodeVerifier;
 
-/// The text is not the base64url of 32 bytes.
+/// The text is not base64url of 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an S256 code challenge: 43 base64url characters are wanted")]
 pub struct InvalidCodeChallenge;
 
-/// The secret of one authorization request,
-/// [RFC 7636 §4.1](https://www.rfc-editor.org/rfc/rfc7636#section-4.1).
+/// Code verifier: the secret of one authorization request, [RFC 7636
+/// §4.1](https://www.rfc-editor.org/rfc/rfc7636#section-4.1).
 ///
 /// # ABNF
 ///
@@ -53,20 +54,21 @@ pub struct InvalidCodeChallenge;
 pub struct CodeVerifier(Zeroizing<String>);
 
 impl CodeVerifier {
-    /// Makes a verifier of 256 random bits, as
-    /// [RFC 7636 §7.1](https://www.rfc-editor.org/rfc/rfc7636#section-7.1) recommends.
+    /// Generates a verifier of 256 random bits, as recommended by [RFC 7636
+    /// §7.1](https://www.rfc-editor.org/rfc/rfc7636#section-7.1).
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(random_text::<32>("", entropy))
     }
 
-    /// What the authorization request carries: `BASE64URL(SHA256(ASCII(code_verifier)))`.
+    /// Returns the challenge for the authorization request:
+    /// `BASE64URL(SHA256(ASCII(code_verifier)))`.
     #[must_use]
     pub fn challenge(&self) -> CodeChallenge {
         CodeChallenge(Sha256::digest(self.0.as_bytes()).into())
     }
 
-    /// The secret itself, for the token request.
+    /// Returns the secret, for the token request.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -92,29 +94,29 @@ impl fmt::Debug for CodeVerifier {
     }
 }
 
-/// The `S256` challenge of one authorization request,
-/// [RFC 7636 §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
+/// Code challenge: the `S256` challenge of one authorization request, [RFC 7636
+/// §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
 ///
-/// Stricter than the RFC, which allows 43 to 128 characters for any method: a SHA-256 has exactly one
-/// canonical base64url text.
+/// It is stricter than the RFC, which allows 43 to 128 characters for any method: a SHA-256 digest
+/// has exactly one canonical base64url text.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct CodeChallenge([u8; 32]);
 
 impl CodeChallenge {
-    /// Whether `verifier` is the one this challenge was made of, compared in constant time
-    /// ([RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6)).
+    /// Returns `true` if `verifier` matches this challenge, compared in constant time ([RFC 7636
+    /// §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6)).
     #[must_use]
     pub fn matches(&self, verifier: &CodeVerifier) -> bool {
         self.0.ct_eq(&verifier.challenge().0).into()
     }
 
-    /// The 32 bytes of the digest, for a store.
+    /// Returns the 32 bytes of the digest, for a store.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Reads back what [`CodeChallenge::as_bytes`] gave.
+    /// Restores a challenge from [`CodeChallenge::as_bytes`].
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -126,7 +128,7 @@ impl FromStr for CodeChallenge {
 
     fn from_str(text: &str) -> Result<Self, InvalidCodeChallenge> {
         let mut bytes = [0; 32];
-        // the engine refuses padding, foreign characters and trailing bits
+        // the decoder refuses padding, foreign characters and trailing bits
         match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
             Ok(32) => Ok(Self(bytes)),
             _ => Err(InvalidCodeChallenge),

@@ -1,6 +1,7 @@
-//! The ports of the host: time, randomness, HTTP exchanges, and the error of every store.
+//! Ports of the host: clock, randomness, HTTP transport, and the store error.
 //!
-//! They are those of [`host_ports`], which the whole suite shares. Store traits stand in [`store`](crate::store).
+//! They are those of [`host_ports`], which the whole suite shares. The store traits are in
+//! [`store`](crate::store).
 
 pub use host_ports::{
     Clock, Entropy, EntropyFn, ExchangeLimits, StoreError, StoreErrorKind, Transport, TransportError,

@@ -1,4 +1,4 @@
-//! Names and secrets that nobody can guess.
+//! Random identifiers and secrets.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,16 +6,16 @@ use zeroize::Zeroizing;
 
 use crate::ports::Entropy;
 
-/// `BYTES` random bytes in base64url behind a prefix.
+/// Generates `BYTES` random bytes in base64url after a prefix.
 pub(crate) fn random_text<const BYTES: usize>(prefix: &str, entropy: &dyn Entropy) -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0_u8; BYTES]);
     entropy.fill(bytes.as_mut_slice());
     text_of(prefix, &bytes)
 }
 
-/// `bytes` in base64url behind a prefix.
+/// Encodes `bytes` in base64url after a prefix.
 pub(crate) fn text_of<const BYTES: usize>(prefix: &str, bytes: &[u8; BYTES]) -> Zeroizing<String> {
-    // never grown: a string that moves leaves a copy behind
+    // never grown, because a move leaves a copy
     let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BYTES.div_ceil(3) * 4));
     text.push_str(prefix);
     URL_SAFE_NO_PAD.encode_string(bytes.as_slice(), &mut text);

@@ -1,11 +1,12 @@
-//! Answers of the endpoints that clients call directly.
+//! Responses of the endpoints that clients call directly.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
-/// A JSON body that must not be cached, [RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
+/// JSON response that must not be cached, [RFC 6749
+/// §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes> {
     // strings, numbers and maps with string keys cannot fail
     let mut response = Response::new(serde_json::to_vec(body).unwrap_or_default().into());
@@ -16,7 +17,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes>
     uncached(response)
 }
 
-/// The response, marked as not to be cached.
+/// Marks the response as not cacheable.
 pub(crate) fn uncached(mut response: Response<Bytes>) -> Response<Bytes> {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

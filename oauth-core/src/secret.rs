@@ -1,7 +1,7 @@
-//! Secrets that travel: client secrets, authorization codes, access and refresh tokens.
+//! Secrets on the wire: client secrets, authorization codes, access and refresh tokens.
 //!
-//! A secret has no `Display` and no `PartialEq`, prints as `[redacted]`, and is wiped from memory when
-//! dropped. Stores never see one: they see its [`TokenHash`].
+//! A secret has no `Display` and no `PartialEq`, its `Debug` is `[redacted]`, and it is wiped from
+//! memory when dropped. Stores keep only its [`TokenHash`].
 //!
 //! ```
 //! use oauth_core::secret::{RefreshToken, TokenHash};
@@ -25,7 +25,7 @@ use crate::ports::Entropy;
 use crate::random::{random_text, text_of};
 use crate::vocabulary::serde_as_text;
 
-/// Longest secret that is looked at, in bytes; a JWT access token with many claims fits.
+/// Longest accepted secret in bytes; a JWT access token with many claims fits.
 pub(crate) const MAX_LENGTH: usize = 16 * 1024;
 
 /// The text is empty, too long, or has characters outside `VSCHAR` (printable ASCII and space).
@@ -33,45 +33,45 @@ pub(crate) const MAX_LENGTH: usize = 16 * 1024;
 #[error("not a secret: 1 to 16384 printable ASCII characters are allowed")]
 pub struct InvalidSecret;
 
-/// The text is no base64url of 32 bytes.
+/// The text is not base64url of 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a token hash: 43 base64url characters are wanted")]
 pub struct InvalidTokenHash;
 
-/// The SHA-256 of a secret: what a store keeps and looks up.
+/// SHA-256 hash of a secret, which stores keep and look up.
 ///
-/// Enough to recognise a secret with 128 bits or more of entropy, useless to whoever steals the table. It is
-/// not a password hash: never put a secret chosen by a person through it.
+/// It suffices for secrets with 128 bits or more of entropy, and reveals none of them. It is not a
+/// password hash: never use it for a secret that a person chose.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// Hashes a secret as presented.
+    /// Hashes a secret.
     #[must_use]
     pub fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// Reads back what [`TokenHash::as_bytes`] gave.
+    /// Restores a hash from [`TokenHash::as_bytes`].
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 32 bytes of the digest.
+    /// Returns the 32 bytes of the digest.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// Whether the two are equal, in a time that does not depend on where they differ.
+    /// Compares in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
-/// The base64url of the digest, 43 characters: for logs and text columns.
+/// Base64url of the digest, 43 characters, for logs and text columns.
 impl fmt::Display for TokenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
@@ -118,17 +118,17 @@ macro_rules! secret {
             #[doc = concat!("Makes a new one of 256 random bits: `", $prefix, "` and 43 base64url characters.")]
             #[must_use]
             pub fn generate(entropy: &dyn Entropy) -> Self {
-                // the prefix tells log scanners and people what was leaked
+                // the prefix lets log scanners recognise a leak
                 Self(random_text::<32>($prefix, entropy))
             }
 
-            /// The secret itself, to be sent to its owner and nowhere else.
+            /// Returns the secret, to be sent only to its owner.
             #[must_use]
             pub fn expose(&self) -> &str {
                 &self.0
             }
 
-            /// What a store may see of it.
+            /// Returns the hash, for the store.
             #[must_use]
             pub fn hash(&self) -> TokenHash {
                 TokenHash::of(&self.0)
@@ -161,7 +161,7 @@ secret! {
 }
 
 impl AccessToken {
-    /// Takes a JWT in the compact serialization, whose characters need no check.
+    /// Wraps a JWT in compact serialization, whose characters need no check.
     #[cfg(feature = "_signatures")]
     pub(crate) fn from_compact(token: String) -> Result<Self, InvalidSecret> {
         if token.len() > MAX_LENGTH {
@@ -176,30 +176,30 @@ secret! {
     RefreshToken, "rt_"
 }
 secret! {
-    /// What lets somebody who forgot their password set another, sent to their address in a link; see
+    /// Password-reset token, sent to the user's address in a link; see
     /// [`Sessions::issue_reset`](crate::session::Sessions::issue_reset).
     PasswordResetToken, "pr_"
 }
 secret! {
-    /// The password of a confidential client,
-    /// [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
+    /// Secret of a confidential client, [RFC 6749
+    /// §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
     ///
     /// # Security
     ///
-    /// A server keeps [`ClientSecret::hash`] only and compares with [`TokenHash::matches`]. Let the secret be
-    /// generated, so that a fast hash is enough.
+    /// A server stores only [`ClientSecret::hash`] and compares with [`TokenHash::matches`].
+    /// Generate the secret, so that a fast hash suffices.
     ClientSecret, "cs_"
 }
 
 impl AccessToken {
-    /// The opaque token of bits that were derived.
+    /// Opaque token from derived bits.
     pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
         Self(text_of("at_", bits))
     }
 }
 
 impl RefreshToken {
-    /// The token of bits that were derived.
+    /// Token from derived bits.
     pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
         Self(text_of("rt_", bits))
     }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::ports::entropy_fn;
 
-    /// O14: an opaque token is a prefix and 256 random bits, and a store sees its hash.
+    /// O14: an opaque token is a prefix and 256 random bits, and a store gets only its hash.
     #[test]
     fn a_generated_secret_carries_its_prefix_and_256_bits() {
         let token = AccessToken::generate(&entropy_fn(|bytes: &mut [u8]| bytes.fill(0xff)));

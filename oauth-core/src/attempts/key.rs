@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 use crate::secret::TokenHash;
 use crate::vocabulary::ClientId;
 
-/// Where requests come from, as far as one owner of addresses can be told from another: an IPv4 address, or the /64 of an IPv6
-/// one, of which everybody has 2⁶⁴.
+/// Source of a request, for rate limits: an IPv4 address, or the /64 network of an IPv6 address,
+/// because one customer has 2⁶⁴ addresses.
 ///
-/// A host puts it into the extensions of the requests that it hands to the
+/// The host puts it into the extensions of the requests that it passes to the
 /// [`AuthorizationServer`](crate::server::AuthorizationServer).
 ///
 /// ```
@@ -23,7 +23,7 @@ use crate::vocabulary::ClientId;
 pub struct Source(IpAddr);
 
 impl Source {
-    /// The source that an address belongs to.
+    /// Returns the source of an address.
     #[must_use]
     pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
@@ -36,40 +36,41 @@ impl Source {
     }
 }
 
-/// What attempts are counted by: a purpose, a name, and a source where that is known.
+/// Key by which attempts are counted: a purpose, a name, and optionally a source.
 ///
-/// A hash, so that a name costs 32 bytes however long it is, and none stands in a table or a log. It hides no name from whoever can
-/// think of it: hashing an address tells whether it is there. Nothing is folded: a host whose accounts have several spellings gives
-/// one of them.
+/// It is a hash, so that each key takes 32 bytes and no name is in a table or a log. It does not
+/// hide names that can be guessed. Names are not normalised: a host whose accounts have several
+/// spellings passes one of them.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct AttemptKey(TokenHash);
 
 impl AttemptKey {
-    /// Attempts to authenticate as a client, registered or not.
+    /// Counts authentications of a client, registered or not.
     #[must_use]
     pub fn client(id: &ClientId) -> Self {
         Self::named("client", id.as_str())
     }
 
-    /// Attempts to sign in under a name as it is typed: whether anybody has it plays no part.
+    /// Counts sign-ins under a name as it was entered, whether or not an account has it.
     #[must_use]
     pub fn subject(name: &str) -> Self {
         Self::named("subject", name)
     }
 
-    /// Letters with a reset token to an address as it is typed: whether anybody has it plays no part.
+    /// Counts reset messages to an address as it was entered, whether or not an account has it.
     #[must_use]
     pub fn reset(address: &str) -> Self {
         Self::named("reset", address)
     }
 
-    /// Attempts of the host's own kind. No two pairs of a purpose and a name make one key.
+    /// Counts attempts of the host's own purpose. Different pairs of purpose and name have
+    /// different keys.
     #[must_use]
     pub fn named(purpose: &str, name: &str) -> Self {
         Self(hash(purpose.as_bytes(), name.as_bytes()))
     }
 
-    /// The same attempts, of one source alone.
+    /// Restricts the key to one source.
     #[must_use]
     pub fn from_source(self, source: Source) -> Self {
         let address = match source.0 {
@@ -79,7 +80,7 @@ impl AttemptKey {
         Self(hash(self.0.as_bytes(), &address.octets()))
     }
 
-    /// What a store knows the key by.
+    /// Returns the hash by which stores know the key.
     #[must_use]
     pub const fn as_hash(&self) -> &TokenHash {
         &self.0
@@ -103,7 +104,7 @@ mod tests {
         Source::of(address.parse().unwrap())
     }
 
-    /// O27, 14: what one name does counts for no other.
+    /// O27, 14: different names have different keys.
     #[test]
     fn no_two_names_have_one_key() {
         let id: ClientId = "a".parse().unwrap();
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(AttemptKey::subject("a"), AttemptKey::named("subject", "a"));
     }
 
-    /// O27: nobody has 2⁶⁴ sources.
+    /// O27: a source is a whole IPv6 network of 64 bits.
     #[test]
     fn a_source_is_an_ipv4_address_or_a_network_of_64_bits() {
         assert_eq!(source("::ffff:192.0.2.1"), source("192.0.2.1"));

@@ -1,16 +1,19 @@
-//! Guessing made slow: how often somebody may try a secret or a password before they have to wait
-//! ([RFC 6749 §10.10](https://www.rfc-editor.org/rfc/rfc6749#section-10.10),
-//! [NIST SP 800-63B §3.2.2](https://pages.nist.gov/800-63-4/sp800-63b.html)).
+//! Rate limits with backoff against guessing of secrets and passwords ([RFC 6749
+//! §10.10](https://www.rfc-editor.org/rfc/rfc6749#section-10.10), [NIST SP 800-63B
+//! §3.2.2](https://pages.nist.gov/800-63-4/sp800-63b.html)).
 //!
-//! An [`AttemptPolicy`] decides from a [`Tally`] and the time; an [`AttemptStore`](crate::store::AttemptStore) keeps the tallies and
-//! makes each decision in one step, so that 32 guesses at once are no way around a limit of 5. There are two ways to ask:
+//! An [`AttemptPolicy`] decides from a [`Tally`] and the time. An
+//! [`AttemptStore`](crate::store::AttemptStore) keeps the tallies and makes each decision in one
+//! atomic step, so that concurrent guesses do not exceed the limit. There are two orders:
 //!
-//! - **Before** a check that costs much, such as of a password: [`admit`](crate::store::AttemptStore::admit) counts, then the check is
-//!   made, and [`forgive`](crate::store::AttemptStore::forgive) lets go of the count where it was right.
-//! - **After** a check that costs little, such as of a client's secret, and before anybody is told what came of it:
-//!   [`admit`](crate::store::AttemptStore::admit) counts what was wrong, and [`standing`](crate::store::AttemptStore::standing) holds what was
-//!   right back where the wrong would be. A client may be right as often at once as it likes. The
-//!   [`AuthorizationServer`](crate::server::AuthorizationServer) asks this way.
+//! - **Before an expensive check**, such as that of a password:
+//!   [`admit`](crate::store::AttemptStore::admit) counts, then the host checks.
+//!   [`forgive`](crate::store::AttemptStore::forgive) deletes the count after a correct attempt.
+//! - **After a cheap check**, such as that of a client secret, and before the response:
+//!   [`admit`](crate::store::AttemptStore::admit) counts a wrong attempt, and
+//!   [`standing`](crate::store::AttemptStore::standing) refuses a correct one if a wrong one would
+//!   be refused. Correct attempts are not limited. The
+//!   [`AuthorizationServer`](crate::server::AuthorizationServer) uses this order.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -36,19 +39,22 @@
 //!
 //! # Security
 //!
-//! Whoever can make others wait can keep them out: an attacker who knows the name of an account or a client fails in its name, and
-//! its owner waits too. What holds that back here:
+//! A limit per account or client allows lock-out: an attacker who knows the name fails on purpose,
+//! and the owner must wait. These measures limit the damage:
 //!
-//! - **Where requests come from** is part of the key where the host says so, by a [`Source`] in the extensions of the request: an
-//!   attacker then closes the door of their own address alone. Behind a proxy the host takes the address that the proxy vouches for,
-//!   or gives none.
-//! - **Failures alone are counted**, and a wait is short at first and doubles: one owner who mistypes hardly notices.
-//! - **Clients have secrets of 256 random bits**, which nobody guesses: [`AttemptPolicy::CLIENTS`] is there for secrets that people
-//!   chose, and for the noise. Public clients present no secret, are never counted, and cannot be kept out.
-//! - Against one guess from each of many addresses there is a second key without the source and with a larger limit, which the
-//!   host adds where it fears that more than the lock-out. It asks for the [`standing`](crate::store::AttemptStore::standing) of both
-//!   before it counts at either: whoever waits for others is not to close their own door meanwhile.
-//! - **What is not looked at is no attempt**: a host that can look at a few passwords at a time finds a place for one before it counts
+//! - **Sources.** If the host puts a [`Source`] into the extensions of a request, it is part of the
+//!   key, and an attacker locks out only their own address. Behind a proxy, use the address that
+//!   the proxy vouches for, or none.
+//! - **Backoff.** Only failures count, and the first wait is short and then doubles.
+//! - **Generated client secrets** have 256 random bits and cannot be guessed:
+//!   [`AttemptPolicy::CLIENTS`] is for secrets that people chose, and limits noise. Public clients
+//!   present no secret, are never counted and cannot be locked out.
+//! - **Distributed guessing** (one guess from each of many addresses) needs a second key without
+//!   source and with a higher limit. A host adds it if it considers guessing worse than lock-out.
+//!   It calls [`standing`](crate::store::AttemptStore::standing) for both keys before it counts at
+//!   either, so that waiting for one does not count at the other.
+//! - **Unchecked attempts do not count.** A host that can check only a few passwords at a time
+//!   reserves a place before it counts; otherwise a flood locks out all users.
 //!   it. Otherwise a flood closes the doors of everybody who tries during it.
 
 mod key;

@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::later;
 
-/// No wait and no memory is longer, whatever a policy says: what the clock cannot tell would be no wait at all.
+/// Maximum of all waits and windows; longer ones could overflow the clock, which would disable
+/// them.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// How often may be tried, and how long whoever tried too often waits.
+/// Rate limit with exponential backoff.
 ///
-/// So many attempts are free. From the last of those on there is a wait after each: short at first, twice as long each time, and
-/// never longer than the longest. Attempts are forgotten once none could have been made for a while.
+/// A number of attempts is free. After the last free attempt, and after each further one, there is
+/// a wait, which doubles up to a maximum. The count is forgotten when no attempt was refused or
+/// made for the window.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct AttemptPolicy {
     attempts: NonZeroU32,
@@ -21,8 +23,8 @@ pub struct AttemptPolicy {
 }
 
 impl AttemptPolicy {
-    /// For passwords: five attempts, then waits from 30 seconds to 15 minutes; forgotten after an hour. About a hundred guesses a
-    /// day at one name.
+    /// Policy for passwords: five attempts, then waits from 30 seconds to 15 minutes; forgotten
+    /// after an hour. It allows about a hundred guesses a day per name.
     pub const PASSWORDS: Self = Self {
         attempts: NonZeroU32::MIN.saturating_add(4),
         window: Duration::from_secs(60 * 60),
@@ -30,8 +32,8 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(15 * 60),
     };
 
-    /// For the secrets and assertions of clients, which nobody guesses: twenty failures, then waits from a second to a minute;
-    /// forgotten after a quarter of an hour.
+    /// Policy for client secrets and assertions, which cannot be guessed: twenty failures, then
+    /// waits from one second to one minute; forgotten after 15 minutes.
     pub const CLIENTS: Self = Self {
         attempts: NonZeroU32::MIN.saturating_add(19),
         window: Duration::from_secs(15 * 60),
@@ -39,7 +41,8 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(60),
     };
 
-    /// For letters to one address: three, then waits from five minutes to an hour; forgotten after an hour.
+    /// Policy for reset messages to one address: three, then waits from five minutes to an hour;
+    /// forgotten after an hour.
     pub const RESETS: Self = Self {
         attempts: NonZeroU32::MIN.saturating_add(2),
         window: Duration::from_secs(60 * 60),
@@ -47,7 +50,8 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(60 * 60),
     };
 
-    /// So many free attempts, then a wait of `window` after each; forgotten after the same time.
+    /// Creates a policy with `attempts` free attempts, then a wait of `window` after each;
+    /// forgotten after the same time.
     #[must_use]
     pub const fn new(attempts: NonZeroU32, window: Duration) -> Self {
         Self {
@@ -58,7 +62,7 @@ impl AttemptPolicy {
         }
     }
 
-    /// With waits that begin at `first` and double up to `longest`.
+    /// Sets waits that start at `first` and double up to `longest`.
     #[must_use]
     pub const fn with_backoff(self, first: Duration, longest: Duration) -> Self {
         Self {
@@ -68,13 +72,13 @@ impl AttemptPolicy {
         }
     }
 
-    /// How many attempts are free.
+    /// Returns the number of free attempts.
     #[must_use]
     pub const fn attempts(&self) -> NonZeroU32 {
         self.attempts
     }
 
-    /// What becomes of one more attempt at `now`.
+    /// Decides on an attempt at `now`.
     pub fn decide(&self, tally: Option<&Tally>, now: SystemTime) -> AttemptDecision {
         let tally = tally.filter(|tally| !tally.is_forgotten(now));
         if let Admission::Refused { retry_after } = Tally::standing(tally, now) {
@@ -89,12 +93,12 @@ impl AttemptPolicy {
         })
     }
 
-    /// The wait after so many attempts.
+    /// Wait after this number of attempts.
     fn wait(&self, attempts: u32) -> Duration {
         let Some(beyond) = attempts.checked_sub(self.attempts.get()) else {
             return Duration::ZERO;
         };
-        // what no longer fits is longer than any wait
+        // an overflow exceeds every wait
         let factor = 1_u32.checked_shl(beyond).unwrap_or(u32::MAX);
         self.first_wait
             .saturating_mul(factor)
@@ -103,20 +107,20 @@ impl AttemptPolicy {
     }
 }
 
-/// What a store remembers of the attempts under one key.
+/// Count of attempts under one key.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tally {
-    /// How many there were.
+    /// Number of attempts.
     pub attempts: u32,
-    /// The instant from which the next one is admitted.
+    /// Instant from which the next attempt is admitted.
     pub opens_at: SystemTime,
-    /// The instant from which there were none.
+    /// Instant from which the count is forgotten.
     pub forgotten_at: SystemTime,
 }
 
 impl Tally {
-    /// A tally as a store has kept it.
+    /// Creates a tally from stored values.
     #[must_use]
     pub const fn new(attempts: u32, opens_at: SystemTime, forgotten_at: SystemTime) -> Self {
         Self {
@@ -126,13 +130,13 @@ impl Tally {
         }
     }
 
-    /// Whether the tally is worth nothing any more: its row can go.
+    /// Returns `true` if the tally has no effect any more and its row can be deleted.
     #[must_use]
     pub fn is_forgotten(&self, now: SystemTime) -> bool {
         self.forgotten_at <= now
     }
 
-    /// Whether an attempt would be admitted at `now`; counts nothing.
+    /// Checks without counting whether an attempt would be admitted at `now`.
     pub fn standing(tally: Option<&Self>, now: SystemTime) -> Admission {
         let closed = tally.filter(|tally| !tally.is_forgotten(now));
         match closed.map(|tally| tally.opens_at.duration_since(now)) {
@@ -150,31 +154,31 @@ impl Tally {
     reason = "a store has to do what was decided, whatever it is"
 )]
 pub enum AttemptDecision {
-    /// Keep this tally and admit the attempt.
+    /// Store this tally and admit the attempt.
     Admit(Tally),
-    /// Change nothing and refuse it.
+    /// Refuse the attempt and change nothing.
     Refuse {
-        /// How long until one is admitted.
+        /// Time until the next attempt is admitted.
         retry_after: Duration,
     },
 }
 
-/// Whether an attempt may be made.
+/// Admission or refusal of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Admission {
-    /// It may, and was counted where it is counted.
+    /// The attempt may be made, and was counted if the method counts.
     Admitted,
-    /// It may not, and was not counted.
+    /// The attempt must not be made, and was not counted.
     Refused {
-        /// How long until one is admitted.
+        /// Time until the next attempt is admitted.
         retry_after: Duration,
     },
 }
 
 impl Admission {
-    /// Whether the attempt may be made.
+    /// Returns `true` for `Admitted`.
     #[must_use]
     pub const fn is_admitted(&self) -> bool {
         matches!(self, Self::Admitted)
@@ -205,7 +209,8 @@ mod tests {
         }
     }
 
-    /// O27, 14: three are free; from then on each costs a wait that doubles up to the longest.
+    /// O27, 14: three attempts are free; each further one causes a wait that doubles up to the
+    /// longest.
     #[test]
     fn waits_double_up_to_the_longest() {
         let policy = policy();
@@ -232,7 +237,7 @@ mod tests {
         assert_eq!((kept.attempts, kept.opens_at), (u32::MAX, now + 7 * SECOND));
     }
 
-    /// O27: the window begins when an attempt could next be made, and ends to the nanosecond.
+    /// O27: the window begins when the next attempt is admitted, and ends to the nanosecond.
     #[test]
     fn attempts_are_forgotten_at_the_exact_instant() {
         let policy = policy();
@@ -245,7 +250,7 @@ mod tests {
         assert_eq!(admitted(&policy, tally.as_ref(), end).attempts, 1);
     }
 
-    /// O27: no time makes the arithmetic panic, a wait of for ever is one, and what is forgotten closes nothing.
+    /// O27: extreme times neither panic nor overflow, and a forgotten tally locks nothing.
     #[test]
     fn absurd_times_are_decided_too() {
         let forever = AttemptPolicy::new(NonZeroU32::MIN, Duration::MAX);

@@ -5,19 +5,20 @@ use url::Url;
 
 use crate::vocabulary::{Endpoint, is_uri_text};
 
-/// Longest URL that is looked at, in bytes.
+/// Longest URL that is parsed, in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// The text is no [`Htu`].
+/// The text is not an [`Htu`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not the target of a request: an http or https url without user information is wanted")]
 pub struct InvalidHtu;
 
-/// The URL that a request is sent to, without query and fragment: the `htu` of a proof,
-/// [RFC 9449 §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
+/// URL of a request without query and fragment: the `htu` claim of a DPoP proof, [RFC 9449
+/// §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
 ///
-/// Normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) and §6.2.3: two texts of one place are
-/// equal, also where one has characters that should be percent-encoded and are not (`"`, `[`, `]`, `^`, `{`, `|`, `}`).
+/// It is normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) and
+/// §6.2.3: different spellings of one URL are equal, also if one has characters that should be
+/// percent-encoded (`"`, `[`, `]`, `^`, `{`, `|`, `}`).
 ///
 /// ```
 /// use oauth_core::dpop::Htu;
@@ -30,13 +31,13 @@ pub struct InvalidHtu;
 pub struct Htu(String);
 
 impl Htu {
-    /// The text as it is compared.
+    /// Returns the normalised text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The target of requests to `endpoint`.
+    /// Target of requests to `endpoint`.
     #[expect(clippy::expect_used, reason = "what is an endpoint was checked for more")]
     pub(crate) fn of_endpoint(endpoint: &Endpoint) -> Self {
         let text = endpoint.to_string();
@@ -44,7 +45,7 @@ impl Htu {
         before_query.parse().expect("an endpoint is a target of requests")
     }
 
-    /// Scheme, host and port: the server, of which there is one to a nonce.
+    /// Scheme, host and port; each server has its own nonces.
     pub(crate) fn origin(&self) -> &str {
         let behind_scheme = self.0.find("://").map_or(0, |scheme| scheme + 3);
         let path = self.0.get(behind_scheme..).and_then(|rest| rest.find('/'));
@@ -52,7 +53,7 @@ impl Htu {
         self.0.get(..end).unwrap_or(&self.0)
     }
 
-    /// Whether nobody on the way reads what is sent there: it is `https`, or on the loopback interface.
+    /// Returns `true` if requests to the URL are confidential: `https`, or a loopback address.
     pub(crate) fn keeps_secrets(&self) -> bool {
         let Some(authority) = self.origin().strip_prefix("http://") else {
             return true;
@@ -62,12 +63,12 @@ impl Htu {
         matches!(host, Some("127.0.0.1" | "[::1]" | "localhost"))
     }
 
-    /// The URL of what is at `path` below this one, which is the place under which the public knows a server.
+    /// Appends `path` to this base URL, the public URL of a server.
     ///
     /// # Errors
     ///
-    /// `path` is none: it begins with no slash, or has characters that no path has. Or it goes about: a segment is `.` or `..`, in
-    /// whichever spelling, and what is meant may lie beside this one.
+    /// [`InvalidHtu`] when `path` does not begin with a slash, has invalid characters, or has a
+    /// segment `.` or `..` in any spelling, which could leave the base URL.
     pub fn join(&self, path: &str) -> Result<Self, InvalidHtu> {
         if !path.starts_with('/') || path.split(['/', '?', '#']).any(is_dots) {
             return Err(InvalidHtu);
@@ -91,7 +92,7 @@ impl FromStr for Htu {
             return Err(InvalidHtu);
         }
         let text = format!("{scheme}://{authority}{}", encoded(path));
-        // the URL parser repairs what it meets, and two readers repair differently
+        // the URL parser repairs its input, and two parsers repair differently
         if !is_uri_text(&text) {
             return Err(InvalidHtu);
         }
@@ -100,7 +101,7 @@ impl FromStr for Htu {
         let scheme @ ("https" | "http") = url.scheme() else {
             return Err(InvalidHtu);
         };
-        // the parser leaves out the port that the scheme has anyway
+        // the parser omits the default port of the scheme
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self(format!("{scheme}://{host}{port}{}", normal(url.path()))))
     }
@@ -112,14 +113,14 @@ impl fmt::Display for Htu {
     }
 }
 
-/// Whether a segment names no place below the one before it.
+/// Returns `true` for the segments `.` and `..` in any spelling.
 fn is_dots(segment: &str) -> bool {
     let segment = segment.to_ascii_lowercase().replace("%2e", ".");
     segment == "." || segment == ".."
 }
 
-/// What is behind the host, with that percent-encoded which browsers send as it is and RFC 3986 has in no path: `http::Uri` takes it.
-/// Not the backslash, which some readers take for a slash.
+/// Percent-encodes characters that browsers send raw, that `http::Uri` accepts and RFC 3986
+/// forbids. Not the backslash, which some parsers treat as a slash.
 fn encoded(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for character in path.chars() {
@@ -133,7 +134,7 @@ fn encoded(path: &str) -> String {
     encoded
 }
 
-/// The path with each octet in its one spelling: unreserved characters as they are, the rest of what is encoded in upper case.
+/// Normalises percent-encoding: unreserved characters are decoded, other escapes are in upper case.
 fn normal(path: &str) -> String {
     let mut parts = path.split('%');
     let mut normal = parts.next().unwrap_or_default().to_owned();
@@ -197,7 +198,8 @@ mod tests {
         assert_eq!(htu("https://api.example/a%3ab"), htu("https://api.example/a%3Ab"));
     }
 
-    /// O20, DP9: what browsers send as it is, and others percent-encoded; a query with it changes nothing.
+    /// O20, DP9: characters that browsers send raw equal their encoded form; a query changes
+    /// nothing.
     #[test]
     fn a_path_may_have_what_no_uri_should() {
         for (raw, encoded) in [
@@ -238,7 +240,8 @@ mod tests {
         }
     }
 
-    /// O20, 96: a server is its scheme, host and port; a secret goes there behind TLS, or to this machine.
+    /// O20, 96: an origin is scheme, host and port; a secret is sent only by TLS or to a loopback
+    /// address.
     #[test]
     fn a_target_is_on_a_server() {
         for (text, origin, keeps_secrets) in [
@@ -257,7 +260,7 @@ mod tests {
         }
     }
 
-    /// O20, DP9: other places.
+    /// O20, DP9: different URLs differ.
     #[test]
     fn other_places_differ() {
         let place = htu("https://api.example/a/b~c");
@@ -279,7 +282,7 @@ mod tests {
         }
     }
 
-    /// O20, DP9: what two readers could understand differently is none.
+    /// O20, DP9: ambiguous URLs are refused.
     #[test]
     fn what_is_no_target_is_refused() {
         for text in [
@@ -308,7 +311,7 @@ mod tests {
         assert!(format!("https://a/{}", "a".repeat(4096)).parse::<Htu>().is_err());
     }
 
-    /// O20, DP9: the place is the configured one, wherever the path points.
+    /// O20, DP9: a joined URL stays below its base, whatever the path.
     #[test]
     fn a_path_stays_below_its_server() {
         for base in ["https://api.example", "https://api.example/"] {

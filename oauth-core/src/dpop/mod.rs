@@ -1,11 +1,16 @@
-//! Proof of possession, [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449): tokens that are of no use to whoever steals them.
+//! DPoP, demonstrating proof of possession, [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449):
+//! sender-constrained tokens, which are useless when stolen.
 //!
-//! A client has a key of its own and signs a [`Proof`] for each request, which travels in the header `DPoP`. The server that the
-//! request is for [verifies](ProofPolicy::verify) it: a decision over values, with the present instant as an argument. What it gives is
-//! a [`ProvenKey`], and whoever calls has two things left to do: compare its [thumbprint](ProvenKey::thumbprint) with the one that the
-//! token is bound to, and, after every other check, spend its [name](ProvenKey::replay_key) in a
-//! [`ReplayStore`](crate::store::ReplayStore). The [authorization server](crate::server) and the [resource server](crate::resource) do
-//! both.
+//! The client has a key and signs a [`Proof`] for each request, sent in the header `DPoP`. The
+//! receiving server [verifies](ProofPolicy::verify) it with a pure function and gets a
+//! [`ProvenKey`]. The server then
+//!
+//! 1. compares its [thumbprint](ProvenKey::thumbprint) with the one to which the token is bound,
+//! 2. after all other checks, stores its [replay key](ProvenKey::replay_key) in a
+//!    [`ReplayStore`](crate::store::ReplayStore).
+//!
+//! The [authorization server](crate::server) and the [resource server](crate::resource) of this
+//! crate do both.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -16,7 +21,7 @@
 //!
 //! let (key, now) = (SigningKey::generate_es256(&OsEntropy)?, SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
 //!
-//! // the client, for each request anew
+//! // the client, for each request
 //! let uri: Htu = "https://api.example/v1/charges?limit=2".parse()?;
 //! let proof = Proof::new(Method::GET, uri.clone(), &OsEntropy, now).with_access_token("at_1").sign(&key)?;
 //! let headers = HeaderMap::from_iter([(HEADER, proof.to_header())]);
@@ -26,7 +31,7 @@
 //! let proven = ProofPolicy::new().verify(&headers, &target, now)?;
 //! assert_eq!(proven.thumbprint(), key.public_key().thumbprint());
 //!
-//! // another token, and the proof is of no use
+//! // with another token the proof is invalid
 //! let target = Target { access_token: Some("at_2"), ..target };
 //! assert!(ProofPolicy::new().verify(&headers, &target, now).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,16 +51,17 @@ pub use verify::{ProofError, ProofPolicy, ProvenKey, Target};
 
 use crate::jose::Algorithm;
 
-/// The header that a proof travels in.
+/// Request header of a proof.
 pub const HEADER: HeaderName = HeaderName::from_static("dpop");
 
-/// The header that a nonce is handed out in.
+/// Response header of a nonce.
 pub const NONCE_HEADER: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// The algorithms of proofs. RSA is not among them: a stranger's key could be one that takes long to verify with.
+/// Accepted algorithms of proofs. RSA is excluded, because a client could send a key that is slow
+/// to verify with.
 pub const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
-/// The names of [`ALGORITHMS`], as metadata and challenges list them.
+/// Names of [`ALGORITHMS`], for metadata and challenges.
 pub(crate) fn algorithms() -> Vec<&'static str> {
     Algorithm::names_of(&ALGORITHMS)
 }

@@ -11,25 +11,26 @@ use zeroize::Zeroizing;
 use crate::ports::Entropy;
 use crate::vocabulary::{Audience, Issuer};
 
-/// How long one nonce is the newest.
+/// Time for which a nonce is the newest: one minute.
 const STEP: Duration = Duration::from_secs(60);
-/// How many nonces before the newest are accepted.
+/// Number of accepted nonces before the newest.
 const OLDER: u64 = 4;
 
-/// The key that nonces are made with: kept with the other keys of a server, and the same on every instance of it.
+/// Key from which nonces are derived. Keep it with the other keys of the server; all instances use
+/// the same.
 ///
-/// One key may serve an authorization server and resource servers: the nonces of each are its own.
+/// An authorization server and resource servers may share one key: each derives its own nonces.
 #[derive(Clone)]
 pub struct NonceKey(Zeroizing<[u8; 32]>);
 
 impl NonceKey {
-    /// The key of these bytes, which must come from a generator of random numbers or keys, never from a person.
+    /// Creates the key from bytes, which must come from a cryptographic random generator.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// A new one, for a server that runs once and alone.
+    /// Generates a key for a single server that is never restarted.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
@@ -44,12 +45,12 @@ impl fmt::Debug for NonceKey {
     }
 }
 
-/// The nonces that one server gives out and takes back, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8): a
-/// function of its key and of the minute, so that none is stored.
+/// Nonces of one server, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8). They are
+/// derived from the key and the minute, so that none is stored.
 ///
-/// One is accepted for four to five minutes. Where a client comes with one that is not the newest, it is handed the newest with its
-/// answer, so that a client that keeps talking is asked once. A server whose clock is up to a minute behind accepts what another gave
-/// out.
+/// A nonce is accepted for four to five minutes. A client with an older nonce gets the newest one
+/// with the response, so that an active client is asked only once. A server whose clock is up to a
+/// minute behind accepts the nonces of the others.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -66,49 +67,49 @@ impl fmt::Debug for NonceKey {
 #[derive(Clone)]
 pub struct Nonces(Zeroizing<[u8; 32]>);
 
-/// What an accepted nonce is worth.
+/// Age of an accepted nonce.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a nonce is the newest or it is not")]
 pub enum Freshness {
-    /// It goes on being good.
+    /// The nonce is the newest one.
     Newest,
-    /// It will soon be refused: hand out the newest.
+    /// The nonce will soon be refused: hand out the newest.
     Older,
 }
 
 impl Nonces {
-    /// Those of an authorization server.
+    /// Creates the nonces of an authorization server.
     #[must_use]
     pub fn of_authorization_server(key: &NonceKey, issuer: &Issuer) -> Self {
         Self::of(key, "authorization server", issuer.as_str())
     }
 
-    /// Those of a resource server.
+    /// Creates the nonces of a resource server.
     #[must_use]
     pub fn of_resource_server(key: &NonceKey, audience: &Audience) -> Self {
         Self::of(key, "resource server", audience.as_str())
     }
 
     fn of(key: &NonceKey, role: &str, name: &str) -> Self {
-        // no name holds a NUL, so that no two servers are written alike
+        // no name contains NUL, so the text is unambiguous
         Self(Zeroizing::new(mac(
             &key.0,
             format!("DPoP nonce\0{role}\0{name}").as_bytes(),
         )))
     }
 
-    /// The nonce to hand out now.
+    /// Returns the nonce to hand out now.
     #[must_use]
     pub fn newest(&self, now: SystemTime) -> String {
         self.at(step(now))
     }
 
-    /// Whether this is a nonce that was handed out a few minutes ago at most.
+    /// Returns the age of an accepted nonce; `None` for any other text.
     #[must_use]
     pub fn freshness(&self, presented: &str, now: SystemTime) -> Option<Freshness> {
         let newest = step(now);
         let is = |step| bool::from(self.at(step).as_bytes().ct_eq(presented.as_bytes()));
-        // that of the next step is of a server whose clock is ahead
+        // the next step comes from a server whose clock is ahead
         if is(newest) || is(newest.saturating_add(1)) {
             return Some(Freshness::Newest);
         }
@@ -127,7 +128,7 @@ impl fmt::Debug for Nonces {
     }
 }
 
-/// The number of the step that is now; those before 1970 are the first.
+/// Number of the current step; 0 before 1970.
 fn step(now: SystemTime) -> u64 {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.as_secs() / STEP.as_secs()
@@ -150,10 +151,11 @@ mod tests {
         Nonces::of(&NonceKey::from_bytes([key; 32]), role, name)
     }
 
-    /// O20, DP10, DP16: a nonce is good for four to five minutes, to the instant; one from a minute ahead is, too.
+    /// O20, DP10, DP16: a nonce is accepted for four to five minutes, to the instant, and up to a
+    /// minute early.
     #[test]
     fn a_nonce_is_good_for_a_few_minutes() {
-        // the beginning of a step
+        // start of a step
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let nonces = nonces(7, "authorization server", "https://as.example");
         let nonce = nonces.newest(start);
@@ -174,7 +176,7 @@ mod tests {
         }
     }
 
-    /// O20, DP16: neither another key nor another server, nor another role of the same name, makes the same nonce.
+    /// O20, DP16: another key, another server or another role of the same name has other nonces.
     #[test]
     fn the_nonces_of_a_server_are_its_own() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
@@ -196,7 +198,7 @@ mod tests {
         );
     }
 
-    /// O20, DP10, DP16: what is no nonce of ours is none; HMAC-SHA-256, computed by another program.
+    /// O20, DP10, DP16: a nonce cannot be invented; HMAC-SHA-256, computed by another program.
     #[test]
     fn a_nonce_cannot_be_made_up() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);

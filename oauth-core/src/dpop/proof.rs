@@ -12,7 +12,7 @@ use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::secret::TokenHash;
 
-/// The claims as they are on the wire, [RFC 9449 §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
+/// Claims on the wire, [RFC 9449 §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
 #[derive(Deserialize, Serialize)]
 pub(super) struct Wire<'a> {
     #[serde(borrow)]
@@ -32,31 +32,31 @@ pub(super) struct Wire<'a> {
     pub(super) nonce: Option<Cow<'a, str>>,
 }
 
-/// What a client says of one request, to prove under its own signature that it has its key.
+/// Claims of a DPoP proof for one request.
 ///
-/// For one request and one attempt at it: whoever sends a request again makes another proof, because the server takes each once.
+/// A retry needs a new proof, because servers accept each proof once.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every claim"
 )]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Proof {
-    /// `jti`: the name of the proof, never used twice.
+    /// `jti`: identifier of the proof, unique per key.
     pub jti: String,
-    /// `htm`: the method of the request.
+    /// `htm`: method of the request.
     pub method: Method,
-    /// `htu`: where the request goes.
+    /// `htu`: URL of the request.
     pub uri: Htu,
-    /// `iat`, cut to whole seconds.
+    /// `iat`, truncated to whole seconds.
     pub issued_at: SystemTime,
-    /// `ath`: the hash of the access token that the request presents.
+    /// `ath`: hash of the access token of the request.
     pub access_token: Option<TokenHash>,
-    /// `nonce`: what the server handed out last.
+    /// `nonce`: latest nonce of the server.
     pub nonce: Option<String>,
 }
 
 impl Proof {
-    /// A proof for a request that presents no access token, under a name that nobody can guess.
+    /// Creates a proof with a random `jti` for a request without an access token.
     #[must_use]
     pub fn new(method: Method, uri: Htu, entropy: &dyn Entropy, now: SystemTime) -> Self {
         Self {
@@ -69,25 +69,25 @@ impl Proof {
         }
     }
 
-    /// For a request that presents this access token.
+    /// Sets the access token of the request.
     #[must_use]
     pub fn with_access_token(mut self, token: &str) -> Self {
         self.access_token = Some(TokenHash::of(token));
         self
     }
 
-    /// With the nonce that the server handed out in `DPoP-Nonce`.
+    /// Sets the nonce from the server's `DPoP-Nonce`.
     #[must_use]
     pub fn with_nonce(mut self, nonce: impl Into<String>) -> Self {
         self.nonce = Some(nonce.into());
         self
     }
 
-    /// Signs the proof; the public half of the key goes along.
+    /// Signs the proof. The header contains the public key.
     ///
     /// # Errors
     ///
-    /// The signer failed, or the time lies before 1970.
+    /// [`SigningError`] when the signer failed or the time is before 1970.
     pub fn sign(&self, key: &SigningKey) -> Result<SignedProof, SigningError> {
         let wire = Wire {
             jti: self.jti.as_str().into(),
@@ -103,23 +103,23 @@ impl Proof {
     }
 }
 
-/// A signed [`Proof`] on its way to the server.
+/// A signed [`Proof`], for one request.
 ///
-/// Redacted in `Debug`, wiped on drop: together with the token it is what a thief would need.
+/// Its `Debug` is redacted, and it is wiped when dropped.
 #[derive(Clone)]
 pub struct SignedProof(Zeroizing<String>);
 
 impl SignedProof {
-    /// The proof itself.
+    /// Returns the JWT.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The value of the header [`DPoP`](super::HEADER), marked as sensitive.
+    /// Returns the value of the header [`DPoP`](super::HEADER), marked as sensitive.
     #[must_use]
     pub fn to_header(&self) -> HeaderValue {
-        // base64url and dots are what a header may have
+        // base64url and dots are valid in a header
         let value = HeaderValue::from_str(&self.0);
         let mut value = value.unwrap_or(HeaderValue::from_static(""));
         value.set_sensitive(true);

@@ -10,78 +10,80 @@ use crate::secret::TokenHash;
 use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::Thumbprint;
 
-/// How old a proof may be unless said otherwise.
+/// Default maximum age of a proof: one minute.
 const WINDOW: Duration = Duration::from_secs(60);
-/// The longest that one may be: each is remembered for as long.
+/// Largest maximum age; proofs are stored that long for replay detection.
 const MAX_WINDOW: Duration = Duration::from_secs(300);
-/// Longest `jti` that is looked at, in bytes.
+/// Longest accepted `jti`, in bytes.
 const MAX_JTI: usize = 256;
 
-/// Why a proof proves nothing.
+/// Reason to refuse a DPoP proof.
 ///
-/// For logs and for the host; the peer is told no more than that the proof is invalid, or that it needs another nonce.
+/// For logs and for the host. Responses say only that the proof is invalid, or that it needs
+/// another nonce.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum ProofError {
-    /// There is none.
+    /// The request has no proof.
     #[error("there is no proof of possession")]
     Missing,
-    /// There are several.
+    /// The request has several proofs.
     #[error("there are several proofs of possession")]
     Repeated,
-    /// It is no JWT, or lacks a claim or a member of its header.
+    /// The proof is not a JWT, or lacks a claim or a header member.
     #[error("the proof is malformed")]
     Malformed,
     /// `typ` is not `dpop+jwt`.
     #[error("the proof is a token of another type")]
     WrongType,
-    /// `alg` is none that is accepted.
+    /// `alg` is not accepted.
     #[error("the algorithm of the proof is not accepted")]
     UnsupportedAlgorithm,
-    /// `jwk` is no public key that verifies this algorithm: it may have a private part.
+    /// `jwk` is not a public key of this algorithm, or has a private part.
     #[error("the key of the proof is not usable")]
     UnusableKey,
-    /// The signature is not that of the key.
+    /// The signature does not match the key.
     #[error("the signature of the proof does not match")]
     SignatureMismatch,
     /// `htm` is not the method of the request.
     #[error("the proof is for another method")]
     WrongMethod,
-    /// `htu` is not where the request went.
+    /// `htu` is not the URL of the request.
     #[error("the proof is for another url")]
     WrongUri,
-    /// There is no `nonce`, and the server wants one of its own.
+    /// `nonce` is missing, and the server requires one.
     #[error("the proof has no nonce")]
     NonceMissing,
-    /// `nonce` is none that the server handed out a moment ago.
+    /// `nonce` is not a recent nonce of the server.
     #[error("the nonce of the proof is not one of the server's")]
     NonceMismatch,
-    /// `iat` is too long ago, or `exp` is reached.
+    /// `iat` is too old, or `exp` has passed.
     #[error("the proof is too old")]
     TooOld,
     /// `iat` or `nbf` is in the future.
     #[error("the proof is not valid yet")]
     NotYetValid,
-    /// `ath` is missing, or the hash of another access token.
+    /// `ath` is missing or does not match the access token.
     #[error("the proof is for another access token")]
     WrongAccessToken,
     /// The token is bound to another key.
     #[error("the proof is under another key than the token is bound to")]
     WrongKey,
-    /// The proof was presented before.
+    /// The proof was presented before (replay).
     #[error("the proof was used before")]
     Replayed,
 }
 
 impl ProofError {
-    /// Whether another proof, with a nonce of the server's, may do.
+    /// Returns `true` if the client should retry with a nonce of the server.
     #[must_use]
     pub const fn wants_nonce(self) -> bool {
         matches!(self, Self::NonceMissing | Self::NonceMismatch)
     }
 
-    /// The code on the wire: `use_dpop_nonce`, `invalid_dpop_proof`, or `invalid_token` where the proof is a good one and the token is
-    /// not of its key ([RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1)).
+    /// Returns the error code: `use_dpop_nonce`, `invalid_dpop_proof`, or `invalid_token` if the
+    /// proof is valid and the token is bound to another key ([RFC 9449
+    /// §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1)).
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -92,22 +94,23 @@ impl ProofError {
     }
 }
 
-/// The request that a proof has to be for.
+/// Request for which a proof must be made.
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; a new thing to prove must not go unnoticed"
 )]
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// Its method.
+    /// Method of the request.
     pub method: &'a Method,
-    /// Where it went, as the public knows it: from the configuration, never from what the request says of its own host.
+    /// Public URL of the request, from the server's configuration, never from the `Host` of the
+    /// request.
     pub uri: &'a Htu,
-    /// The access token that it presents.
+    /// Access token of the request.
     pub access_token: Option<&'a str>,
 }
 
-/// Which proofs are accepted.
+/// Policy for accepting DPoP proofs.
 #[derive(Clone, Debug)]
 pub struct ProofPolicy {
     window: Duration,
@@ -115,7 +118,8 @@ pub struct ProofPolicy {
 }
 
 impl ProofPolicy {
-    /// Proofs that were made within the last minute, by clocks that are up to ten seconds ahead; no nonce is asked for.
+    /// Accepts proofs of the last minute, and from clocks up to ten seconds ahead; requires no
+    /// nonce.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -124,37 +128,40 @@ impl ProofPolicy {
         }
     }
 
-    /// Sets how old a proof may be; more than five minutes count as five minutes.
+    /// Sets the maximum age of a proof, at most five minutes.
     #[must_use]
     pub fn with_window(mut self, window: Duration) -> Self {
         self.window = window.min(MAX_WINDOW);
         self
     }
 
-    /// Asks for a nonce in each proof, so that none can be made in advance.
+    /// Requires a nonce in each proof, so that proofs cannot be made in advance.
     #[must_use]
     pub fn with_nonces(mut self, nonces: Nonces) -> Self {
         self.nonces = Some(nonces);
         self
     }
 
-    /// The nonces that are asked for.
+    /// Returns the required nonces.
     #[must_use]
     pub const fn nonces(&self) -> Option<&Nonces> {
         self.nonces.as_ref()
     }
 
-    /// Verifies the proof that a request with these headers brings, by
-    /// [RFC 9449 §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3): cheap checks first, the signature last.
+    /// Verifies the proof in the headers of a request by [RFC 9449
+    /// §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3): cheap checks first, the signature
+    /// last.
     ///
     /// # Errors
     ///
-    /// Anything is wrong with the proof, or there is none.
+    /// [`ProofError`] when the proof is invalid or missing.
     ///
     /// # Security
     ///
-    /// The caller has to compare the [`thumbprint`](ProvenKey::thumbprint) with the one that the token is bound to, and to spend
-    /// the [`replay_key`](ProvenKey::replay_key) until [`replayable_until`](ProvenKey::replayable_until): seen twice, it is a replay.
+    /// The caller must compare the [`thumbprint`](ProvenKey::thumbprint) with the one to which the
+    /// token is bound, store the [`replay_key`](ProvenKey::replay_key) until
+    /// [`replayable_until`](ProvenKey::replayable_until), and refuse the proof as a replay if the
+    /// key was stored before.
     pub fn verify(
         &self,
         headers: &HeaderMap,
@@ -181,7 +188,7 @@ impl ProofPolicy {
         })
     }
 
-    /// Every check but that of the signature; the freshness of the nonce, where one is asked for.
+    /// Checks everything but the signature. Returns the age of the nonce, if one is required.
     fn check(
         &self,
         claims: &Wire<'_>,
@@ -241,9 +248,9 @@ impl Default for ProofPolicy {
     }
 }
 
-/// A key that the sender of a request has proven to have.
+/// Key that the sender of a request has proven to possess.
 ///
-/// Only [`ProofPolicy::verify`] makes one.
+/// Only [`ProofPolicy::verify`] creates it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProvenKey {
     thumbprint: Thumbprint,
@@ -254,31 +261,32 @@ pub struct ProvenKey {
 }
 
 impl ProvenKey {
-    /// Which key: what a token that is bound to it has as `cnf.jkt`.
+    /// Returns the thumbprint of the key: `cnf.jkt` of a token that is bound to it.
     #[must_use]
     pub const fn thumbprint(&self) -> Thumbprint {
         self.thumbprint
     }
 
-    /// What a [`ReplayStore`](crate::store::ReplayStore) knows the proof by: a hash of its purpose, its key, its `jti` and where it went,
-    /// so that no client spends what is another's.
+    /// Returns the key for a [`ReplayStore`](crate::store::ReplayStore): a hash of purpose, key,
+    /// `jti` and URL, so that clients cannot use up each other's keys.
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
-        // the lengths of the other parts are known, so that no two are written alike
+        // all other parts have known lengths, so the text is unambiguous
         let Self {
             thumbprint, jti, uri, ..
         } = self;
         TokenHash::of(&format!("dpop\0{thumbprint}\0{}\0{jti}\0{uri}", jti.len()))
     }
 
-    /// The instant from which nobody need remember it: a minute after it is refused as too old, so that a server whose clock is behind
-    /// that of the one that forgets it, by a minute or less, refuses it too.
+    /// Returns the instant until which the replay key must be stored: a minute after the proof is
+    /// refused as too old, for servers whose clock is up to a minute behind.
     #[must_use]
     pub fn replayable_until(&self) -> SystemTime {
         later(self.forgotten_at, PURGE_ALLOWANCE)
     }
 
-    /// Whether the answer should hand out the newest nonce: that of the proof will soon be refused.
+    /// Returns `true` if the response should hand out the newest nonce, because that of the proof
+    /// will soon be refused.
     #[must_use]
     pub const fn wants_nonce(&self) -> bool {
         self.wants_nonce
@@ -291,7 +299,7 @@ const fn malformed(error: JwtError) -> ProofError {
         JwtError::WrongType => ProofError::WrongType,
         JwtError::UnknownKey => ProofError::UnusableKey,
         JwtError::SignatureMismatch => ProofError::SignatureMismatch,
-        // the rest is about claims that no proof has
+        // the other errors concern claims that a proof does not have
         _ => ProofError::Malformed,
     }
 }

@@ -1,4 +1,4 @@
-//! Errors that reach the client through the browser.
+//! Errors that are sent to the client through the browser.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY};
@@ -7,20 +7,20 @@ use http::{HeaderValue, Method, Response, StatusCode};
 use super::token::only_allowed;
 use crate::vocabulary::{Issuer, RedirectUri, State};
 
-/// Why an authorization request is refused, told to the client by redirect.
+/// Error code of an authorization response, sent to the client by redirect.
 ///
-/// [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and
-/// [OpenID Connect Core §3.1.2.6](https://openid.net/specs/openid-connect-core-1_0.html#AuthError). An
-/// unknown client or an unregistered redirect URI is not among them: those are shown to the person and never
+/// [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and [OpenID Connect
+/// Core §3.1.2.6](https://openid.net/specs/openid-connect-core-1_0.html#AuthError). An unknown
+/// client and an unregistered redirect URI have no code: they are shown on a page and never
 /// redirected.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum AuthorizationErrorCode {
     /// A parameter is missing, repeated or malformed.
     InvalidRequest,
-    /// The client may not ask for a code.
+    /// The client may not request a code.
     UnauthorizedClient,
-    /// The person or the server said no.
+    /// The user or the server refused.
     AccessDenied,
     /// The response type is not `code`.
     UnsupportedResponseType,
@@ -28,26 +28,27 @@ pub enum AuthorizationErrorCode {
     InvalidScope,
     /// The resource is unknown, [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
     InvalidTarget,
-    /// Something broke on the server.
+    /// The server failed.
     ServerError,
-    /// The server cannot answer right now.
+    /// The server is temporarily unavailable.
     TemporarilyUnavailable,
-    /// Nobody is signed in and no page may be shown.
+    /// The user is not signed in, and `prompt=none` forbids a page.
     LoginRequired,
-    /// Consent is missing and no page may be shown.
+    /// Consent is missing, and `prompt=none` forbids a page.
     ConsentRequired,
-    /// Some page would have to be shown and none may be.
+    /// A page is needed, and `prompt=none` forbids it.
     InteractionRequired,
-    /// The pushed request was used before or has expired, [RFC 9101 §7](https://www.rfc-editor.org/rfc/rfc9101#section-7).
+    /// The pushed request was used before or has expired, [RFC 9101
+    /// §7](https://www.rfc-editor.org/rfc/rfc9101#section-7).
     InvalidRequestUri,
-    /// The `request` parameter is not offered.
+    /// The `request` parameter is not supported.
     RequestNotSupported,
-    /// The `request_uri` is none that this server gave out.
+    /// The `request_uri` was not issued by this server.
     RequestUriNotSupported,
 }
 
 impl AuthorizationErrorCode {
-    /// The code on the wire.
+    /// Returns the error code.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,7 +70,7 @@ impl AuthorizationErrorCode {
     }
 }
 
-/// The answer to a refused authorization request: a redirect with `error`, `state` and `iss`.
+/// Response to a refused authorization request: a redirect with `error`, `state` and `iss`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuthorizationErrorResponse {
     code: AuthorizationErrorCode,
@@ -79,8 +80,8 @@ pub struct AuthorizationErrorResponse {
 }
 
 impl AuthorizationErrorResponse {
-    /// An answer with a code, signed with the name of its issuer
-    /// ([RFC 9207](https://www.rfc-editor.org/rfc/rfc9207#section-2)).
+    /// Creates a response with a code and the issuer ([RFC
+    /// 9207](https://www.rfc-editor.org/rfc/rfc9207#section-2)).
     #[must_use]
     pub fn new(code: AuthorizationErrorCode, issuer: &Issuer) -> Self {
         Self {
@@ -91,31 +92,32 @@ impl AuthorizationErrorResponse {
         }
     }
 
-    /// Adds a sentence for the developer of the client.
+    /// Adds an `error_description` for the developer of the client.
     #[must_use]
     pub const fn with_description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
         self
     }
 
-    /// Adds the state of the request, if it had a usable one.
+    /// Adds the state of the request, if it had a valid one.
     #[must_use]
     pub fn with_state(mut self, state: Option<State>) -> Self {
         self.state = state;
         self
     }
 
-    /// Why the request is refused.
+    /// Returns the error code.
     #[must_use]
     pub const fn code(&self) -> AuthorizationErrorCode {
         self.code
     }
 
-    /// The redirect to the client; `method` is that of the request that is answered.
+    /// Builds the redirect to the client; `method` is that of the request.
     ///
     /// # Security
     ///
-    /// `redirect_uri` must be one that the client registered: anything else makes an open redirector.
+    /// `redirect_uri` must be a registered URI of the client, or the server becomes an open
+    /// redirector.
     #[must_use]
     pub fn into_response(self, redirect_uri: &RedirectUri, method: &Method) -> Response<Bytes> {
         let description = self.description.map(only_allowed);
@@ -129,13 +131,13 @@ impl AuthorizationErrorResponse {
     }
 }
 
-/// A redirect of the browser: 303 in answer to a POST, 302 else, never 307, which would send the person's
-/// password on ([RFC 9700 §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
+/// Redirects the browser: 303 after a POST, otherwise 302. Never 307, which would resend the user's
+/// password ([RFC 9700 §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
 #[must_use]
 pub fn redirect(location: &str, method: &Method) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     let Ok(location) = HeaderValue::from_str(location) else {
-        // a parsed URI with an encoded query is visible ASCII; whatever is not must not become a header
+        // a parsed URI with an encoded query is visible ASCII; other text must not become a header
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
         return response;
     };

@@ -1,9 +1,10 @@
-//! What the peer is told when it is refused.
+//! Error responses of the authorization server.
 //!
-//! Two shapes: [`ErrorResponse`] is the JSON answer of the token endpoint and its neighbours
-//! ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)), [`AuthorizationErrorResponse`]
-//! travels through the browser ([RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1)).
-//! Both are values: nothing of what broke inside is in them. What it was the host learns: a [`Reason`].
+//! [`ErrorResponse`] is the JSON error of the token endpoint and the other endpoints that clients
+//! call directly ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
+//! [`AuthorizationErrorResponse`] is sent through the browser ([RFC 6749
+//! §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1)). Neither contains internal
+//! details. The host gets the precise [`Reason`].
 //!
 //! ```
 //! use oauth_core::error::{ErrorCode, ErrorResponse};

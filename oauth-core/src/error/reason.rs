@@ -1,11 +1,12 @@
-//! The precise reason behind a refusal, which the host learns and the peer does not.
+//! Precise reasons of refusals, for the host only.
 
 macro_rules! reasons {
     ($($(#[$docs:meta])* $name:ident = $code:literal [$($check:tt),*],)*) => {
-        /// Why something was refused, or what failed: one wire error outside, one precise reason inside.
+        /// Precise reason of a refusal or failure.
         ///
-        /// Peers are told one of the few errors of the RFCs; an [`AuthEvent`](crate::server::AuthEvent) and the refusals of
-        /// [`grant`](crate::grant) carry this.
+        /// Responses carry one of the few error codes of the RFCs. An
+        /// [`AuthEvent`](crate::server::AuthEvent) and the refusals of [`grant`](crate::grant)
+        /// carry this reason.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum Reason {
@@ -13,10 +14,10 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// Every reason.
+            /// All reasons.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// Its stable code, for logs and alarms.
+            /// Returns the stable code, for logs and alarms.
             #[must_use]
             pub const fn code(self) -> &'static str {
                 match self {
@@ -24,7 +25,8 @@ macro_rules! reasons {
                 }
             }
 
-            /// The checks of `COMPLIANCE.md` that it enforces; none for a fault of the server's own.
+            /// Returns the checks of `COMPLIANCE.md` that it enforces; empty for failures of the
+            /// server.
             #[must_use]
             pub const fn checklist(self) -> &'static [&'static str] {
                 match self {
@@ -36,95 +38,96 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// The access token is too old.
+    /// The access token has expired.
     AccessTokenExpired = "access_token_expired" [74],
-    /// There are several access tokens, there is one in the query, or it has characters that no token has.
+    /// The request has several access tokens, a token in the query, or a malformed token.
     AccessTokenMalformed = "access_token_malformed" [3, 99],
-    /// There is no access token.
+    /// The request has no access token.
     AccessTokenMissing = "access_token_missing" [99, 100],
-    /// The access token is bound to another certificate than its sender connected with.
+    /// The access token is bound to another certificate than that of the connection.
     AccessTokenOfAnotherCertificate = "access_token_of_another_certificate" [MT3],
-    /// The access token is bound to a key and came as a bearer token, or the other way round.
+    /// A bound access token was sent as a bearer token, or a bearer token with the scheme `DPoP`.
     AccessTokenOfAnotherScheme = "access_token_of_another_scheme" [DP15],
     /// The access token was revoked, alone or with its family.
     AccessTokenRevoked = "access_token_revoked" [62, 63],
-    /// No such access token.
+    /// The access token is unknown.
     AccessTokenUnknown = "access_token_unknown" [102],
-    /// The body is larger than any request needs.
+    /// The body exceeds 64 KiB.
     BodyTooLarge = "body_too_large" [4],
-    /// Somebody without credentials asks what a token is worth.
+    /// A public client called the introspection endpoint.
     CallerIsPublic = "public_client_may_not_introspect" [60],
-    /// The assertion is signed with another algorithm than the client is registered for, or with none.
+    /// The algorithm of the assertion is not the registered one.
     ClientAssertionAlgorithm = "client_assertion_algorithm" [11, 65],
-    /// The assertion is too old.
+    /// The assertion has expired.
     ClientAssertionExpired = "client_assertion_expired" [11, 74],
-    /// The assertion names another audience than the issuer alone.
+    /// The audience of the assertion is not the issuer alone.
     ClientAssertionForAnotherServer = "client_assertion_for_another_server" [11],
     /// The client has no such key.
     ClientAssertionKeyUnknown = "client_assertion_key_unknown" [11],
-    /// The assertion would have to be remembered for too long.
+    /// The assertion expires too late.
     ClientAssertionLivesTooLong = "client_assertion_lives_too_long" [11],
-    /// The assertion is no token, or lacks a claim.
+    /// The assertion is malformed, or lacks a claim.
     ClientAssertionMalformed = "client_assertion_malformed" [11],
-    /// The assertion is from the future.
+    /// The assertion is not valid yet.
     ClientAssertionNotYetValid = "client_assertion_not_yet_valid" [11, 74],
-    /// The assertion is not from its client about itself.
+    /// `iss` or `sub` of the assertion is not the client.
     ClientAssertionOfAnotherClient = "client_assertion_of_another_client" [11, 75],
-    /// The assertion is a token for something else.
+    /// `typ` of the assertion names another type of token.
     ClientAssertionOfAnotherType = "client_assertion_of_another_type" [11, 73],
-    /// The assertion was presented before.
+    /// The assertion was presented before (replay).
     ClientAssertionReplayed = "client_assertion_replayed" [11],
-    /// The signature is not by the client's key.
+    /// The signature of the assertion does not match the client's key.
     ClientAssertionSignatureMismatch = "client_assertion_signature_mismatch" [11],
-    /// The client authenticates by half an assertion, by one of another kind, or by one where none is on offer.
+    /// The assertion is incomplete, of another type, or assertions are not enabled.
     ClientAssertionUnsupported = "unsupported_client_authentication" [6],
-    /// The client authenticates in another way than it is registered for.
+    /// The client used another authentication method than the registered one.
     ClientAuthenticationMismatch = "client_authentication_method_mismatch" [6, 13],
-    /// The client is known by a certificate, and its connection has none.
+    /// The client authenticates by certificate, and the connection has none.
     ClientCertificateMissing = "client_certificate_missing" [12],
-    /// The certificate of the connection is another than the client is known by.
+    /// The certificate of the connection is not that of the client.
     ClientCertificateMismatch = "client_certificate_mismatch" [12],
-    /// The client is known by what an authority says of it, and none vouches for the certificate of the connection.
+    /// The client authenticates by a CA-issued certificate, and no CA verified that of the
+    /// connection.
     ClientCertificateUnverified = "client_certificate_unverified" [12],
-    /// The client lost its redirect URI or its grant while the user was at the page.
+    /// The client lost its redirect URI or its grant type while the user was at the page.
     ClientChanged = "client_changed" [15, 47],
-    /// `client_id` in the form is another than in the header.
+    /// `client_id` in the form differs from that in the header.
     ClientIdMismatch = "client_id_mismatch" [8],
-    /// No `client_id`, or none that could be one.
+    /// `client_id` is missing or malformed.
     ClientIdMissing = "client_id_missing" [15],
-    /// A parameter that says where the answer goes came twice.
+    /// `client_id`, `redirect_uri` or `request_uri` is repeated.
     ClientOrRedirectUriRepeated = "client_or_redirect_uri_repeated" [1, 15],
-    /// The secret is not that of the client.
+    /// The client secret is wrong.
     ClientSecretMismatch = "client_secret_mismatch" [9],
-    /// No such client is registered.
+    /// The client is not registered.
     ClientUnknown = "client_unknown" [10, 15],
     /// `code_challenge` is not 43 characters of canonical base64url.
     CodeChallengeMalformed = "code_challenge_malformed" [21],
     /// `code_challenge_method` is absent, which means `plain`, or not `S256`.
     CodeChallengeMethodNotS256 = "code_challenge_method_not_s256" [20],
-    /// No `code_challenge`.
+    /// `code_challenge` is missing.
     CodeChallengeMissing = "code_challenge_missing" [20],
-    /// The code is too old.
+    /// The code has expired.
     CodeExpired = "code_expired" [35],
     /// The code was issued to another client.
     CodeOfAnotherClient = "code_of_another_client" [35, 43],
-    /// The code is bound to a key that the client does not prove to have.
+    /// The code is bound to a key that the client did not prove.
     CodeOfAnotherKey = "code_of_another_key" [33, 40],
-    /// The code was redeemed before, and everything else is in order.
+    /// The code was redeemed before, and the request is otherwise valid.
     CodeReplayed = "code_replayed" [41],
-    /// No such code.
+    /// The code is unknown.
     CodeUnknown = "code_unknown" [35],
     /// `code_verifier` is not 43 to 128 unreserved characters.
     CodeVerifierMalformed = "code_verifier_malformed" [36],
-    /// The verifier does not hash to the challenge.
+    /// The verifier does not match the challenge.
     CodeVerifierMismatch = "code_verifier_mismatch" [37, 42],
-    /// No `code_verifier`.
+    /// `code_verifier` is missing.
     CodeVerifierMissing = "code_verifier_missing" [39],
-    /// The body is no form.
+    /// The body is not a form.
     ContentTypeNotAForm = "content_type_not_a_form" [3],
-    /// `dpop_jkt` is no thumbprint.
+    /// `dpop_jkt` is not a thumbprint.
     DpopJktMalformed = "dpop_jkt_malformed" [33],
-    /// The nonce of the proof is none that the server handed out a moment ago.
+    /// The nonce of the proof is not a recent nonce of the server.
     DpopNonceMismatch = "dpop_nonce_mismatch" [DP10],
     /// The proof has no nonce.
     DpopNonceMissing = "dpop_nonce_missing" [DP10],
@@ -136,138 +139,138 @@ reasons! {
     DpopProofForAnotherMethod = "dpop_proof_for_another_method" [DP8],
     /// The proof is for another URL.
     DpopProofForAnotherUri = "dpop_proof_for_another_uri" [DP9],
-    /// The key of the proof has a private part, or is not one that verifies.
+    /// The key of the proof is not a public key of the algorithm, or has a private part.
     DpopProofKeyUnusable = "dpop_proof_key_unusable" [DP7],
-    /// The proof is no token, or lacks a claim.
+    /// The proof is malformed, or lacks a claim.
     DpopProofMalformed = "dpop_proof_malformed" [DP2, DP3],
-    /// A token that is bound to a key came without a proof.
+    /// A DPoP-bound token was sent without a proof.
     DpopProofMissing = "dpop_proof_missing" [DP1],
-    /// The proof is from the future.
+    /// The proof is not valid yet.
     DpopProofNotYetValid = "dpop_proof_not_yet_valid" [DP11],
-    /// The proof is under another key than the token, or the request, is bound to.
+    /// The key of the proof is not the one to which the token or request is bound.
     DpopProofOfAnotherKey = "dpop_proof_of_another_key" [33, DP12],
-    /// The proof is a token for something else.
+    /// `typ` of the proof is not `dpop+jwt`.
     DpopProofOfAnotherType = "dpop_proof_of_another_type" [DP4],
-    /// There are several proofs.
+    /// The request has several proofs.
     DpopProofRepeated = "dpop_proof_repeated" [DP1],
-    /// The proof was presented before.
+    /// The proof was presented before (replay).
     DpopProofReplayed = "dpop_proof_replayed" [DP13],
-    /// The signature is not by the key of the proof.
+    /// The signature of the proof does not match its key.
     DpopProofSignatureMismatch = "dpop_proof_signature_mismatch" [DP6],
     /// The proof is too old.
     DpopProofTooOld = "dpop_proof_too_old" [DP11],
-    /// A key of 256 random bits was there already.
+    /// A random key of 256 bits was already in the store.
     EntropyRepeats = "entropy_repeats" [],
-    /// The client is not registered for the grant.
+    /// The client is not registered for the grant type.
     GrantTypeNotAllowed = "grant_type_not_allowed" [57],
-    /// The grant is not on offer.
+    /// The grant type is not supported.
     GrantTypeUnsupported = "grant_type_unsupported" [2],
-    /// The user took longer than ten minutes.
+    /// The interaction has expired after ten minutes.
     InteractionExpired = "interaction_expired" [89],
-    /// No such sign-in is under way in this browser, or it was answered before.
+    /// No such interaction exists in this browser, or it was completed before.
     InteractionUnknown = "interaction_unknown" [89],
-    /// The `Authorization` header is not that of the scheme Basic.
+    /// The `Authorization` header is not valid for the scheme Basic.
     MalformedBasicCredentials = "malformed_basic_credentials" [7],
-    /// `client_secret` has characters that no secret has.
+    /// `client_secret` has invalid characters.
     MalformedClientSecret = "malformed_client_secret" [9],
-    /// The query or form cannot be read.
+    /// The query or form is malformed.
     MalformedParameters = "malformed_parameters" [4],
     /// `scope` is not a list of scope tokens.
     MalformedScope = "malformed_scope" [23],
-    /// `max_age` is no number of seconds.
+    /// `max_age` is not a number of seconds.
     MaxAgeMalformed = "max_age_malformed" [34],
-    /// The endpoint knows another method.
+    /// The endpoint does not support the method.
     MethodNotAllowed = "method_not_allowed" [3],
-    /// `nonce` is too long or has other than printable characters.
+    /// `nonce` is too long, or has other than printable characters.
     NonceMalformed = "nonce_malformed" [25],
-    /// `openid` without `nonce`.
+    /// `openid` is requested without `nonce`.
     NonceMissing = "nonce_missing" [25],
-    /// The user granted nothing of what was asked for.
+    /// The user granted none of the requested scopes.
     NothingGranted = "nothing_granted" [31],
-    /// The access token was not issued for a sign-in.
+    /// The access token lacks the scope `openid`.
     OpenidMissing = "openid_missing" [101],
     /// A required parameter is missing.
     ParameterMissing = "parameter_missing" [2],
-    /// A parameter came more than once.
+    /// A parameter is repeated.
     ParameterRepeated = "parameter_repeated" [1],
-    /// `prompt=none`: whether somebody is signed in takes a page to find out.
+    /// `prompt=none`: the server cannot answer without a page.
     PromptNone = "prompt_none" [34],
-    /// `prompt=none` beside other values.
+    /// `prompt=none` is combined with other values.
     PromptNoneWithOthers = "prompt_none_with_others" [34],
-    /// `redirect_uri` is not the one that the code was sent to.
+    /// `redirect_uri` differs from that of the authorization request.
     RedirectUriMismatch = "redirect_uri_mismatch" [35],
-    /// No `redirect_uri`, or none that could be one.
+    /// `redirect_uri` is missing or malformed.
     RedirectUriMissing = "redirect_uri_missing" [17],
-    /// `redirect_uri` is not one of the client's.
+    /// `redirect_uri` is not registered for the client.
     RedirectUriNotRegistered = "redirect_uri_not_registered" [16, 18],
-    /// A refresh is repeated in time, and the pepper or the signing key is another one by now.
+    /// The refresh is a retry, but the pepper or the signing key has changed since.
     RefreshNotRepeatable = "refresh_not_repeatable" [53],
-    /// The refresh token was left idle too long, or its family is too old.
+    /// The refresh token or its family has expired.
     RefreshTokenExpired = "refresh_token_expired" [48],
     /// The refresh token was issued to another client.
     RefreshTokenOfAnotherClient = "refresh_token_of_another_client" [46],
-    /// The chain is bound to a key that the client does not prove to have.
+    /// The family is bound to a key that the client did not prove.
     RefreshTokenOfAnotherKey = "refresh_token_of_another_key" [50, MT4],
-    /// The refresh token was rotated before.
+    /// The refresh token was rotated before (reuse).
     RefreshTokenReused = "refresh_token_reused" [52],
-    /// No such refresh token.
+    /// The refresh token is unknown.
     RefreshTokenUnknown = "refresh_token_unknown" [56],
-    /// The server takes pushed requests alone.
+    /// The server accepts only pushed requests.
     RequestNotPushed = "request_not_pushed" [32],
-    /// `request` is not on offer.
+    /// `request` is not supported.
     RequestObject = "request_object" [34],
-    /// The authorization request is larger than any needs to be.
+    /// The authorization request exceeds 64 KiB.
     RequestTooLarge = "request_too_large" [4],
-    /// `request_uri` names something else than a pushed request.
+    /// `request_uri` is not that of a pushed request.
     RequestUri = "request_uri" [34],
-    /// The pushed request is too old.
+    /// The pushed request has expired.
     RequestUriExpired = "request_uri_expired" [32],
     /// The request was pushed by another client.
     RequestUriOfAnotherClient = "request_uri_of_another_client" [32],
-    /// A pushed request that is a reference itself.
+    /// The pushed request contains a `request_uri`.
     RequestUriPushed = "request_uri_pushed" [32],
     /// The pushed request was completed before.
     RequestUriSpent = "request_uri_spent" [32],
-    /// No such pushed request.
+    /// The pushed request is unknown.
     RequestUriUnknown = "request_uri_unknown" [32],
-    /// A resource was asked for that is not granted, or that no token is issued for.
+    /// A requested resource is not granted, or not a resource of the server.
     ResourceExceeded = "resource_exceeded" [49],
     /// `resource` is not 1 to 2048 printable ASCII characters.
     ResourceMalformed = "resource_malformed" [49],
     /// `response_mode` is not `query`.
     ResponseModeUnsupported = "response_mode_unsupported" [19],
-    /// No `response_type`.
+    /// `response_type` is missing.
     ResponseTypeMissing = "response_type_missing" [19],
     /// `response_type` is not `code`.
     ResponseTypeUnsupported = "response_type_unsupported" [19],
-    /// More scopes were asked for than may be had.
+    /// A requested scope exceeds those of the client or the grant.
     ScopeExceeded = "scope_exceeded" [23, 49],
-    /// No `scope`, or none that could be one.
+    /// `scope` is missing or malformed.
     ScopeMissing = "scope_missing" [23],
-    /// The tokens of the client are bound to something that it does not prove to have.
+    /// The client must use bound tokens and proved no binding.
     SenderUnconfirmed = "sender_unconfirmed" [50, DP1, MT2],
     /// The session in which the grant was given has ended.
     SessionEnded = "session_ended" [110],
-    /// The client authenticates by several methods at once.
+    /// The client used several authentication methods.
     SeveralClientAuthentications = "several_client_authentications" [5],
-    /// The user signed in longer ago than the client takes.
+    /// The user authenticated longer ago than the client accepts.
     SignInTooOld = "sign_in_too_old" [34],
     /// The signer failed.
     SigningFailed = "signing_failed" [],
-    /// No `state`, or none that could be one.
+    /// `state` is missing or malformed.
     StateMissing = "state_missing" [24],
-    /// A store gave what it cannot have been given.
+    /// The store returned corrupt data.
     StoreCorrupt = "store_corrupt" [],
-    /// A store did not answer.
+    /// The store did not respond.
     StoreUnavailable = "store_unavailable" [],
-    /// The user would be taken for a client.
+    /// The subject equals a client identifier.
     SubjectIsAClient = "subject_is_a_client" [58],
     /// The family of the token was revoked.
     TokenFamilyRevoked = "token_family_revoked" [52],
-    /// A client asks to revoke the token of another; nothing happens.
+    /// A client requested the revocation of another client's token; nothing changed.
     TokenOfAnotherClient = "token_of_another_client" [61],
-    /// Too many attempts went wrong before.
+    /// Too many attempts failed before.
     TooManyAttempts = "too_many_attempts" [14],
-    /// Too many letters were asked for to one address.
+    /// Too many reset messages were requested for one address.
     TooManyResets = "too_many_resets" [116],
 }

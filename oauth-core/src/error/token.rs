@@ -1,4 +1,4 @@
-//! The JSON error of the endpoints that clients call directly.
+//! JSON errors of the endpoints that clients call directly.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::vocabulary::Issuer;
 
 macro_rules! codes {
     ($($(#[$docs:meta])* $name:ident = $status:ident $code:literal,)*) => {
-        /// Why a request to an endpoint that clients call directly is refused,
-        /// [RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
+        /// Error code of a direct response, [RFC 6749
+        /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
         #[non_exhaustive]
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         pub enum ErrorCode {
@@ -21,10 +21,10 @@ macro_rules! codes {
         }
 
         impl ErrorCode {
-            /// Every error.
+            /// All codes.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The code on the wire.
+            /// Returns the error code.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -32,7 +32,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The status that goes with it.
+            /// Returns the HTTP status.
             #[must_use]
             pub const fn status(self) -> StatusCode {
                 match self {
@@ -44,40 +44,43 @@ macro_rules! codes {
 }
 
 codes! {
-    /// A parameter is missing, repeated or malformed, or the client authenticates in two ways.
+    /// A parameter is missing, repeated or malformed, or the client used two authentication
+    /// methods.
     InvalidRequest = BAD_REQUEST "invalid_request",
-    /// The client is unknown, or did not prove to be itself.
+    /// The client is unknown, or its authentication failed.
     InvalidClient = UNAUTHORIZED "invalid_client",
-    /// The code or refresh token is invalid, expired, revoked, another client's, or does not fit the request.
+    /// The code or refresh token is invalid, expired, revoked or another client's, or does not
+    /// match the request.
     InvalidGrant = BAD_REQUEST "invalid_grant",
-    /// The client may not use this grant.
+    /// The client may not use this grant type.
     UnauthorizedClient = BAD_REQUEST "unauthorized_client",
-    /// The server does not offer this grant.
+    /// The server does not support this grant type.
     UnsupportedGrantType = BAD_REQUEST "unsupported_grant_type",
-    /// The scope is malformed, unknown, or more than was granted.
+    /// The scope is malformed, unknown, or exceeds the grant.
     InvalidScope = BAD_REQUEST "invalid_scope",
-    /// The resource is unknown or not granted,
-    /// [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
+    /// The resource is unknown or not granted, [RFC 8707
+    /// §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
     InvalidTarget = BAD_REQUEST "invalid_target",
-    /// The proof of possession is invalid, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
+    /// The DPoP proof is invalid, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
     InvalidDpopProof = BAD_REQUEST "invalid_dpop_proof",
-    /// The proof needs the nonce that comes with this answer, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8).
+    /// The DPoP proof needs the nonce of this response, [RFC 9449
+    /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8).
     UseDpopNonce = BAD_REQUEST "use_dpop_nonce",
-    /// A pushed request wants something else than a code.
+    /// A pushed request has another response type than `code`.
     UnsupportedResponseType = BAD_REQUEST "unsupported_response_type",
-    /// A pushed request is a signed object, which is not offered.
+    /// A pushed request has a `request` object, which is not supported.
     RequestNotSupported = BAD_REQUEST "request_not_supported",
-    /// Something broke on the server.
+    /// The server failed.
     ServerError = INTERNAL_SERVER_ERROR "server_error",
-    /// The server cannot answer right now; the request may be repeated.
+    /// The server is temporarily unavailable; the client may retry.
     TemporarilyUnavailable = SERVICE_UNAVAILABLE "temporarily_unavailable",
-    /// Too many attempts to authenticate in the name of the client went wrong: 429,
-    /// [RFC 6585 §4](https://www.rfc-editor.org/rfc/rfc6585#section-4). RFC 6749 has no code of its own for it, and says so with that of
-    /// [`TemporarilyUnavailable`](Self::TemporarilyUnavailable).
+    /// Too many authentications of the client failed: 429, [RFC 6585
+    /// §4](https://www.rfc-editor.org/rfc/rfc6585#section-4). RFC 6749 has no code for it; the code
+    /// is that of [`TemporarilyUnavailable`](Self::TemporarilyUnavailable).
     TooManyAttempts = TOO_MANY_REQUESTS "temporarily_unavailable",
 }
 
-/// The answer to a refused request.
+/// Response to a refused request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ErrorResponse {
     code: ErrorCode,
@@ -87,7 +90,7 @@ pub struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// An answer with a code alone.
+    /// Creates a response with a code.
     #[must_use]
     pub const fn new(code: ErrorCode) -> Self {
         Self {
@@ -98,44 +101,44 @@ impl ErrorResponse {
         }
     }
 
-    /// Adds a sentence for the developer of the client.
+    /// Adds an `error_description` for the developer of the client.
     ///
-    /// It is `'static` on purpose: nothing that came with the request is ever sent back. Quotes and
-    /// backslashes are not allowed on the wire and are left out.
+    /// It is `'static`, so that no part of a request is ever sent back. Quotes and backslashes,
+    /// which the RFC forbids, are removed.
     #[must_use]
     pub const fn with_description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
         self
     }
 
-    /// Adds `WWW-Authenticate: Basic`, which a client that used the `Authorization` header must get with
-    /// `invalid_client`.
+    /// Adds `WWW-Authenticate: Basic`, which RFC 6749 requires with `invalid_client` for clients
+    /// that used the `Authorization` header.
     #[must_use]
     pub fn with_basic_challenge(mut self, realm: &Issuer) -> Self {
         self.realm = Some(realm.clone());
         self
     }
 
-    /// Says when to come back.
+    /// Sets `Retry-After`.
     #[must_use]
     pub const fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// Why the request is refused.
+    /// Returns the error code.
     #[must_use]
     pub const fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// The sentence for the developer of the client.
+    /// Returns the `error_description`.
     #[must_use]
     pub const fn description(&self) -> Option<&'static str> {
         self.description
     }
 
-    /// The answer as it goes out: never to be cached.
+    /// Builds the response, with `Cache-Control: no-store`.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         let description = self.description.map(only_allowed);
@@ -145,7 +148,7 @@ impl ErrorResponse {
         };
         let mut response = json(self.code.status(), &body);
         let headers = response.headers_mut();
-        // an issuer has no quote and no backslash in it
+        // an issuer has neither quotes nor backslashes
         let challenge = self
             .realm
             .and_then(|realm| format!("Basic realm=\"{realm}\"").parse().ok());
@@ -153,7 +156,7 @@ impl ErrorResponse {
             headers.insert(WWW_AUTHENTICATE, challenge);
         }
         if let Some(wait) = self.retry_after {
-            // rounded up: whoever comes back too early is refused again
+            // rounded up, because a retry that comes early is refused again
             let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
             headers.insert(RETRY_AFTER, seconds.into());
         }

@@ -1,8 +1,8 @@
 //! JSON objects without repeated members.
 //!
-//! Two readers that keep different ones of two equal names see two different tokens under one signature
-//! ([RFC 7515 §4](https://www.rfc-editor.org/rfc/rfc7515#section-4),
-//! [RFC 8725 §2.4](https://www.rfc-editor.org/rfc/rfc8725#section-2.4)).
+//! Two parsers that keep different ones of two equal names would read two different tokens under
+//! one signature ([RFC 7515 §4](https://www.rfc-editor.org/rfc/rfc7515#section-4), [RFC 8725
+//! §2.4](https://www.rfc-editor.org/rfc/rfc8725#section-2.4)).
 
 mod strict;
 
@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use self::strict::Strict;
 
-/// Reads one JSON object that has no member twice, at any depth.
+/// Parses one JSON object without repeated members at any depth.
 pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, serde_json::Error> {
-    // derived structs may also be read from arrays
+    // derived structs also deserialize from arrays
     if text.trim_ascii_start().first() != Some(&b'{') {
         return Err(Error::custom("not an object"));
     }
@@ -23,17 +23,18 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, serde_
     Ok(object)
 }
 
-/// For members whose mere presence matters, `null` included.
+/// For members whose presence alone matters, `null` included.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
-/// For a member that some write as a text, or otherwise than it is meant: what is no `true` and no `false` says nothing certain.
+/// For a boolean that some issuers write as text; other values than `true` and `false` count as
+/// absent.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
     Ok(Value::deserialize(deserializer)?.as_bool())
 }
 
-/// For a member that is something wherever it is there, also as `null`.
+/// For a member that counts as present even as `null`.
 pub(crate) fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -42,7 +43,7 @@ pub(crate) fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 mod tests {
     use super::*;
 
-    /// O15, 72: no member twice, however it is written and wherever it hides.
+    /// O15, 72: a repeated member is refused, in any spelling and at any depth.
     #[test]
     fn a_repeated_member_is_refused() {
         let refused = [
@@ -59,7 +60,7 @@ mod tests {
         assert!(object::<Value>(br#"{"a":{"a":1},"b":[{"a":1.5},{"a":-1}],"c":true,"A":null}"#).is_ok());
     }
 
-    /// O15, 72: nor where nobody looks: beside the members that are read, below them, and in what only has to be there.
+    /// O15, 72: a repeated member is refused also in parts that are not read.
     #[test]
     fn a_repeated_member_is_refused_where_nothing_is_read() {
         #[derive(Debug, serde::Deserialize)]

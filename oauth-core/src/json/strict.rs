@@ -1,4 +1,4 @@
-//! Reads what any reader reads, and fails on a repeated member, also in what that reader passes over.
+//! Deserializer that fails on repeated members, also in parts that are skipped.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,10 +7,10 @@ use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Most members of one object; more are an attack on the reader's time.
+/// Maximum number of members in an object; more would cost quadratic time.
 const MAX_MEMBERS: usize = 128;
 
-/// Stands between a format and a reader, whichever of the two faces is asked for.
+/// Wrapper around a deserializer, visitor, seed or access.
 pub(super) struct Strict<T>(pub(super) T);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
@@ -32,13 +32,13 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
         self.0.deserialize_newtype_struct(name, Strict(visitor))
     }
 
-    /// A format would skip it unread.
+    /// The format would skip the value without parsing it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.0.deserialize_any(Strict(PassOver))?;
         visitor.visit_unit()
     }
 
-    // JSON describes itself, so nothing is lost by not saying what is expected
+    // JSON is self-describing, so type hints are not needed
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct enum identifier
@@ -122,7 +122,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Strict<A> {
     }
 }
 
-/// The members of one object, and the names of those that were read.
+/// Members of one object, with the names that were read.
 struct Members<'de, A> {
     members: A,
     names: Vec<Cow<'de, str>>,
@@ -151,7 +151,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, A> {
     }
 }
 
-/// A member's name with its escapes resolved, borrowed where it has none.
+/// Name of a member with its escapes resolved, borrowed if it has none.
 struct Name<'de>(Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
@@ -178,7 +178,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
     }
 }
 
-/// Any value, read to its end and forgotten.
+/// Any value, parsed and dropped.
 struct PassOver;
 
 impl<'de> DeserializeSeed<'de> for PassOver {

@@ -10,19 +10,22 @@ use crate::attempts::{Admission, AttemptDecision, AttemptKey, AttemptPolicy, Tal
 use crate::ports::StoreError;
 use crate::store::AttemptStore;
 
-/// How many names are remembered unless said otherwise: some ten megabytes.
+/// Default number of keys: about ten megabytes.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99_999);
 
-/// Attempts in memory: 100,000 names at once, or as many as it is told.
+/// Attempt store in memory. Capacity: 100,000 keys by default.
 ///
-/// When all are taken it lets go of the forgotten ones, and failing these of the eighth with the fewest attempts, those that are
-/// open first: a flood of new names makes room for itself among names that were tried as little.
+/// When it is full, it evicts the forgotten tallies; if these are less than an eighth of the
+/// capacity, it evicts those with the fewest attempts, unlocked ones first. So a flood of new keys
+/// evicts keys that were used as little.
 ///
 /// # Security
 ///
-/// Give each kind of attempt a store of its own. A client's secret costs an attacker next to nothing to try, a password a turn of the
-/// host's hash function: in one store a flood of the first, a few attempts a name, makes room among the second. And each process
-/// counts alone: behind three of them there are three times as many attempts (`host-store-sqlite` and `host-store-postgres` among the examples count for all).
+/// - Use a separate store for each kind of attempt. Attempts at client secrets are cheap for an
+///   attacker, attempts at passwords are not: in a shared store a flood of the former evicts the
+///   latter.
+/// - Each process counts alone: behind three processes there are three times as many attempts. The
+///   examples `host-store-sqlite` and `host-store-postgres` count for all.
 #[derive(Debug)]
 pub struct MemoryAttempts {
     tallies: Mutex<HashMap<AttemptKey, Tally>>,
@@ -30,13 +33,13 @@ pub struct MemoryAttempts {
 }
 
 impl MemoryAttempts {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(CAPACITY)
     }
 
-    /// An empty store of so many names.
+    /// Creates an empty store with this capacity.
     #[must_use]
     pub fn with_capacity(capacity: NonZeroUsize) -> Self {
         Self {
@@ -93,7 +96,7 @@ fn forget(tallies: &mut HashMap<AttemptKey, Tally>, now: SystemTime) -> usize {
     before - tallies.len()
 }
 
-/// At least an eighth at a time, so that a flood pays for the search once in many names.
+/// At least an eighth at a time, so that a flood searches once for many keys.
 fn make_room(tallies: &mut HashMap<AttemptKey, Tally>, capacity: usize, now: SystemTime) {
     let room = (capacity / 8).max(1);
     let forgotten = forget(tallies, now);

@@ -15,13 +15,14 @@ pub struct MemoryClients {
 }
 
 impl MemoryClients {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets a client; whether there was one. From then on the server tells everybody that its tokens are worth nothing.
+    /// Removes a client and returns `true` if it was registered. The server then reports its tokens
+    /// as inactive.
     pub fn remove(&self, id: &ClientId) -> bool {
         lock(&self.clients).remove(id).is_some()
     }

@@ -9,7 +9,7 @@ use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{Insertion, InteractionRecord, InteractionStore, PushedRequestRecord, TakeOutcome};
 
-/// Interactions and pushed requests in memory.
+/// Store of interactions and pushed requests in memory.
 #[derive(Debug, Default)]
 pub struct MemoryInteractions {
     tables: Mutex<Tables>,
@@ -22,7 +22,7 @@ struct Tables {
 }
 
 impl MemoryInteractions {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,7 +1,8 @@
-//! Stores in the memory of one process: for tests, for development, and as the reference of what each verb means.
+//! Stores in the memory of one process: for tests and development, and as reference
+//! implementations.
 //!
-//! Every verb takes one lock for its whole step. Nothing survives the process, and nothing is dropped until the purge
-//! verbs are called, but for attempts, of which there is a bound.
+//! Each method holds one lock for its whole step. Nothing survives the process. Records stay until
+//! a purge method is called; only attempts have a capacity.
 
 mod attempts;
 mod clients;
@@ -22,12 +23,13 @@ pub use interactions::MemoryInteractions;
 pub use replays::MemoryReplays;
 pub use tokens::MemoryTokens;
 
-/// Locks, also after a panic elsewhere: every step leaves the tables whole before it could panic.
+/// Locks, also after a panic elsewhere: each step leaves the tables consistent before it could
+/// panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a record, unless there is one of this hash.
+/// Inserts a record, unless one with this key exists.
 fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> Insertion {
     match table.entry(key) {
         Entry::Occupied(_) => Insertion::Exists,
@@ -38,7 +40,7 @@ fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> In
     }
 }
 
-/// How many rows a purge dropped.
+/// Number of rows that a purge deleted.
 fn count(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

@@ -9,18 +9,19 @@ use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{ReplayStore, SpendOutcome};
 
-/// Spent names in memory.
+/// Replay store in memory.
 ///
 /// # Security
 ///
-/// A process that starts again has forgotten them: an assertion that it took just before can be replayed until it expires.
+/// After a restart it is empty: an assertion that was accepted before can be replayed until it
+/// expires.
 #[derive(Debug, Default)]
 pub struct MemoryReplays {
     ends: Mutex<HashMap<TokenHash, SystemTime>>,
 }
 
 impl MemoryReplays {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,6 +1,8 @@
-//! Distinguished names as text, [RFC 4514](https://www.rfc-editor.org/rfc/rfc4514), in the one spelling of each that is compared.
+//! Distinguished names as text, [RFC 4514](https://www.rfc-editor.org/rfc/rfc4514), in a canonical
+//! form for comparison.
 
-/// The keywords of [RFC 4514 §3](https://www.rfc-editor.org/rfc/rfc4514#section-3), and two more that certificates of clients have.
+/// Keywords of [RFC 4514 §3](https://www.rfc-editor.org/rfc/rfc4514#section-3), and two more that
+/// client certificates use.
 const KEYWORDS: [(&str, &str); 11] = [
     ("CN", "2.5.4.3"),
     ("L", "2.5.4.7"),
@@ -15,15 +17,15 @@ const KEYWORDS: [(&str, &str); 11] = [
     ("EMAILADDRESS", "1.2.840.113549.1.9.1"),
 ];
 
-/// One attribute: its type as a dotted number, and its value.
+/// An attribute: dotted type number and value.
 pub(super) type Attribute = (String, String);
 
-/// The one spelling of the name in `text`; none for what is no name, or the empty one.
+/// Canonical form of the name in `text`; `None` if it is empty or not a name.
 pub(super) fn canonical(text: &str) -> Option<String> {
     spelled(parse(text)?)
 }
 
-/// The one spelling of the name of these sets, the one nearest to the holder first, as RFC 4514 has it.
+/// Canonical form of the name of these sets, the most specific first, as in RFC 4514.
 pub(super) fn spelled(sets: impl IntoIterator<Item = Vec<Attribute>>) -> Option<String> {
     let mut text = String::new();
     for (index, mut set) in sets.into_iter().enumerate() {
@@ -64,7 +66,7 @@ fn parse(text: &str) -> Option<Vec<Vec<Attribute>>> {
     let mut rest = text;
     loop {
         let (kind, behind) = rest.split_once('=')?;
-        // older spellings have spaces behind commas
+        // older forms have blanks after commas
         let kind = number(kind.trim_start_matches(' '))?;
         let (value, end) = value(behind)?;
         sets.last_mut()?.push((kind, value));
@@ -78,7 +80,7 @@ fn parse(text: &str) -> Option<Vec<Vec<Attribute>>> {
     }
 }
 
-/// The dotted number of a type, which is given by its keyword in any case or as that number.
+/// Dotted number of a type, given as keyword in any case or as number.
 fn number(kind: &str) -> Option<String> {
     let of_keyword = KEYWORDS
         .iter()
@@ -92,9 +94,9 @@ fn number(kind: &str) -> Option<String> {
     is_number.then(|| kind.to_owned())
 }
 
-/// The value that `text` begins with, and where it ends: at a separator, or with the text.
+/// Value at the start of `text`, and its end: a separator, or the end of the text.
 ///
-/// What begins with `#` is a value in BER, which is not read.
+/// Values in BER, which begin with `#`, are not supported.
 fn value(text: &str) -> Option<(String, usize)> {
     let mut bytes = Vec::new();
     let mut characters = text.char_indices();
@@ -118,7 +120,7 @@ fn value(text: &str) -> Option<(String, usize)> {
     Some((String::from_utf8(bytes).ok()?, end))
 }
 
-/// The byte behind a backslash: a special character as itself, or any byte as two digits.
+/// Byte after a backslash: an escaped special character, or two hexadecimal digits.
 fn escaped(characters: &mut std::str::CharIndices<'_>) -> Option<u8> {
     let (_, first) = characters.next()?;
     if let ' ' | '"' | '#' | '+' | ',' | ';' | '<' | '=' | '>' | '\\' = first {
@@ -135,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// O19, 12: one name has one spelling, whoever writes it down.
+    /// O19, 12: all spellings of a name have one canonical form.
     #[test]
     fn a_name_has_one_spelling() {
         for (written, spelled) in [
@@ -166,7 +168,7 @@ mod tests {
         }
     }
 
-    /// O19, 12: what could be read in two ways is read in none.
+    /// O19, 12: ambiguous text is refused.
     #[test]
     fn what_is_no_name_is_refused() {
         for text in [
@@ -202,7 +204,7 @@ mod tests {
     }
 
     proptest! {
-        /// O19, 12: no value of one name makes it another: what is spelled is read back as what it was.
+        /// O19, 12: a canonical form parses back to the same name, whatever its values.
         #[test]
         fn no_value_reaches_beyond_itself(sets in proptest::collection::vec(
             proptest::collection::vec(("(2\\.5\\.4\\.(3|10|97)|1\\.2)", "([,+=\\\\ \"#;<>a\\x00]|\\PC){0,6}"), 1..3), 1..4

@@ -1,15 +1,17 @@
-//! Certificates of clients, [RFC 8705](https://www.rfc-editor.org/rfc/rfc8705): what tokens are bound to, and what clients authenticate by.
+//! Mutual TLS, [RFC 8705](https://www.rfc-editor.org/rfc/rfc8705): certificate-bound tokens, and
+//! client authentication by certificate.
 //!
-//! TLS ends at the host, and so does everything about certificates but one thing: which one the client connected with. The host puts it
-//! as a [`ClientCertificate`] into the extensions of the requests that it hands on; no header ever becomes one here. The
-//! [authorization server](crate::server) binds tokens to it, of clients that are
-//! [registered for it](crate::store::SenderConstraint::MutualTls), and knows clients by it that
-//! [authenticate so](crate::store::RegisteredClient::tls); the [resource server](crate::resource) demands it.
+//! The host terminates TLS and puts the [`ClientCertificate`] of the connection into the extensions
+//! of the requests that it passes on. This crate never reads it from a header. The [authorization
+//! server](crate::server) binds tokens to it, for clients that are [registered for
+//! it](crate::store::SenderConstraint::MutualTls), and
+//! [authenticates](crate::store::RegisteredClient::tls) clients by it. The [resource
+//! server](crate::resource) requires it for bound tokens.
 //!
-//! Two kinds of trust, and the value says which. [`from_der`](ClientCertificate::from_der) takes the handshake's word that the client has the
-//! key, and nobody's word for what the certificate says: enough to bind tokens, and to be recognized by
-//! `self_signed_tls_client_auth`. [`with_verified_names`](ClientCertificate::with_verified_names) adds the names that an authority which the
-//! host trusts vouches for; `tls_client_auth` compares these alone.
+//! | constructor | trust | sufficient for |
+//! |---|---|---|
+//! | [`from_der`](ClientCertificate::from_der) | the TLS handshake proved possession of the key; the content is unverified | bound tokens, `self_signed_tls_client_auth` |
+//! | [`with_verified_names`](ClientCertificate::with_verified_names) | a CA that the host trusts verified the names | also `tls_client_auth`, which compares the names |
 
 mod distinguished_name;
 mod name;
@@ -26,11 +28,12 @@ pub use x509::UnreadableCertificate;
 
 use crate::vocabulary::{Confirmation, Thumbprint};
 
-/// The certificate that a client has proven to have, in the handshake of the connection that a request came over.
+/// Client certificate that the TLS handshake of the connection verified.
 ///
 /// # Security
 ///
-/// Only what ends TLS knows it. Never make one of a header, unless it was written by a proxy of yours that removes such headers of
+/// Only the component that terminates TLS knows it. Never create it from a header, unless the
+/// header is from a proxy of the host that removes such headers from incoming requests.
 /// everybody else.
 ///
 /// ```
@@ -40,7 +43,7 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 /// let self_signed = ClientCertificate::from_der(der);
 /// assert!(!self_signed.bears(&CertificateName::san_dns("robot.example")?));
 ///
-/// // an authority was asked, and this is what it signed
+/// // a CA verified these names
 /// let verified = ClientCertificate::from_der(der).with_verified_names([CertificateName::san_dns("robot.example")?]);
 /// assert!(verified.bears(&CertificateName::san_dns("robot.example")?));
 ///
@@ -51,13 +54,13 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClientCertificate {
     thumbprint: Thumbprint,
-    /// None where nobody vouches for it but its holder.
+    /// `None` if no CA verified the names.
     names: Option<Arc<[CertificateName]>>,
 }
 
 impl ClientCertificate {
-    /// The certificate of these bytes, in DER. Nothing that it says of itself is believed: it is as good as one that its holder
-    /// has signed.
+    /// Creates a certificate from its DER bytes. Its content is unverified, as if its holder had
+    /// signed it.
     #[must_use]
     pub fn from_der(der: &[u8]) -> Self {
         Self {
@@ -66,37 +69,38 @@ impl ClientCertificate {
         }
     }
 
-    /// The same, with what an authority says of its holder: the subject and each subject alternative name that can be compared.
+    /// Adds the verified names of the holder: the subject, and each subject alternative name.
     ///
     /// # Security
     ///
-    /// For a certificate whose whole chain was verified for this connection, up to an authority that the host trusts to name clients: by
-    /// the TLS library, at this instant, for the purpose of clients. A certificate that the library was told to let pass is not one.
+    /// Only for a certificate whose chain the TLS library verified for this connection, for client
+    /// authentication, up to a CA that the host trusts to name clients. A certificate that the
+    /// library was configured to let pass does not qualify.
     #[must_use]
     pub fn with_verified_names(mut self, names: impl IntoIterator<Item = CertificateName>) -> Self {
         self.names = Some(names.into_iter().collect());
         self
     }
 
-    /// The SHA-256 of its DER: `x5t#S256`.
+    /// Returns the SHA-256 thumbprint of the DER bytes: `x5t#S256`.
     #[must_use]
     pub const fn thumbprint(&self) -> Thumbprint {
         self.thumbprint
     }
 
-    /// What a token that is bound to it has as `cnf`.
+    /// Returns the `cnf` of tokens that are bound to the certificate.
     #[must_use]
     pub const fn confirmation(&self) -> Confirmation {
         Confirmation::Certificate(self.thumbprint)
     }
 
-    /// Whether an authority vouches for its names.
+    /// Returns `true` if a CA verified the names.
     #[must_use]
     pub const fn is_verified(&self) -> bool {
         self.names.is_some()
     }
 
-    /// Whether an authority says that its holder is called this: in the same field, and equal as a whole.
+    /// Returns `true` if the verified names include `name`, in the same field and as a whole.
     #[must_use]
     pub fn bears(&self, name: &CertificateName) -> bool {
         self.names.as_deref().is_some_and(|names| names.contains(name))

@@ -5,16 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use super::distinguished_name;
 
-/// The text is not of the kind of name that it is given as.
+/// The text is not a name of the given kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a name of that kind that a certificate could be compared with")]
 pub struct InvalidCertificateName;
 
-/// One name that an authority gives the holder of a certificate, and the field that it stands in: what a client is registered to be
-/// known by, [RFC 8705 §2.1.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.1.2).
+/// A name in a certificate and its field, with which a `tls_client_auth` client is registered, [RFC
+/// 8705 §2.1.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.1.2).
 ///
-/// A client is known by exactly one, so that is what a value is. Two are equal in the same field and as a whole: no wildcard, no
-/// part, no name of the one kind in a field of the other. It is serialized as the member of the client's metadata that it is.
+/// A client is registered with exactly one name. Two names are equal only in the same field and as
+/// a whole: no wildcards, no partial matches. It is serialized as the corresponding member of the
+/// client metadata.
 ///
 /// ```
 /// use oauth_core::mtls::CertificateName;
@@ -33,7 +34,7 @@ pub struct InvalidCertificateName;
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct CertificateName {
     field: Field,
-    /// In the one spelling that is compared.
+    /// Canonical form.
     text: String,
 }
 
@@ -47,53 +48,56 @@ enum Field {
 }
 
 impl CertificateName {
-    /// `tls_client_auth_subject_dn`: the whole subject, as text of [RFC 4514](https://www.rfc-editor.org/rfc/rfc4514), the most specific part
-    /// first.
+    /// Creates `tls_client_auth_subject_dn`: the whole subject, as text of [RFC
+    /// 4514](https://www.rfc-editor.org/rfc/rfc4514), the most specific part first.
     ///
-    /// Types are compared by number, values byte for byte, and the parts in their order. Types are the keywords of RFC 4514,
-    /// `serialNumber`, `emailAddress` or a dotted number, each with its value as text.
+    /// Types are compared by number, values byte for byte, parts in order. Types are the keywords
+    /// of RFC 4514, `serialNumber`, `emailAddress` or a dotted number; values are text.
     ///
     /// # Errors
     ///
-    /// [`InvalidCertificateName`] for what is no such text, for the empty name, and for values in hexadecimal BER.
+    /// [`InvalidCertificateName`] when the text is not a distinguished name, is empty, or has
+    /// values in hexadecimal BER.
     pub fn subject_dn(text: &str) -> Result<Self, InvalidCertificateName> {
         Self::of(Field::SubjectDn, distinguished_name::canonical(text))
     }
 
-    /// `tls_client_auth_san_dns`: a `dNSName`, compared as domain names are, whatever the case of their letters.
+    /// Creates `tls_client_auth_san_dns`: a `dNSName`, compared without regard to letter case.
     ///
     /// # Errors
     ///
-    /// [`InvalidCertificateName`] for what is no domain name of ASCII, and for wildcards.
+    /// [`InvalidCertificateName`] when the text is not an ASCII domain name, or is a wildcard.
     pub fn san_dns(text: &str) -> Result<Self, InvalidCertificateName> {
         Self::of(Field::SanDns, is_domain(text).then(|| text.to_ascii_lowercase()))
     }
 
-    /// `tls_client_auth_san_uri`: a `uniformResourceIdentifier`, compared byte for byte.
+    /// Creates `tls_client_auth_san_uri`: a `uniformResourceIdentifier`, compared byte for byte.
     ///
     /// # Errors
     ///
-    /// [`InvalidCertificateName`] for what is no URI with a scheme.
+    /// [`InvalidCertificateName`] when the text is not a URI with a scheme.
     pub fn san_uri(text: &str) -> Result<Self, InvalidCertificateName> {
         Self::of(Field::SanUri, is_uri(text).then(|| text.to_owned()))
     }
 
-    /// `tls_client_auth_san_ip`: an `iPAddress`, compared as an address. One of IPv4 is none of IPv6.
+    /// Creates `tls_client_auth_san_ip`: an `iPAddress`, compared as an address. IPv4 and IPv6
+    /// addresses are never equal.
     ///
     /// # Errors
     ///
-    /// [`InvalidCertificateName`] for what is no address.
+    /// [`InvalidCertificateName`] when the text is not an IP address.
     pub fn san_ip(text: &str) -> Result<Self, InvalidCertificateName> {
         let address = text.parse::<IpAddr>().ok();
         Self::of(Field::SanIp, address.map(|address| address.to_string()))
     }
 
-    /// `tls_client_auth_san_email`: an `rfc822Name`, compared byte for byte before the `@`, and as a domain name behind it
-    /// ([RFC 5280 §7.5](https://www.rfc-editor.org/rfc/rfc5280#section-7.5)).
+    /// Creates `tls_client_auth_san_email`: an `rfc822Name`, compared byte for byte before the `@`,
+    /// and without regard to letter case after it ([RFC 5280
+    /// §7.5](https://www.rfc-editor.org/rfc/rfc5280#section-7.5)).
     ///
     /// # Errors
     ///
-    /// [`InvalidCertificateName`] for what is no address of a mailbox in ASCII.
+    /// [`InvalidCertificateName`] when the text is not an ASCII mailbox address.
     pub fn san_email(text: &str) -> Result<Self, InvalidCertificateName> {
         let mailbox = text
             .rsplit_once('@')
@@ -102,7 +106,7 @@ impl CertificateName {
         Self::of(Field::SanEmail, text)
     }
 
-    /// The subject of these sets of attributes, the one nearest to the holder first.
+    /// Subject of these sets of attributes, the most specific first.
     #[cfg(feature = "x509")]
     pub(super) fn subject(
         sets: impl IntoIterator<Item = Vec<distinguished_name::Attribute>>,
@@ -110,7 +114,8 @@ impl CertificateName {
         Self::of(Field::SubjectDn, distinguished_name::spelled(sets))
     }
 
-    /// The parameter of the client's metadata that has the name: `tls_client_auth_subject_dn`, `tls_client_auth_san_dns`, …
+    /// Returns the parameter of the client metadata: `tls_client_auth_subject_dn`,
+    /// `tls_client_auth_san_dns`, …
     #[must_use]
     pub const fn metadata_parameter(&self) -> &'static str {
         match self.field {
@@ -122,7 +127,7 @@ impl CertificateName {
         }
     }
 
-    /// The name in its canonical spelling.
+    /// Returns the canonical form of the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -134,7 +139,7 @@ impl CertificateName {
     }
 }
 
-/// The field and the name, for logs.
+/// Shows the field and the name, for logs.
 impl fmt::Display for CertificateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = match self.field {
@@ -175,7 +180,7 @@ fn is_printable(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// As a record keeps it: exactly one of the five members.
+/// Stored form: exactly one of the five members.
 #[derive(Deserialize, Serialize)]
 enum Wire {
     #[serde(rename = "tls_client_auth_subject_dn")]
@@ -228,7 +233,7 @@ mod tests {
     const EMAIL: Parse = CertificateName::san_email;
     const DN: Parse = CertificateName::subject_dn;
 
-    /// O19, 12: a name is the other one as a whole or not at all; letters of domains have no case, and everything else has.
+    /// O19, 12: names are equal only as a whole; only domain names ignore letter case.
     #[test]
     fn names_are_equal_as_a_whole() {
         for (parse, one, other, equal) in [
@@ -278,7 +283,7 @@ mod tests {
         }
     }
 
-    /// O19, 12: wildcards, empty names and what no certificate of a client has are not registered.
+    /// O19, 12: wildcards, empty names and invalid names are refused.
     #[test]
     fn what_is_no_name_of_its_kind_is_refused() {
         let long = "a".repeat(64);
@@ -313,7 +318,7 @@ mod tests {
         }
     }
 
-    /// O19, O25, 12: exactly one of the five is registered, and what is read back is checked again.
+    /// O19, O25, 12: exactly one of the five members is stored, and it is checked when read.
     #[test]
     fn a_record_has_exactly_one_name() {
         let read = |text: &str| serde_json::from_str::<CertificateName>(text).ok();

@@ -1,4 +1,4 @@
-//! The names in a certificate, read by `x509-cert`.
+//! Names in a certificate, parsed with `x509-cert`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,25 +12,27 @@ use x509_cert::name::Name;
 use super::distinguished_name::Attribute;
 use super::{CertificateName, ClientCertificate};
 
-/// The bytes are no certificate, or one whose names nobody can be sure of.
+/// The bytes are not a certificate, or its names are ambiguous.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the names of the certificate cannot be read")]
 pub struct UnreadableCertificate;
 
 impl ClientCertificate {
-    /// The certificate of these bytes, in DER, with the names in it: [`with_verified_names`](Self::with_verified_names) for whom has the bytes alone.
+    /// Creates a certificate from its DER bytes with the names in it, for hosts whose TLS library
+    /// returns only bytes; see [`with_verified_names`](Self::with_verified_names).
     ///
-    /// The subject counts where all of its values are text in UTF-8 or ASCII. Alternative names that are no
-    /// [`CertificateName`], such as wildcards, are left out.
+    /// The subject is included if all its values are UTF-8 or ASCII text. Alternative names that
+    /// are not a [`CertificateName`], such as wildcards, are left out.
     ///
     /// # Errors
     ///
-    /// [`UnreadableCertificate`] where `x509-cert` cannot read it, or where it has two lists of alternative names. Hand on no certificate then, or
-    /// one [`from_der`](Self::from_der).
+    /// [`UnreadableCertificate`] when `x509-cert` cannot parse it, or when it has two lists of
+    /// alternative names. Then pass no certificate on, or use [`from_der`](Self::from_der).
     ///
     /// # Security
     ///
-    /// It verifies nothing: only for a certificate whose chain was, as [there](Self::with_verified_names).
+    /// It verifies nothing. Use it only for a certificate whose chain was verified, as described at
+    /// [`with_verified_names`](Self::with_verified_names).
     pub fn from_verified_der(der: &[u8]) -> Result<Self, UnreadableCertificate> {
         let names = names(der).ok_or(UnreadableCertificate)?;
         Ok(Self::from_der(der).with_verified_names(names))
@@ -40,7 +42,7 @@ impl ClientCertificate {
 fn names(der: &[u8]) -> Option<Vec<CertificateName>> {
     let certificate = Certificate::from_der(der).ok()?;
     let certificate = certificate.tbs_certificate();
-    // two lists are refused with it: readers would differ in which one counts
+    // two lists are an error, because parsers differ in which one counts
     let alternatives = certificate.get_extension::<SubjectAltName>().ok()?;
     let alternatives = alternatives.map(|(_, names)| names.0).unwrap_or_default();
     let subject = subject(certificate.subject());
@@ -52,7 +54,7 @@ fn names(der: &[u8]) -> Option<Vec<CertificateName>> {
     )
 }
 
-/// The last set of a certificate is the first one in text.
+/// the order of sets in a certificate is the reverse of that in text
 fn subject(name: &Name) -> Option<CertificateName> {
     let sets: Option<Vec<Vec<Attribute>>> = name
         .iter_rdn()

@@ -4,27 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Audience, ClientId, Confirmation, Scopes, Subject};
 
-/// The terms of an access token: the client, the user, the scopes, the audience, the binding and the lifetime.
+/// Terms of an access token: client, subject, scopes, audience, binding and lifetime.
 ///
-/// A decision makes them, a store keeps them in its record, and a resource server reads them from a token.
+/// A grant decides them, a store keeps them in its record, and a resource server reads them from a
+/// token.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every term, and a store has to keep it"
 )]
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct AccessTokenTerms {
-    /// The client that the token was issued to.
+    /// Client to which the token was issued.
     pub client_id: ClientId,
-    /// The user on whose behalf; the client itself for client credentials.
+    /// User for whom the client acts; the client itself for client credentials.
     pub subject: Subject,
-    /// The scopes that the token allows.
+    /// Scopes of the token.
     pub scopes: Scopes,
-    /// The resource servers that may accept the token.
+    /// Resource servers that may accept the token.
     pub audience: Vec<Audience>,
-    /// The key or certificate that the sender must prove to have; none for a bearer token.
+    /// Key or certificate that the sender must prove; `None` for a bearer token.
     pub confirmation: Option<Confirmation>,
-    /// The instant of issue.
+    /// Instant of issue.
     pub issued_at: SystemTime,
-    /// The instant from which the token is expired.
+    /// Instant from which the token is expired.
     pub expires_at: SystemTime,
 }

@@ -1,4 +1,4 @@
-//! Which key of its sender a token is bound to: the `cnf` claim.
+//! Binding of a token to a key of its sender: the `cnf` claim.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::serde_as_text;
 
-/// The text is no [`Thumbprint`].
+/// The text is not a [`Thumbprint`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a thumbprint: 43 base64url characters are wanted")]
 pub struct InvalidThumbprint;
 
-/// The SHA-256 of a public key, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638), or of a certificate,
-/// [RFC 8705 §3.1](https://www.rfc-editor.org/rfc/rfc8705#section-3.1); on the wire in base64url. Not a secret.
+/// SHA-256 thumbprint of a public key, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638), or of a
+/// certificate, [RFC 8705 §3.1](https://www.rfc-editor.org/rfc/rfc8705#section-3.1); base64url on
+/// the wire. Not a secret.
 ///
 /// ```
 /// use oauth_core::vocabulary::Thumbprint;
@@ -29,13 +30,13 @@ pub struct InvalidThumbprint;
 pub struct Thumbprint([u8; 32]);
 
 impl Thumbprint {
-    /// The thumbprint of this digest.
+    /// Creates the thumbprint from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 32 bytes of the digest.
+    /// Returns the 32 bytes of the digest.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -68,10 +69,10 @@ impl FromStr for Thumbprint {
 
 serde_as_text!(Thumbprint);
 
-/// What the sender of a token has to prove, [RFC 7800 §3.1](https://www.rfc-editor.org/rfc/rfc7800#section-3.1): serialized as
-/// the object that `cnf` is.
+/// Binding of a token to its sender, [RFC 7800
+/// §3.1](https://www.rfc-editor.org/rfc/rfc7800#section-3.1), serialized as the object of `cnf`.
 ///
-/// A `cnf` with another method, or with several, is none that could be checked here, and is refused.
+/// A `cnf` with another method, or with several, is refused, because it could not be checked.
 ///
 /// ```
 /// use oauth_core::vocabulary::Confirmation;
@@ -87,16 +88,16 @@ serde_as_text!(Thumbprint);
 #[serde(try_from = "Methods", into = "Methods")]
 #[non_exhaustive]
 pub enum Confirmation {
-    /// `jkt`: that they have the private key of this thumbprint, by a DPoP proof,
-    /// [RFC 9449 §6.1](https://www.rfc-editor.org/rfc/rfc9449#section-6.1).
+    /// `jkt`: a key with this thumbprint, proven by DPoP, [RFC 9449
+    /// §6.1](https://www.rfc-editor.org/rfc/rfc9449#section-6.1).
     Jkt(Thumbprint),
-    /// `x5t#S256`: that they have the certificate of this thumbprint, by mutual TLS,
-    /// [RFC 8705 §3.1](https://www.rfc-editor.org/rfc/rfc8705#section-3.1).
+    /// `x5t#S256`: a certificate with this thumbprint, proven by mutual TLS, [RFC 8705
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc8705#section-3.1).
     Certificate(Thumbprint),
 }
 
 impl Confirmation {
-    /// How an access token that is bound to it is called: `token_type`.
+    /// Returns the `token_type` of an access token with this binding.
     #[must_use]
     pub const fn token_type(self) -> &'static str {
         match self {
@@ -106,7 +107,7 @@ impl Confirmation {
     }
 }
 
-/// The object on the wire.
+/// `cnf` on the wire.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Methods {
@@ -153,7 +154,7 @@ mod tests {
 
     const A: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
 
-    /// O20, DP12: one method that is known, and nothing beside it.
+    /// O20, DP12: exactly one known method is accepted.
     #[test]
     fn a_confirmation_that_cannot_be_checked_is_none() {
         let parse = |text: &str| serde_json::from_str::<Confirmation>(text).ok();
@@ -174,7 +175,7 @@ mod tests {
             r#"{"jkt":null}"#.to_owned(),
             r#"{"jkt":"0ZcO"}"#.to_owned(),
             format!(r#"{{"jkt":"{A}="}}"#),
-            // 43 characters whose last has a bit too many
+            // 43 characters whose last has a surplus bit
             format!(r#"{{"jkt":"{}J"}}"#, A.strip_suffix("I").unwrap()),
             format!(r#"{{"jkt":"{A}","x5t#S256":"{A}"}}"#),
             format!(r#"{{"jkt":"{A}","kid":"1"}}"#),

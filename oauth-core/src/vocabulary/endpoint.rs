@@ -1,26 +1,26 @@
-//! Where requests go.
+//! Endpoint URLs.
 
 use http::Uri;
 
 use super::Issuer;
 
-/// The text is no URL of an endpoint.
+/// The text is not an endpoint URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an endpoint: an https url without fragment and user information is wanted")]
 pub struct InvalidEndpoint;
 
-/// The URL of an endpoint: `https`, or `http` on the loopback interface; a query is allowed.
+/// URL of an endpoint: `https`, or `http` on a loopback address. A query is allowed.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Endpoint(Uri);
 
-// who sends requests needs a back end for the rest of what they do
+// used only by senders of requests, which need a signature back end
 #[cfg(feature = "_signatures")]
 impl Endpoint {
     pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 
-    /// The URL with more pairs in its query.
+    /// Appends pairs to the query of the URL.
     pub(crate) fn with_query(&self, query: &str) -> String {
         let separator = if self.0.query().is_some() { '&' } else { '?' };
         format!("{}{separator}{query}", self.0)
@@ -31,7 +31,7 @@ impl std::str::FromStr for Endpoint {
     type Err = InvalidEndpoint;
 
     fn from_str(text: &str) -> Result<Self, InvalidEndpoint> {
-        // what an issuer may look like, an endpoint may look like before its query
+        // before its query an endpoint has the same form as an issuer
         let before_query = text.split('?').next().unwrap_or_default();
         before_query.parse::<Issuer>().map_err(|_| InvalidEndpoint)?;
         if text.contains('#') {

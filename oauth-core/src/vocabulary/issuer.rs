@@ -1,31 +1,31 @@
-//! The identifier of an authorization server.
+//! Identifier of an authorization server.
 
 use http::Uri;
 use url::Url;
 
 use super::{authority, is_loopback, is_uri_text, word};
 
-/// The text is no [`Issuer`].
+/// The text is not an [`Issuer`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an issuer: an https url without query and fragment is wanted")]
 pub struct InvalidIssuer;
 
 word! {
-    /// Names an authorization server, [RFC 8414 §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an
-    /// `https` URL without query and fragment. Plain `http` is accepted on the loopback interface, for
-    /// development and tests.
+    /// Issuer identifier of an authorization server, [RFC 8414
+    /// §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an `https` URL without query and
+    /// fragment. On a loopback address `http` is also accepted, for development and tests.
     ///
     /// # Security
     ///
-    /// Issuers are compared byte for byte, as
-    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4) wants: a trailing slash, another
-    /// letter case or an explicit default port is another issuer.
+    /// Issuers are compared byte for byte, as required by [RFC 9207
+    /// §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): with a trailing slash, another
+    /// letter case or an explicit default port it is another issuer.
     Issuer, InvalidIssuer, is_issuer
 }
 
 #[cfg(feature = "_signatures")]
 impl Issuer {
-    /// The origin, and the path without a slash at its end: the two halves that a well-known path stands between.
+    /// Origin and path without trailing slash, between which a well-known path is inserted.
     pub(crate) fn origin_and_path(&self) -> (&str, &str) {
         let (scheme, behind_scheme) = self.as_str().split_once("://").unwrap_or_default();
         let path = behind_scheme.find('/').map(|at| scheme.len() + "://".len() + at);
@@ -41,7 +41,7 @@ fn is_issuer(text: &str) -> bool {
     }
     let (scheme, rest) = text.split_once(':').unwrap_or_default();
     match (scheme, Url::parse(text)) {
-        // a host with escapes in it is a name that no request can be sent to
+        // a host with escapes is not a name to which requests can be sent
         _ if authority(rest).is_empty() || text.parse::<Uri>().is_err() => false,
         ("https", Ok(url)) => url.has_host(),
         ("http", Ok(url)) => is_loopback(&url),

@@ -1,7 +1,8 @@
-//! The words of OAuth as types: once parsed, they need no further check.
+//! Terms of OAuth as types, checked when they are parsed: client identifiers, issuers, redirect
+//! URIs, scopes.
 //!
-//! Every word is cheap to clone, orders and hashes by its bytes, and is compared byte for byte, never
-//! normalised.
+//! Values are cheap to clone, and are ordered, hashed and compared by their bytes, without
+//! normalisation.
 //!
 //! ```
 //! use oauth_core::vocabulary::{ClientId, Scopes};
@@ -31,11 +32,11 @@ pub use words::{
     State, Subject,
 };
 
-/// The scope that makes an authorization a sign-in,
-/// [OpenID Connect Core section 3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+/// Scope that requests an ID token, [OpenID Connect Core section
+/// 3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
 pub(crate) const OPENID: &str = "openid";
 
-/// Defines a word: everything but its grammar, which is a `fn(&str) -> bool`, and its error.
+/// Defines a term with its error; the grammar is a `fn(&str) -> bool`.
 macro_rules! word {
     ($(#[$docs:meta])* $name:ident, $error:ident, $grammar:expr) => {
         $(#[$docs])*
@@ -43,7 +44,7 @@ macro_rules! word {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// The text as it is on the wire.
+            /// Returns the text as it is on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -70,8 +71,7 @@ macro_rules! word {
 }
 use word;
 
-/// Writes and reads a type as its text: `Display` out, `FromStr` in, so that what is read back is parsed
-/// again.
+/// Serializes a type as its text (`Display`), and parses it again when it is read (`FromStr`).
 macro_rules! serde_as_text {
     ($name:ty) => {
         impl serde::Serialize for $name {
@@ -90,30 +90,31 @@ macro_rules! serde_as_text {
 }
 pub(crate) use serde_as_text;
 
-/// `1*VSCHAR` of at most `longest` bytes,
-/// [RFC 6749 appendix A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
+/// `1*VSCHAR` of at most `longest` bytes, [RFC 6749 appendix
+/// A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
 fn is_vschar(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Whether `url` points at this machine's own loopback interface.
+/// Returns `true` if `url` has a loopback host.
 fn is_loopback(url: &url::Url) -> bool {
     matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
-/// What stands between `//` and the path, the colon after the scheme cut off; empty where there is no `//`.
+/// Authority of a URL, from the text after the scheme and its colon; empty without `//`.
 ///
-/// The URL parser also takes `https:host` and `https:///host`, which is why nobody may rely on it finding a
-/// host.
+/// The URL parser also accepts `https:host` and `https:///host`, so it cannot be used to check that
+/// a URL has a host.
 fn authority(after_scheme: &str) -> &str {
     let rest = after_scheme.strip_prefix("//").unwrap_or_default();
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-/// Only characters that RFC 3986 knows, each percent sign followed by two hexadecimal digits.
+/// Returns `true` if the text has only characters of RFC 3986, and each percent sign has two
+/// hexadecimal digits.
 ///
-/// The URL parser repairs what it meets (backslashes, tabs, spaces), so two texts could mean one place;
-/// refusing them first keeps comparison by bytes honest.
+/// The URL parser repairs other text (backslashes, tabs, blanks), so that two texts could mean one
+/// URL. Refusing them makes comparison by bytes reliable.
 pub(crate) fn is_uri_text(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!("demo web".parse::<ClientId>().unwrap().as_str(), "demo web");
     }
 
-    /// 25: long enough for every client, too short to fill a store.
+    /// 25: long enough for every client, and bounded for a store.
     #[test]
     fn words_have_a_longest_length() {
         assert!("s".repeat(2048).parse::<State>().is_ok());

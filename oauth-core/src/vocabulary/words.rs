@@ -1,4 +1,4 @@
-//! Words whose grammar is a length and a set of characters.
+//! Terms whose grammar is a length and a set of characters.
 
 use subtle::ConstantTimeEq;
 
@@ -6,68 +6,68 @@ use super::{is_vschar, word};
 use crate::ports::Entropy;
 use crate::random::random_text;
 
-/// The text is no [`ClientId`].
+/// The text is not a [`ClientId`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a client identifier: 1 to 2048 printable ASCII characters are allowed")]
 pub struct InvalidClientId;
 
 word! {
-    /// Names a client, [RFC 6749 §2.2](https://www.rfc-editor.org/rfc/rfc6749#section-2.2).
+    /// Client identifier, [RFC 6749 §2.2](https://www.rfc-editor.org/rfc/rfc6749#section-2.2).
     ClientId, InvalidClientId, |text| is_vschar(text, 2048)
 }
 
-/// The text is no [`State`].
+/// The text is not a [`State`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a state: 1 to 2048 printable ASCII characters are allowed")]
 pub struct InvalidState;
 
 word! {
-    /// What the client sends along an authorization request and expects back unchanged,
-    /// [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1).
+    /// `state` of an authorization request, which the server returns unchanged, [RFC 6749
+    /// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1).
     State, InvalidState, |text| is_vschar(text, 2048)
 }
 
-/// The text is no [`Nonce`].
+/// The text is not a [`Nonce`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a nonce: 1 to 512 printable ASCII characters are allowed")]
 pub struct InvalidNonce;
 
 word! {
-    /// Binds an ID token to one sign-in,
-    /// [OpenID Connect Core §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
+    /// `nonce`, which binds an ID token to one sign-in, [OpenID Connect Core
+    /// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
     Nonce, InvalidNonce, |text| is_vschar(text, 512)
 }
 
-/// The text is no [`Subject`].
+/// The text is not a [`Subject`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a subject: 1 to 255 printable ASCII characters are allowed")]
 pub struct InvalidSubject;
 
 word! {
-    /// Names whom a token is about: the `sub` claim,
-    /// [RFC 7519 §4.1.2](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.2).
+    /// Identifier of a user or client in a token: the `sub` claim, [RFC 7519
+    /// §4.1.2](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.2).
     Subject, InvalidSubject, |text| is_vschar(text, 255)
 }
 
-/// The text is no [`Audience`].
+/// The text is not an [`Audience`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an audience: 1 to 2048 printable ASCII characters are allowed")]
 pub struct InvalidAudience;
 
 word! {
-    /// Names whom a token is for: a value of the `aud` claim,
-    /// [RFC 7519 §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
+    /// Identifier of a resource server: a value of the `aud` claim, [RFC 7519
+    /// §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
     Audience, InvalidAudience, |text| is_vschar(text, 2048)
 }
 
 impl State {
-    /// A fresh state of 256 random bits.
+    /// Generates a state of 256 random bits.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(random_text::<32>("", entropy).as_str().into())
     }
 
-    /// Whether `presented` is this state, in a time that does not depend on where they differ.
+    /// Compares with `presented` in constant time.
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
         self.0.as_bytes().ct_eq(presented.as_bytes()).into()
@@ -75,13 +75,13 @@ impl State {
 }
 
 impl Nonce {
-    /// A fresh nonce of 256 random bits.
+    /// Generates a nonce of 256 random bits.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(random_text::<32>("", entropy).as_str().into())
     }
 
-    /// Whether `presented` is this nonce, in a time that does not depend on where they differ.
+    /// Compares with `presented` in constant time.
     #[must_use]
     pub fn matches(&self, presented: &str) -> bool {
         self.0.as_bytes().ct_eq(presented.as_bytes()).into()

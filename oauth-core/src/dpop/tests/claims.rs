@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// DP8: the method, in its letter case.
+/// DP8: the method must match, with its letter case.
 #[test]
 fn a_proof_is_for_one_method() {
     for method in ["GET", "post", "Post", "PUT", "", "POST "] {
@@ -10,7 +10,7 @@ fn a_proof_is_for_one_method() {
     }
 }
 
-/// DP9: the place, in any spelling, with any query.
+/// DP9: the URL must match, in any spelling, with any query.
 #[test]
 fn a_proof_is_for_one_place() {
     for uri in [
@@ -35,7 +35,8 @@ fn a_proof_is_for_one_place() {
     }
 }
 
-/// DP10, DP16: once nonces are asked for, a proof without one is refused, and so is one with another server's.
+/// DP10, DP16: with required nonces a proof without one, or with that of another server, is
+/// refused.
 #[test]
 fn a_proof_has_the_nonce_that_it_was_asked_for() {
     let key = NonceKey::from_bytes([7; 32]);
@@ -65,11 +66,11 @@ fn a_proof_has_the_nonce_that_it_was_asked_for() {
     }
     assert_eq!(ProofError::TooOld.code(), "invalid_dpop_proof");
     assert_eq!(ProofError::WrongKey.code(), "invalid_token");
-    // nobody asked
+    // no nonce is required
     check(&and("\"nonce\":\"1\""), Ok(()));
 }
 
-/// DP11: a minute old at most, ten seconds ahead at most, and `exp` and `nbf` are honoured where they are.
+/// DP11: at most a minute old and ten seconds ahead; `exp` and `nbf` are checked if present.
 #[test]
 fn a_proof_is_of_this_minute() {
     let at = |iat: u64| changed("1800000000", &iat.to_string());
@@ -97,7 +98,7 @@ fn a_proof_is_of_this_minute() {
     }
 }
 
-/// DP12: the hash of the token that is presented, and of no other.
+/// DP12: `ath` must be the hash of the presented token.
 #[test]
 fn a_proof_is_for_one_access_token() {
     let hash = crate::secret::TokenHash::of(TOKEN).to_string();
@@ -122,7 +123,8 @@ fn a_proof_is_for_one_access_token() {
     );
 }
 
-/// DP13: a proof is known by its key, its name and its place together, for as long as it is accepted and a minute more.
+/// DP13: replay detection uses key, `jti` and URL together, for as long as the proof is accepted
+/// and a minute more.
 #[test]
 fn a_proof_is_remembered_by_key_name_and_place() {
     let proven = verify(&proper()).unwrap();
@@ -130,7 +132,7 @@ fn a_proof_is_remembered_by_key_name_and_place() {
     assert_eq!(proven.replayable_until(), end);
     assert_eq!(verify(&proper()).unwrap().replay_key(), proven.replay_key());
 
-    // made early or late: remembered from when it was made, not from when it came
+    // stored from the instant of `iat`, not from that of the request
     let ahead = verify(&forge(&header(), &changed("1800000000", "1800000010"))).unwrap();
     assert_eq!(ahead.replayable_until(), end + Duration::from_secs(10));
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// DP4: a token of another purpose is no proof, though all else fits; and a proof is no access token.
+/// DP4: a token of another type is no proof, though all else matches; a proof is no access token.
 #[test]
 fn a_token_of_another_type_is_no_proof() {
     let jwk = jwk(&key());
@@ -24,7 +24,7 @@ fn a_token_of_another_type_is_no_proof() {
     assert!(AccessTokenClaims::verify(&proper(), &keys, &policy, now()).is_err());
 }
 
-/// DP5: registered, asymmetric, and one of the two that are accepted; never what the key is not for.
+/// DP5: the algorithm is registered, asymmetric, accepted, and that of the key.
 #[test]
 fn a_proof_is_of_an_accepted_algorithm() {
     let jwk = jwk(&key());
@@ -40,7 +40,7 @@ fn a_proof_is_of_an_accepted_algorithm() {
     }
 }
 
-/// DP6: every part is covered, and by the key that is in it.
+/// DP6: the signature covers all parts, and is that of the embedded key.
 #[test]
 fn the_signature_is_that_of_the_key() {
     let (proof, mismatch) = (proper(), Err(ProofError::SignatureMismatch));
@@ -54,13 +54,13 @@ fn the_signature_is_that_of_the_key() {
         let proof = format!("{signed}.{}", URL_SAFE_NO_PAD.encode(bytes));
         assert_eq!(verify(&proof), mismatch, "{at}");
     }
-    // another name for the same signature
+    // another name of the same algorithm
     let other = forge(&header(), &changed("\"1\"", "\"2\""));
     let (other, _) = other.rsplit_once('.').unwrap();
     assert_eq!(verify(&format!("{other}.{signature}")), mismatch);
 }
 
-/// DP7: no private member, whatever its value; no symmetric key; no key for something else.
+/// DP7: keys with a private member, symmetric keys and keys for another use are refused.
 #[test]
 fn a_key_with_a_private_part_is_refused() {
     let jwk = jwk(&key());
@@ -83,15 +83,15 @@ fn a_key_with_a_private_part_is_refused() {
         let header = format!(r#"{{"typ":"dpop+jwt","alg":"ES256","jwk":{key}}}"#);
         check_header(&header, Err(ProofError::UnusableKey));
     }
-    // what only describes the key is left alone
+    // descriptive members are ignored
     let header = format!(
         r#"{{"typ":"dpop+jwt","alg":"ES256","jwk":{{{jwk},"kid":"1","use":"sig","ext":true,"alg":"ES256"}}}}"#
     );
     check_header(&header, Ok(()));
 }
 
-/// DP7, DP13, 79: moving the border between the coordinates would give one key a second thumbprint, and with it a second budget of
-/// names.
+/// DP7, DP13, 79: coordinates have fixed lengths, so that a key has one thumbprint and one set of
+/// replay keys.
 #[test]
 fn one_key_has_one_thumbprint() {
     let document: serde_json::Value = serde_json::from_str(&key().public_key().to_json()).unwrap();

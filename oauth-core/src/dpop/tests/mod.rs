@@ -1,4 +1,4 @@
-//! Attacks on proofs; each forgery is signed properly unless the signature is the point.
+//! Attacks on proofs. Each forgery is signed correctly, unless the test is about the signature.
 
 mod claims;
 mod key;
@@ -16,7 +16,7 @@ use crate::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
 
 const URI: &str = "https://api.example/v1/charges";
 const TOKEN: &str = "at_of_ada";
-/// What is wrong with nothing: the hash is that of [`TOKEN`].
+/// Claims of a valid proof; the hash is that of [`TOKEN`].
 const CLAIMS: &str =
     r#""jti":"1","htm":"POST","htu":"https://api.example/v1/charges","iat":1800000000,"ath":"ATH""#;
 
@@ -32,7 +32,7 @@ fn key() -> SigningKey {
     key_of(7)
 }
 
-/// The public members of a key, as they stand in a header.
+/// Public members of a key, as they are in a header.
 fn jwk(key: &SigningKey) -> String {
     let document: serde_json::Value = serde_json::from_str(&key.public_key().to_json()).unwrap();
     let members = ["kty", "crv", "x", "y"].into_iter();
@@ -48,14 +48,14 @@ fn claims() -> String {
     CLAIMS.replace("ATH", &crate::secret::TokenHash::of(TOKEN).to_string())
 }
 
-/// The claims with the text `from` as `to`.
+/// The claims with `from` replaced by `to`.
 fn changed(from: &str, to: &str) -> String {
     let claims = claims();
     assert!(claims.contains(from), "{from}");
     format!("{{{}}}", claims.replace(from, to))
 }
 
-/// The claims with more of them.
+/// The claims with more members.
 fn and(more: &str) -> String {
     format!("{{{},{more}}}", claims())
 }
@@ -103,7 +103,7 @@ fn check_header(header: &str, expected: Result<(), ProofError>) {
     assert_eq!(verify(&proof).map(drop), expected, "{header}");
 }
 
-/// DP1, DP2, DP3, DP4, DP5, DP6, DP7, DP8, DP9, DP11, DP12: what is in order passes, and names the key that signed it.
+/// DP1, DP2, DP3, DP4, DP5, DP6, DP7, DP8, DP9, DP11, DP12: a valid proof passes and names its key.
 #[test]
 fn a_proper_proof_proves_its_key() {
     let proven = verify(&proper()).unwrap();
@@ -125,7 +125,7 @@ fn a_proper_proof_proves_its_key() {
     }
 }
 
-/// DP1: two proofs are none, and so is none.
+/// DP1: a request without a proof, or with two, is refused.
 #[test]
 fn there_is_exactly_one_proof() {
     let uri = URI.parse().unwrap();
@@ -144,7 +144,7 @@ fn there_is_exactly_one_proof() {
     assert!(count(&[&proof]).is_ok());
 }
 
-/// DP2: one well-formed token, and not two in one field.
+/// DP2: a proof is one well-formed token.
 #[test]
 fn a_proof_is_one_well_formed_token() {
     let proof = proper();
@@ -173,7 +173,7 @@ fn a_proof_is_one_well_formed_token() {
     check(&format!("[{}]", claims()), Err(ProofError::Malformed));
 }
 
-/// DP3, DP14: each member of the header and each claim is there, of its type, and once.
+/// DP3, DP14: all header members and claims are required, of their type, once.
 #[test]
 fn what_a_proof_must_say_it_says() {
     let jwk = jwk(&key());
@@ -237,7 +237,7 @@ fn what_a_proof_must_say_it_says() {
     check(&and("\"htm\":\"POST\""), Err(ProofError::Malformed));
 }
 
-/// DP14: what nobody knows is ignored.
+/// DP14: unknown members and claims are ignored.
 #[test]
 fn unknown_members_and_claims_are_ignored() {
     let header = format!(
@@ -248,7 +248,8 @@ fn unknown_members_and_claims_are_ignored() {
     check(&and("\"foo\":{\"bar\":[1]},\"sub\":\"ada\""), Ok(()));
 }
 
-/// DP6, DP8, DP9, DP11, DP12: the three proofs that RFC 9449 prints, in sections 4.1, 5 and 7.1, and its thumbprint.
+/// DP6, DP8, DP9, DP11, DP12: the three proofs printed in RFC 9449, sections 4.1, 5 and 7.1, and
+/// its thumbprint.
 #[test]
 fn the_proofs_of_rfc_9449_are_accepted() {
     const HEADER: &str = "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQyVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19";
@@ -297,7 +298,7 @@ fn the_proofs_of_rfc_9449_are_accepted() {
     }
 }
 
-/// O20: what a client makes, to the byte, and that it is accepted.
+/// O20: the exact bytes of a client's proof, and that the server accepts it.
 #[test]
 fn a_client_makes_what_a_server_accepts() {
     let entropy = entropy_fn(|bytes: &mut [u8]| bytes.fill(0));
@@ -324,7 +325,7 @@ fn a_client_makes_what_a_server_accepts() {
 }
 
 proptest! {
-    /// O20: no text makes the verifier panic, and none is believed.
+    /// O20: no text makes the verifier panic, and random text is refused.
     #[test]
     fn garbage_proves_nothing(header in ".{0,40}", claims in ".{0,40}", raw in "[ -~]{0,60}") {
         prop_assert!(verify(&forge(&header, &claims)).is_err());

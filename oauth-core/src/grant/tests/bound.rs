@@ -6,7 +6,7 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 
 pub(super) const KEY: Confirmation = Confirmation::Jkt(Thumbprint::from_bytes([1; 32]));
 const OTHER_KEY: Confirmation = Confirmation::Jkt(Thumbprint::from_bytes([2; 32]));
-/// As long as the key, and not of the same kind.
+/// Another kind of binding with the same bytes.
 const CERTIFICATE: Confirmation = Confirmation::Certificate(Thumbprint::from_bytes([1; 32]));
 
 fn confidential(id: &str) -> RegisteredClient {
@@ -51,7 +51,7 @@ fn rotate(
     refresh_token::rotate(state, &request, &TokenPolicy::default(), now())
 }
 
-/// O20, 33, 40: a code that is bound to a key is redeemed by that key, and neither by another one nor without.
+/// O20, 33, 40: a code that is bound to a key is redeemed only with that key.
 #[test]
 fn a_bound_code_is_redeemed_by_its_key_alone() {
     use authorization_code::{RedemptionDecision, Refusal};
@@ -82,7 +82,7 @@ fn a_bound_code_is_redeemed_by_its_key_alone() {
     assert_eq!(Refusal::KeyMismatch.error(), ErrorCode::InvalidGrant);
 }
 
-/// O20, 50: what a client proves its tokens are bound to; its refresh tokens too, unless it authenticates.
+/// O20, 50: tokens are bound to the proven key; refresh tokens only for public clients.
 #[test]
 fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
     for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
@@ -99,7 +99,8 @@ fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
     }
 }
 
-/// O20, 50: by its key alone is a bound chain refreshed; a thief without it neither refreshes nor ends it.
+/// O20, 50: a bound family is refreshed only with its key; without the key a thief neither
+/// refreshes nor revokes it.
 #[test]
 fn a_bound_chain_is_refreshed_by_its_key_alone() {
     use refresh_token::{Refusal, RotationDecision};
@@ -123,7 +124,7 @@ fn a_bound_chain_is_refreshed_by_its_key_alone() {
         panic!("refused");
     };
     assert_eq!(plan.access.confirmation, Some(KEY));
-    // one that is bound to nothing gives whatever is proven now
+    // an unbound family issues tokens with any proven binding
     for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
         let RotationDecision::Rotate(plan) = rotate(&refresh(), &web, confirmation) else {
             panic!("refused");
@@ -132,7 +133,7 @@ fn a_bound_chain_is_refreshed_by_its_key_alone() {
     }
 }
 
-/// O20, DP1: a client whose tokens are always bound gets none that is not, by any grant.
+/// O20, DP1: a sender-constrained client gets no bearer token, by any grant.
 #[test]
 fn a_constrained_client_gets_no_bearer_token() {
     let unconstrained = confidential("web").with_grant_types([
@@ -175,7 +176,8 @@ fn a_constrained_client_gets_no_bearer_token() {
     }
 }
 
-/// O10, 55: only a confidential client whose tokens are bound keeps its refresh token; what undoes either undoes that.
+/// O10, 55: only a confidential sender-constrained client keeps its refresh token, as long as it is
+/// both.
 #[test]
 fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
     use refresh_token::RotationDecision;
@@ -194,7 +196,7 @@ fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
         panic!("rotated");
     };
     assert_eq!(plan.confirmation, Some(KEY));
-    // a token that was rotated before is a theft all the same
+    // reuse of an earlier rotated token still counts
     let mut rotated = refresh();
     rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The decisions as tables: one change at a time to a record or request that is in order.
+//! Table tests of the decisions: one change at a time to a valid record or request.
 
 mod bound;
 mod retry;
@@ -84,7 +84,7 @@ type Fault = (
     authorization_code::Refusal,
 );
 
-/// What may be wrong with a redemption.
+/// Fault of a redemption.
 const FAULTS: [Fault; 5] = {
     use authorization_code::Refusal;
     [
@@ -108,7 +108,8 @@ const FAULTS: [Fault; 5] = {
     ]
 };
 
-/// O6, O7, 35: each fault refuses a redemption, of a fresh code and of a spent one alike: no fault, no theft.
+/// O6, O7, 35: each fault refuses a redemption, of a fresh and of a redeemed code alike: only a
+/// valid request is a replay.
 #[test]
 fn each_fault_refuses_a_redemption() {
     use authorization_code::{RedemptionDecision, Refusal, Request, redeem};
@@ -141,7 +142,7 @@ fn each_fault_refuses_a_redemption() {
         let decision = redeem(record, &foreign, &TokenPolicy::default(), now());
         assert_eq!(decision, RedemptionDecision::Refuse(Refusal::ClientMismatch));
     }
-    // the request is in order, and the client may have nothing of the grant any more: of a spent code that is no excuse
+    // the client has lost all granted scopes; for a redeemed code the request is still a replay
     let stripped = public("web").with_scopes("write:charges".parse().unwrap());
     let request = Request {
         client: &stripped,
@@ -158,7 +159,8 @@ fn each_fault_refuses_a_redemption() {
     assert_eq!(refusal.error(), ErrorCode::InvalidScope);
 }
 
-/// O6: a code in order buys until it expires; spent, it is a theft for as long as it is kept.
+/// O6: a valid code is redeemed until it expires; a redeemed one is a replay as long as it is
+/// stored.
 #[test]
 fn a_spent_code_in_order_is_a_theft_however_late() {
     use authorization_code::{RedemptionDecision, Refusal, Request, redeem};
@@ -188,7 +190,7 @@ fn a_spent_code_in_order_is_a_theft_however_late() {
     }
 }
 
-/// O10: what a tombstone must outlive is in the plan: no token of any policy lives longer.
+/// O10: the plan keeps the family until no token of any policy is valid.
 #[test]
 fn a_family_is_kept_until_its_last_access_token_expired() {
     let web = public("web");
@@ -210,7 +212,7 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
     assert_eq!(plan.access.expires_at, now() + Duration::from_secs(600));
 }
 
-/// O9, O10: whose token it is comes first, then the family, then reuse, then expiry, then scope and resource.
+/// O9, O10: the order is client, family, reuse, expiry, scope, resource.
 #[test]
 fn a_rotation_is_decided_in_order() {
     use refresh_token::{Refusal, Request, RotationDecision, rotate};
@@ -219,7 +221,7 @@ fn a_rotation_is_decided_in_order() {
     let elsewhere = ["https://elsewhere.example".parse().unwrap()];
     let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
     let rotated = Rotated::new(now(), TokenHash::of("successor"), TokenHash::of("access token"));
-    // each column is one thing that may be wrong; the first that is decides
+    // each column is one fault; the first one decides
     for faults in 0..64_u8 {
         let wrong = |bit: u8| faults & (1 << bit) != 0;
         let mut state = refresh();
@@ -249,7 +251,7 @@ fn a_rotation_is_decided_in_order() {
     }
 }
 
-/// O21, 48: the last link of a chain does not outlive the chain.
+/// O21, 48: a successor expires at the latest with its family.
 #[test]
 fn a_successor_never_outlives_its_family() {
     let client =

@@ -1,10 +1,11 @@
-//! A refresh that is repeated.
+//! Retries of a refresh.
 
 use super::*;
 use crate::store::AccessTokenRecord;
 use crate::vocabulary::AccessTokenTerms;
 
-/// O10, 49, 50, 53: a tombstone is answered once more when every condition of a retry holds, and betrays a theft when any does not.
+/// O10, 49, 50, 53: a retry is served when every condition holds; otherwise the same request is
+/// reuse.
 #[test]
 fn a_retry_is_decided_by_every_condition() {
     use refresh_token::{Request, RotationDecision, rotate};
@@ -56,7 +57,8 @@ fn a_retry_is_decided_by_every_condition() {
     }
 }
 
-/// O10, 48, 53: from the exact end of its family on nothing is answered, and who comes within the window is no thief for that.
+/// O10, 48, 53: from the exact expiry of the family a retry is refused, and is not reuse within the
+/// window.
 #[test]
 fn a_retry_is_refused_from_the_end_of_its_family_on() {
     use refresh_token::{Refusal, Request, RotationDecision, rotate};
@@ -80,7 +82,7 @@ fn a_retry_is_refused_from_the_end_of_its_family_on() {
     assert_eq!(after(window), RotationDecision::RevokeFamily(FAMILY));
 }
 
-/// What the third rotation of [`refresh`] issued.
+/// Tokens that the third rotation of [`refresh`] issued.
 fn successor() -> Successor {
     let terms = AccessTokenTerms {
         client_id: "web".parse().unwrap(),
@@ -97,7 +99,7 @@ fn successor() -> Successor {
     Successor::new(leaf, access)
 }
 
-/// O10, 53: tokens that come out with other hashes are not those that were issued.
+/// O10, 53: tokens with other hashes are not those that were issued.
 #[test]
 fn a_retry_is_answered_by_the_same_tokens_alone() {
     let plan = refresh_token::RetryPlan {

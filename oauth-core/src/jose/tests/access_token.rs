@@ -1,11 +1,12 @@
-//! What an access token must say.
+//! Claims of access tokens.
 
 use super::*;
 use crate::ports::entropy_fn;
 use crate::vocabulary::AccessTokenTerms;
 use crate::vocabulary::Scopes;
 
-/// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: the forgery that is none passes, so that the refusals below mean something.
+/// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: a valid token passes, so that the
+/// refusals below are meaningful.
 #[test]
 fn a_proper_token_is_accepted() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
@@ -39,7 +40,7 @@ fn another_issuer_is_refused() {
     }
 }
 
-/// O15, 76: the audience must be there, and be us.
+/// O15, 76: the audience must be present and must be this one.
 #[test]
 fn another_audience_is_refused() {
     for aud in [
@@ -56,7 +57,7 @@ fn another_audience_is_refused() {
     assert!(verify_at(&forge(&header("at+jwt"), &several), now()).is_ok());
 }
 
-/// O15, 74: what RFC 9068 §2.2 requires must be there and be of its type.
+/// O15, 74: the claims required by RFC 9068 §2.2 must be present and of their type.
 #[test]
 fn a_missing_or_mistyped_claim_is_refused() {
     for name in ["iss", "sub", "aud", "client_id", "jti", "iat", "exp"] {
@@ -88,7 +89,7 @@ fn a_missing_or_mistyped_claim_is_refused() {
     assert!(unscoped.terms.scopes.is_empty());
 }
 
-/// O15, 74: dead at the exact instant of expiry, not alive before `nbf` and `iat`.
+/// O15, 74: a token is invalid at the exact instant of expiry, and before `nbf` and `iat`.
 #[test]
 fn a_token_expires_at_the_exact_instant() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
@@ -107,7 +108,8 @@ fn a_token_expires_at_the_exact_instant() {
     assert!(verify_at(&later, now() + Duration::from_secs(100)).is_ok());
 }
 
-/// O15, 72: what an unsigned token says is not read into claims: only what can be told cheaply is found before the signature.
+/// O15, 72: the claims of an unsigned token are not converted: only cheap checks come before the
+/// signature.
 #[test]
 fn the_signature_is_checked_before_the_claims_are_read() {
     for (member, unsigned, signed) in [
@@ -138,7 +140,7 @@ fn the_signature_is_checked_before_the_claims_are_read() {
     }
 }
 
-/// O15, DP15: a token that is bound to a key is worth nothing without a check of that key.
+/// O15, DP15: a bound token is refused without a check of its key.
 #[test]
 fn a_bound_token_is_refused() {
     const THUMBPRINT: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";

@@ -12,7 +12,8 @@ fn check_member(member: &str, expected: Result<(), JwtError>) {
     check(&token, expected, member);
 }
 
-/// O6, 11, 73: the type of its purpose, `JWT` and none, which older clients send; the exact bytes of ours.
+/// O6, 11, 73: accepted types are that of the purpose, `JWT` and none, which older clients send;
+/// the exact bytes of ours.
 #[test]
 fn a_proper_assertion_is_accepted() {
     for typ in [
@@ -48,7 +49,7 @@ fn a_proper_assertion_is_accepted() {
     assert_eq!(verify_assertion(token.expose()), Ok(ours));
 }
 
-/// O6, 11, 75: both names are the client's whose keys verify.
+/// O6, 11, 75: `iss` and `sub` are the client whose keys verify.
 #[test]
 fn an_assertion_about_another_client_is_refused() {
     check_member(r#""iss":"demo-native""#, Err(JwtError::WrongIssuer));
@@ -58,7 +59,7 @@ fn an_assertion_about_another_client_is_refused() {
     check_member(r#""sub":"DEMO-WEB""#, Err(JwtError::WrongSubject));
 }
 
-/// O6, 11, 76: the audience is the issuer and nothing beside it: no endpoint, no list, no other spelling.
+/// O6, 11, 76: the audience is exactly the issuer: no endpoint, no list, no other spelling.
 #[test]
 fn an_assertion_for_another_server_is_refused() {
     for aud in [
@@ -84,7 +85,7 @@ fn an_assertion_for_another_server_is_refused() {
     }
 }
 
-/// O6, 11, 74: an assertion has to be remembered until it expires, so that it may not live long.
+/// O6, 11, 74: assertions must expire soon, because they are stored until then.
 #[test]
 fn an_assertion_lives_minutes() {
     check_member(r#""exp":1800000310"#, Ok(()));
@@ -101,7 +102,7 @@ fn an_assertion_lives_minutes() {
     }
 }
 
-/// O6, 11: every claim that the replay check needs is there.
+/// O6, 11: the claims that replay detection needs are required.
 #[test]
 fn an_assertion_without_a_name_or_an_end_is_refused() {
     for name in ["iss", "sub", "aud", "jti", "exp"] {
@@ -117,7 +118,7 @@ fn an_assertion_without_a_name_or_an_end_is_refused() {
     }
 }
 
-/// O6, 11, 65, 67, 68, 69, 73: what the header asks for is not done.
+/// O6, 11, 65, 67, 68, 69, 73: the header cannot change how an assertion is verified.
 #[test]
 fn an_assertion_does_not_choose_how_it_is_verified() {
     use hmac::{Hmac, KeyInit, Mac};
@@ -166,7 +167,7 @@ fn an_assertion_does_not_choose_how_it_is_verified() {
     }
 }
 
-/// O6, 11: the keys are the client's own; one that comes along is not looked at.
+/// O6, 11: only registered keys verify; an embedded key is ignored.
 #[test]
 fn an_assertion_under_a_foreign_key_is_refused() {
     let thief = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(9))).unwrap();

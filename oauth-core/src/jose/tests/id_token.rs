@@ -1,8 +1,9 @@
-//! What an ID token must say, and what it must not pass for.
+//! Claims of ID tokens, and confusion with other tokens.
 
 use super::*;
 
-/// O18, 73: an ID token is no access token, and the other way round, even if every claim fits.
+/// O18, 73: an ID token is refused as an access token, and the other way round, even with matching
+/// claims.
 #[test]
 fn one_kind_of_token_never_passes_for_another() {
     for typ in [
@@ -31,7 +32,8 @@ fn one_kind_of_token_never_passes_for_another() {
     }
 }
 
-/// O18, 82, 83, 86: the ID token is from the issuer that was asked and for us alone, and `azp` says nothing else.
+/// O18, 82, 83, 86: an ID token must be from the expected issuer, for this client alone, and `azp`
+/// must agree.
 #[test]
 fn an_id_token_for_others_is_refused() {
     let check = |member: &str, expected: Result<(), JwtError>| {
@@ -60,7 +62,7 @@ fn an_id_token_for_others_is_refused() {
     }
 }
 
-/// O18, 84: the nonce must be that of the request, and must be there.
+/// O18, 84: the nonce must be present and that of the request.
 #[test]
 fn an_id_token_of_another_sign_in_is_refused() {
     let policy = id_policy().with_nonce("n-1".parse().unwrap());
@@ -82,7 +84,7 @@ fn an_id_token_of_another_sign_in_is_refused() {
     );
 }
 
-/// O18, 86: a sign-in that was to be fresh was, to the instant but for the leeway, and the token says so.
+/// O18, 86: a required recent authentication is checked to the instant, with leeway.
 #[test]
 fn an_id_token_of_an_old_sign_in_is_refused() {
     let check = |member: &str, earliest: SystemTime, expected: Result<(), JwtError>| {
@@ -108,7 +110,7 @@ fn an_id_token_of_an_old_sign_in_is_refused() {
     assert!(verify_id(&nobody_asked, &id_policy()).is_ok());
 }
 
-/// O18: an issuer that writes `email_verified` as a text lets people in all the same, and what it says of the address counts for nothing.
+/// O18: an `email_verified` that is text does not fail the sign-in and counts as absent.
 #[test]
 fn an_unreadable_email_verified_says_nothing() {
     for (written, read) in [
@@ -124,7 +126,7 @@ fn an_unreadable_email_verified_says_nothing() {
     }
 }
 
-/// O18, 85: `at_hash`, where it is, ties the access token to the ID token; `alg` can be pinned.
+/// O18, 85: `at_hash`, if present, binds the access token to the ID token; `alg` can be pinned.
 #[test]
 fn an_id_token_beside_another_access_token_is_refused() {
     let (mine, other): (AccessToken, AccessToken) = ("at_mine".parse().unwrap(), "at_other".parse().unwrap());

@@ -1,4 +1,4 @@
-//! Attacks on tokens; each forgery is signed properly unless the signature is the point.
+//! Attacks on tokens. Each forgery is signed correctly, unless the test is about the signature.
 
 mod access_token;
 mod client_assertion;
@@ -20,7 +20,7 @@ use crate::secret::AccessToken;
 
 const ISSUER: &str = "https://as.example";
 const API: &str = "https://api.example";
-/// What is wrong with nothing.
+/// Header and claims of a valid token.
 const CLAIMS: &str = r#""iss":"https://as.example","sub":"ada","aud":"https://api.example","client_id":"demo-web","jti":"1","iat":1800000000,"exp":1800000600,"scope":"read:charges""#;
 const ID_CLAIMS: &str =
     r#""iss":"https://as.example","sub":"ada","aud":"demo-web","iat":1800000000,"exp":1800000600"#;
@@ -76,7 +76,7 @@ fn verify_assertion(token: &str) -> Result<ClientAssertion, JwtError> {
     ClientAssertion::verify(token, &keys(), &policy, now())
 }
 
-/// The claims with `member` in the place of the member of that name, or added.
+/// The claims with `member` replaced or added.
 fn with(claims: &str, member: &str) -> String {
     let name = member.split(':').next().unwrap();
     let kept = claims.split(",\"").enumerate().map(|(index, text)| {

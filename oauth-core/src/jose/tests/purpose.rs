@@ -1,8 +1,8 @@
-//! One purpose, one type of token: each type against each verifier.
+//! Each type of token against each verifier.
 
 use super::*;
 
-/// Every type that a specification of the suite has registered, and none.
+/// Registered types of the suite's specifications, and no type.
 const TYPES: [Option<&str>; 9] = [
     Some("at+jwt"),
     Some("client-authentication+jwt"),
@@ -17,7 +17,7 @@ const TYPES: [Option<&str>; 9] = [
 
 type Verify = fn(&str) -> Result<(), JwtError>;
 
-/// Each verifier with claims that it has no fault to find with, and the types it accepts.
+/// Each verifier with valid claims, and the types that it accepts.
 const VERIFIERS: [(Verify, &str, &[Option<&str>]); 3] = [
     (
         |token| verify_at(token, now()).map(drop),
@@ -43,7 +43,7 @@ fn typed(typ: Option<&str>) -> String {
     )
 }
 
-/// O15, 73: each type passes where it belongs and nowhere else, whatever the claims say.
+/// O15, 73: each type passes only its own verifier, whatever the claims.
 #[test]
 fn each_type_passes_its_own_verifier_only() {
     for (verify, claims, accepted) in VERIFIERS {
@@ -55,7 +55,7 @@ fn each_type_passes_its_own_verifier_only() {
     }
 }
 
-/// O15, 73: even under a type that its verifier accepts, a token of another purpose is told by its claims.
+/// O15, 73: with an accepted type, a token of another purpose is still refused by its claims.
 #[test]
 fn the_claims_of_one_purpose_never_pass_for_another() {
     for (index, (_, claims, _)) in VERIFIERS.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Attacks through how a token is written.
+//! Attacks on the serialization.
 
 use super::*;
 
-/// O15, 72: no member twice, in header or claims, known or unknown.
+/// O15, 72: repeated members are refused, in header and claims, known or unknown.
 #[test]
 fn a_repeated_member_is_refused_everywhere() {
     let good = header("at+jwt");
@@ -40,8 +40,8 @@ fn only_the_canonical_serialization_is_read() {
     let [head, claims, signature] = <[&str; 3]>::try_from(token.split('.').collect::<Vec<_>>()).unwrap();
     let signature_bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
     let (kept, last) = signature.split_at(signature.len() - 1);
-    // 64 bytes leave four bits over in the last character: fifteen others decode to the same bytes if one is
-    // lax
+    // 64 bytes leave four surplus bits in the last character: a lax decoder accepts 15 other
+    // spellings
     let other_last = char::from(last.as_bytes()[0] + 1);
     let refused = [
         String::new(),

@@ -1,12 +1,13 @@
-//! The tokens that RFC 7515 prints, as they are on the wire. The keys and signatures beside them are vectors of `jwk`.
+//! Tokens printed in RFC 7515. Their keys and signatures are vectors of `jwk`.
 
 use super::*;
 
-/// The claims of appendices A.1 to A.3 and A.5.
+/// Claims of appendices A.1 to A.3 and A.5.
 const JOE: &str =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 
-/// O15, 65, 67: A.1 is symmetric, A.4 on a curve that no key here has, A.5 unsigned; no verifier gets as far as a key.
+/// O15, 65, 67: A.1 is symmetric, A.4 on an unsupported curve, A.5 unsigned; all are refused before
+/// a key is selected.
 #[test]
 fn the_tokens_of_rfc_7515_that_no_key_here_can_sign_are_refused() {
     let refused = [

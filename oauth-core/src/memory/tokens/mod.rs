@@ -16,7 +16,7 @@ use crate::store::{
     Successor, TokenFamily, TokenStore,
 };
 
-/// Codes, families, tokens and sessions in memory.
+/// Store of codes, families, tokens and sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryTokens {
     tables: Mutex<Tables>,
@@ -33,7 +33,7 @@ struct Tables {
 }
 
 impl MemoryTokens {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -174,7 +174,7 @@ impl Tables {
     }
 }
 
-/// Fills the slot of a record that was found, unless it is filled.
+/// Sets the value of a record that was found, unless it is set.
 fn set_once<T>(slot: Option<&mut Option<T>>, value: T) -> RevokeOutcome {
     let outcome = RevokeOutcome::decide(slot.as_deref().map(|slot| slot.is_some()));
     if let (RevokeOutcome::Revoked, Some(slot)) = (outcome, slot) {

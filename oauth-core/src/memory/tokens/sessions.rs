@@ -177,7 +177,7 @@ impl Tables {
         }
     }
 
-    /// Ends these sessions, and what was granted by these grants.
+    /// Ends these sessions and revokes these grants.
     fn end(
         &mut self,
         end: &End,

@@ -1,4 +1,4 @@
-//! Where the browser is sent back to, and how a registered place is matched.
+//! Redirect URIs, and the matching of registered ones.
 
 use std::num::NonZeroU16;
 
@@ -7,23 +7,23 @@ use url::Url;
 
 use crate::vocabulary::{authority, is_loopback, is_uri_text, word};
 
-/// The text is no [`RedirectUri`], or none that could be registered in the way asked for.
+/// The text is not a [`RedirectUri`], or cannot be registered in this way.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a redirect uri")]
 pub struct InvalidRedirectUri;
 
 word! {
-    /// A redirection endpoint as a client presents it,
-    /// [RFC 6749 §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2).
+    /// Redirect URI of a request, [RFC 6749
+    /// §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2).
     ///
-    /// An absolute URI without fragment and user information: `https`, or `http` on the loopback interface,
-    /// or a private-use scheme that has a dot in it
-    /// ([RFC 8252 §7.1](https://www.rfc-editor.org/rfc/rfc8252#section-7.1)).
+    /// An absolute URI without fragment and user information: `https`, `http` on a loopback
+    /// address, or a private-use scheme with a dot ([RFC 8252
+    /// §7.1](https://www.rfc-editor.org/rfc/rfc8252#section-7.1)).
     RedirectUri, InvalidRedirectUri, is_redirect_uri
 }
 
 impl RedirectUri {
-    /// This URI with `pairs` added to its query; a query that is there already is kept.
+    /// Returns this URI with `pairs` appended to its query; an existing query is kept.
     #[must_use]
     pub fn with_query<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let separator = match self.0.split_once('?') {
@@ -53,7 +53,7 @@ fn has_plain_authority(after_scheme: &str) -> bool {
     !authority.is_empty() && !authority.contains('@')
 }
 
-/// A redirection endpoint as it was registered, and with it the rule by which a presented one matches.
+/// A registered redirect URI with its matching rule.
 ///
 /// ```
 /// use oauth_core::vocabulary::RegisteredRedirectUri;
@@ -73,37 +73,37 @@ fn has_plain_authority(after_scheme: &str) -> bool {
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RegisteredRedirectUri {
-    /// Matches the same bytes and nothing else.
+    /// Matches only the same bytes.
     Exact(RedirectUri),
     /// Matches the same bytes with any port.
     LoopbackAnyPort(LoopbackRedirectUri),
 }
 
 impl RegisteredRedirectUri {
-    /// A URI that must be presented byte for byte.
+    /// Registers a URI that must be presented byte for byte.
     ///
     /// # Errors
     ///
-    /// The text is no [`RedirectUri`].
+    /// [`InvalidRedirectUri`] when the text is not a [`RedirectUri`].
     pub fn exact(text: &str) -> Result<Self, InvalidRedirectUri> {
         text.parse().map(Self::Exact)
     }
 
-    /// A URI on a loopback address that a native app may present with whichever port it could open,
-    /// [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3).
+    /// Registers a loopback URI that a native app may present with any port, [RFC 8252
+    /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3).
     ///
     /// # Errors
     ///
-    /// The text is no [`LoopbackRedirectUri`].
+    /// [`InvalidRedirectUri`] when the text is not a [`LoopbackRedirectUri`].
     ///
     /// # Security
     ///
-    /// For public clients only: every program of the machine can listen on some port.
+    /// Only for public clients: any program on the machine can listen on a port.
     pub fn loopback_any_port(text: &str) -> Result<Self, InvalidRedirectUri> {
         text.parse().map(Self::LoopbackAnyPort)
     }
 
-    /// Whether `presented` is registered hereby.
+    /// Returns `true` if `presented` matches.
     #[must_use]
     pub fn matches(&self, presented: &RedirectUri) -> bool {
         match self {
@@ -112,13 +112,13 @@ impl RegisteredRedirectUri {
         }
     }
 
-    /// Whether any port matches.
+    /// Returns `true` if any port matches.
     #[must_use]
     pub fn is_loopback_any_port(&self) -> bool {
         matches!(self, Self::LoopbackAnyPort(_))
     }
 
-    /// The text as it was registered.
+    /// Returns the registered text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -129,10 +129,10 @@ impl RegisteredRedirectUri {
 }
 
 word! {
-    /// `http://127.0.0.1` or `http://[::1]` without a port, and a path and query that must match byte for
-    /// byte.
+    /// `http://127.0.0.1` or `http://[::1]` without a port, with a path and query that must match
+    /// byte for byte.
     ///
-    /// Never `localhost`: what that name resolves to is not in the app's hands.
+    /// `localhost` is not allowed, because the app does not control how the name is resolved.
     LoopbackRedirectUri, InvalidRedirectUri, |text| {
         is_redirect_uri(text) && split_loopback(text).is_some_and(|(_, tail)| !tail.starts_with(':'))
     }
@@ -149,7 +149,7 @@ impl LoopbackRedirectUri {
     }
 }
 
-/// Splits `http://127.0.0.1:8080/cb` into the address and `:8080/cb`.
+/// Splits `http://127.0.0.1:8080/cb` into origin and `:8080/cb`.
 fn split_loopback(text: &str) -> Option<(&'static str, &str)> {
     ["http://127.0.0.1", "http://[::1]"]
         .into_iter()
@@ -159,7 +159,7 @@ fn split_loopback(text: &str) -> Option<(&'static str, &str)> {
         })
 }
 
-/// Takes `:8080` off the front, where there is a port; a colon without digits is no port, and nobody listens on port 0.
+/// Removes the port, if there is one. A colon without digits and port 0 are invalid.
 fn without_port(rest: &str) -> Option<&str> {
     let Some(port_and_tail) = rest.strip_prefix(':') else {
         return Some(rest);

@@ -36,7 +36,7 @@ fn an_exact_uri_matches_itself_only() {
     }
 }
 
-/// O4, 16: no wildcard; an asterisk is an ordinary character.
+/// O4, 16: no wildcards; an asterisk matches an asterisk.
 #[test]
 fn an_asterisk_means_itself() {
     let registered = RegisteredRedirectUri::exact("https://app.example/*").unwrap();
@@ -44,7 +44,7 @@ fn an_asterisk_means_itself() {
     assert!(matches(&registered, "https://app.example/*"));
 }
 
-/// O4: the loopback variant forgives the port and nothing else.
+/// O4: the loopback variant ignores the port and nothing else.
 #[test]
 fn loopback_forgives_the_port_and_nothing_else() {
     let v4 = RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback?x=1").unwrap();
@@ -113,7 +113,7 @@ fn only_the_two_loopback_addresses_can_be_registered_with_any_port() {
     }
 }
 
-/// O4, 16: what may be a redirect URI at all.
+/// O4, 16: the allowed forms of a redirect URI.
 #[test]
 fn a_redirect_uri_is_https_or_loopback_or_private_use() {
     for text in [
