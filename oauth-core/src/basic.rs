@@ -23,7 +23,7 @@ use crate::vocabulary::ClientId;
 
 /// The header is not of the scheme `Basic`, or has no client credentials.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("malformed basic credentials")]
+#[error("malformed basic credentials: expected `Basic` and base64 of `client_id:secret`")]
 pub struct InvalidBasicCredentials;
 
 /// Identifier and secret of a client, as sent by `client_secret_basic`.

@@ -15,7 +15,7 @@ pub(crate) const MAX_LENGTH: usize = 64 * 1024;
 
 /// A response whose body is incomplete. A truncated key set must not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the response body broke off or is longer than 64 KiB")]
+#[error("the response body was truncated or is longer than 64 KiB")]
 struct IncompleteBody;
 
 /// Sends `request` and refuses a response whose body is incomplete.

@@ -142,7 +142,7 @@ impl Default for RefreshTokenLifetime {
 
 /// The lifetime is outside the allowed range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("lifetime out of range")]
+#[error("lifetime outside the allowed range")]
 #[non_exhaustive]
 pub struct InvalidLifetime;
 

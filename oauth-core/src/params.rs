@@ -26,7 +26,7 @@ const MAX_PAIRS: usize = 100;
 
 /// The text is not `application/x-www-form-urlencoded` in UTF-8, or has more than 100 pairs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("malformed parameters")]
+#[error("malformed parameters: not a form in utf-8, or more than 100 pairs")]
 pub struct InvalidParams;
 
 /// Parameters of a query or a form body, in order.

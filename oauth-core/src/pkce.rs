@@ -33,12 +33,12 @@ pub const METHOD: &str = "S256";
 
 /// The text is not 43 to 128 unreserved characters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a code verifier: 43 to 128 unreserved characters are wanted")]
+#[error("not a code verifier: expected 43 to 128 unreserved characters")]
 pub struct InvalidCodeVerifier;
 
 /// The text is not base64url of 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not an S256 code challenge: 43 base64url characters are wanted")]
+#[error("not an S256 code challenge: expected 43 base64url characters")]
 pub struct InvalidCodeChallenge;
 
 /// Code verifier: the secret of one authorization request, [RFC 7636

@@ -35,7 +35,7 @@ pub struct InvalidSecret;
 
 /// The text is not base64url of 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a token hash: 43 base64url characters are wanted")]
+#[error("not a token hash: expected 43 base64url characters")]
 pub struct InvalidTokenHash;
 
 /// SHA-256 hash of a secret, which stores keep and look up.

@@ -78,7 +78,7 @@ impl Default for SessionTimeouts {
 
 /// The timeout is outside the allowed range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("timeout out of range")]
+#[error("timeout outside the allowed range")]
 #[non_exhaustive]
 pub struct InvalidTimeout;
 

@@ -37,7 +37,7 @@ const RESERVED: [&str; 23] = [
 
 /// The parameter has no name, or is one that the client sets itself.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a further parameter: the client decides on this one itself")]
+#[error("the parameter has no name, or is one that the client sets itself")]
 pub struct ReservedParameter;
 
 /// Parameters of an authorization request that the host chooses: redirect URI, scopes, prompts and

@@ -33,7 +33,7 @@ pub trait CallResponse: sealed::Sealed + Sized + Send {
 }
 
 pub(super) mod sealed {
-    #[expect(unnameable_types, reason = "nobody else implements what asks for it")]
+    #[expect(unnameable_types, reason = "the trait is sealed")]
     pub trait Sealed {}
 }
 

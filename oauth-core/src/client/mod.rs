@@ -122,16 +122,16 @@ struct Inner {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NotOffered {
     /// The server accepts only pushed authorization requests.
-    #[error("the server takes pushed authorization requests alone")]
+    #[error("the server accepts only pushed authorization requests")]
     UnpushedAuthorizationRequest,
     /// The server has no known endpoint for pushed authorization requests.
-    #[error("the server takes no pushed authorization requests")]
+    #[error("the server does not support pushed authorization requests")]
     PushedAuthorizationRequest,
     /// The server has no known UserInfo endpoint.
-    #[error("the server has no userinfo")]
+    #[error("the server has no userinfo endpoint")]
     UserInfo,
     /// The server has no known revocation endpoint.
-    #[error("the server revokes no tokens")]
+    #[error("the server has no revocation endpoint")]
     Revocation,
 }
 

@@ -66,7 +66,7 @@ impl OAuthError {
 
 impl fmt::Display for OAuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server answered {:?}", self.code)
+        write!(f, "the server responded with error {:?}", self.code)
     }
 }
 

@@ -13,10 +13,10 @@ pub enum ResponseError {
     Refused(#[source] OAuthError),
     /// The response is neither the expected one nor a refusal. After a status of 5xx a retry may
     /// succeed.
-    #[error("the server answered with status {0}")]
+    #[error("the server responded with status {0}")]
     UnexpectedStatus(StatusCode),
     /// The response is malformed, or longer than 64 KiB.
-    #[error("the answer is malformed")]
+    #[error("the response is malformed")]
     Malformed,
 }
 

@@ -31,16 +31,16 @@ pub enum TokenError {
     #[error("the token request was refused")]
     Refused(#[source] OAuthError),
     /// The response is neither tokens nor a refusal. After a status of 5xx a retry may succeed.
-    #[error("the token endpoint answered with status {0}")]
+    #[error("the token endpoint responded with status {0}")]
     UnexpectedStatus(StatusCode),
     /// The response is not a token response, or is longer than 64 KiB.
     #[error("the token response is malformed")]
     Malformed,
     /// The token type is not the expected one, bearer or DPoP.
-    #[error("the token type is not the one that was asked for")]
+    #[error("the token type is not the expected one")]
     WrongTokenType,
     /// The ID token is about another user than expected. No part of the response may be used.
-    #[error("the tokens are another person's")]
+    #[error("the id token is about another user")]
     WrongSubject,
 }
 

@@ -29,17 +29,17 @@ pub enum UserInfoError {
     #[error("the access token was refused with status {0}")]
     Refused(StatusCode),
     /// The response is not UserInfo. After a status of 5xx a retry may succeed.
-    #[error("the userinfo endpoint answered with status {0}")]
+    #[error("the userinfo endpoint responded with status {0}")]
     UnexpectedStatus(StatusCode),
     /// The response is signed or encrypted, which this crate does not support. Register the client
     /// without `userinfo_signed_response_alg` and `userinfo_encrypted_response_alg`.
-    #[error("the userinfo response is signed or encrypted")]
+    #[error("the userinfo response is signed or encrypted, which is not supported")]
     Signed,
     /// The response is not a JSON object with `sub`, or is longer than 64 KiB.
     #[error("the userinfo response is malformed")]
     Malformed,
     /// The response is about another user than the ID token. No part of it may be used.
-    #[error("the userinfo response is about another person")]
+    #[error("the userinfo response is about another user than the id token")]
     WrongSubject,
 }
 

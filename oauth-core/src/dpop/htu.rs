@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 4096;
 
 /// The text is not an [`Htu`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not the target of a request: an http or https url without user information is wanted")]
+#[error("not a request url: expected http or https without user information")]
 pub struct InvalidHtu;
 
 /// URL of a request without query and fragment: the `htu` claim of a DPoP proof, [RFC 9449

@@ -40,7 +40,7 @@ pub enum ProofError {
     #[error("the algorithm of the proof is not accepted")]
     UnsupportedAlgorithm,
     /// `jwk` is not a public key of this algorithm, or has a private part.
-    #[error("the key of the proof is not usable")]
+    #[error("the key of the proof is not usable: unsupported type, or private part")]
     UnusableKey,
     /// The signature does not match the key.
     #[error("the signature of the proof does not match")]
@@ -55,7 +55,7 @@ pub enum ProofError {
     #[error("the proof has no nonce")]
     NonceMissing,
     /// `nonce` is not a recent nonce of the server.
-    #[error("the nonce of the proof is not one of the server's")]
+    #[error("the nonce of the proof is not a recent nonce of the server")]
     NonceMismatch,
     /// `iat` is too old, or `exp` has passed.
     #[error("the proof is too old")]
@@ -67,10 +67,10 @@ pub enum ProofError {
     #[error("the proof is for another access token")]
     WrongAccessToken,
     /// The token is bound to another key.
-    #[error("the proof is under another key than the token is bound to")]
+    #[error("the token is bound to another key than that of the proof")]
     WrongKey,
     /// The proof was presented before (replay).
-    #[error("the proof was used before")]
+    #[error("the proof was presented before")]
     Replayed,
 }
 

@@ -53,7 +53,7 @@ impl<'de> Deserialize<'de> for NumericDate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let seconds = u64::deserialize(deserializer)?;
         if seconds > LAST_SECOND {
-            return Err(Error::custom("a date beyond the year 9999"));
+            return Err(Error::custom("a date after the year 9999"));
         }
         Ok(Self(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
     }

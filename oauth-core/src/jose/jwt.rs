@@ -24,18 +24,18 @@ pub enum JwtError {
     #[error("the algorithm is not accepted")]
     UnsupportedAlgorithm,
     /// The header has `crit`, `b64` or `zip`.
-    #[error("the header asks for an extension")]
+    #[error("the header has an unsupported extension (crit, b64 or zip)")]
     UnsupportedHeader,
     /// `typ` names another type of token.
     #[error("the token is of another type")]
     WrongType,
     /// No key has this `kid`, or no key fits a token without `kid`. The issuer may have rotated its
     /// keys: fetch the JWKS again, with a rate limit.
-    #[error("the key is unknown")]
+    #[error("no key matches the token")]
     UnknownKey,
     /// The token has no `kid`, and several keys could have signed it: keys with a `kid`, or more
     /// than three without.
-    #[error("the token does not say which key signed it")]
+    #[error("the token has no kid, and several keys match")]
     AmbiguousKey,
     /// The signature is not valid.
     #[error("the signature does not match")]
@@ -50,25 +50,25 @@ pub enum JwtError {
     #[error("the token is expired")]
     Expired,
     /// `exp` is further in the future than allowed.
-    #[error("the token lives too long")]
+    #[error("the token expires too far in the future")]
     LivesTooLong,
     /// `nbf` or `iat` is in the future.
     #[error("the token is not valid yet")]
     NotYetValid,
     /// The token is sender-constrained, and possession of its key was not proven.
-    #[error("the token is bound to a key")]
+    #[error("the token is sender-constrained, and its proof was not checked")]
     SenderConstrained,
     /// `sub` is not the expected user or client.
-    #[error("the token is about somebody else")]
+    #[error("the token is about another subject")]
     WrongSubject,
     /// `nonce` is missing or differs.
     #[error("the nonce does not match")]
     WrongNonce,
     /// `at_hash` does not match the access token.
-    #[error("the token belongs to another access token")]
+    #[error("at_hash does not match the access token")]
     WrongAccessToken,
     /// `auth_time` is missing or earlier than required.
-    #[error("the person signed in too long ago")]
+    #[error("the user authenticated too long ago")]
     SignInTooOld,
 }
 

@@ -19,7 +19,7 @@ const MAX_NAMELESS: usize = 3;
 
 /// The text is not a JWK set, two usable keys have one `kid`, or there are more than 100 keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a usable key set")]
+#[error("not a usable key set: malformed, a repeated kid, or more than 100 keys")]
 pub struct InvalidKeySet;
 
 /// Public keys of one issuer (JWKS); several while keys rotate.

@@ -136,7 +136,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, A> {
             return Ok(None);
         };
         if self.names.len() == MAX_MEMBERS || self.names.contains(&name) {
-            return Err(Error::custom("a member is repeated, or there are too many"));
+            return Err(Error::custom("a member is repeated, or there are more than 128"));
         }
         let key = match &name {
             Cow::Borrowed(name) => seed.deserialize(BorrowedStrDeserializer::new(name)),

@@ -7,7 +7,7 @@ use super::distinguished_name;
 
 /// The text is not a name of the given kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a name of that kind that a certificate could be compared with")]
+#[error("not a certificate name of this kind")]
 pub struct InvalidCertificateName;
 
 /// A name in a certificate and its field, with which a `tls_client_auth` client is registered, [RFC

@@ -14,7 +14,7 @@ use super::{CertificateName, ClientCertificate};
 
 /// The bytes are not a certificate, or its names are ambiguous.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("the names of the certificate cannot be read")]
+#[error("the names in the certificate cannot be read, or are ambiguous")]
 pub struct UnreadableCertificate;
 
 impl ClientCertificate {

@@ -238,12 +238,12 @@ impl fmt::Display for Challenge {
             ChallengeReason::NoToken => "no access token",
             ChallengeReason::MalformedRequest => "malformed authentication",
             ChallengeReason::InvalidToken(_) | ChallengeReason::InactiveToken => "invalid access token",
-            ChallengeReason::WrongScheme => "access token of another scheme",
-            ChallengeReason::WrongCertificate => "access token of another certificate",
-            ChallengeReason::WrongPossession => "access token that is not bound as it has to be",
+            ChallengeReason::WrongScheme => "access token sent with the wrong scheme",
+            ChallengeReason::WrongCertificate => "access token bound to another certificate",
+            ChallengeReason::WrongPossession => "access token without the required binding",
             ChallengeReason::InvalidProof(_) => "invalid proof of possession",
             ChallengeReason::InsufficientScope(_) => "insufficient scope",
-            ChallengeReason::SignInTooOld(_) => "the person signed in too long ago",
+            ChallengeReason::SignInTooOld(_) => "the user authenticated too long ago",
             ChallengeReason::Unavailable => "the access token could not be checked",
         })
     }

@@ -175,8 +175,8 @@ mod tests {
         assert!(remembers(&tokens, (&before, now()), (&before, now())));
         assert!(!remembers(&tokens, (&before, now()), (&after, now())));
         assert!(!remembers(&tokens, (&after, now()), (&before, now())));
-        let nobody = KeySet::new([]).unwrap();
-        let refused = tokens.granted(&token(0), &nobody, &policy(), now());
+        let empty = KeySet::new([]).unwrap();
+        let refused = tokens.granted(&token(0), &empty, &policy(), now());
         assert_eq!(refused.unwrap_err(), JwtError::UnknownKey);
     }
 

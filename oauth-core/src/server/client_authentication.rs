@@ -214,7 +214,7 @@ fn verified(
     method: &Method<'_>,
     now: SystemTime,
 ) -> Result<RegisteredClient, Reason> {
-    let nobody = ClientSecrets {
+    let dummy = ClientSecrets {
         current: TokenHash::from_bytes([0; 32]),
         previous: None,
     };
@@ -222,7 +222,7 @@ fn verified(
         .as_ref()
         .map(|client| &client.authentication)
         .filter(|registered| method.is(registered));
-    let secrets = fitting.and_then(ClientAuthentication::secrets).unwrap_or(&nobody);
+    let secrets = fitting.and_then(ClientAuthentication::secrets).unwrap_or(&dummy);
     let accepted = std::hint::black_box(method.secret().is_none_or(|secret| secrets.accept(secret, now)));
     let method_fits = fitting.is_some();
     match client {

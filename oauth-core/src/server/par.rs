@@ -79,7 +79,7 @@ impl AuthorizationServer {
         if params.optional("request_uri").is_some() {
             return Err(invalid(
                 Reason::RequestUriPushed,
-                "a pushed request is no reference",
+                "request_uri is not allowed in a pushed request",
             ));
         }
         let redirect_uri = params.optional("redirect_uri").and_then(|uri| uri.parse().ok());

@@ -7,7 +7,7 @@ use super::SessionSecret;
 
 /// The name, the domain or the path is not allowed in a cookie.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not the name, domain or path of a cookie")]
+#[error("the name, domain or path is not allowed in a cookie")]
 #[non_exhaustive]
 pub struct InvalidCookie;
 

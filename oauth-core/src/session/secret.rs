@@ -19,7 +19,7 @@ const LENGTH: usize = 43;
 
 /// The text is not a session secret.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not the secret of a session: `ss_` and 43 base64url characters are wanted")]
+#[error("not a session secret: expected `ss_` and 43 base64url characters")]
 #[non_exhaustive]
 pub struct InvalidSessionSecret;
 

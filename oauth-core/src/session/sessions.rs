@@ -135,7 +135,7 @@ impl Sessions {
                 self.tell(about(AuthEventKind::SignedIn, &record));
                 Ok(self.told(Session { secret, record }, now))
             }
-            Insertion::Exists => Err(StoreError::corrupt("the entropy repeats itself")),
+            Insertion::Exists => Err(StoreError::corrupt("the entropy source repeats itself")),
         }
     }
 

@@ -32,13 +32,13 @@ pub enum SignedOut {
     #[error("no session cookie")]
     NoCookie,
     /// No session has that secret: it was invented, was renewed, or its session was purged.
-    #[error("no such session")]
+    #[error("unknown session")]
     Unknown,
     /// The idle timeout has passed.
-    #[error("session left idle")]
+    #[error("idle timeout of the session")]
     IdleExpired,
     /// The absolute timeout has passed.
-    #[error("session too old")]
+    #[error("absolute timeout of the session")]
     AbsoluteExpired,
     /// The session was ended; its record has the reason.
     #[error("session ended")]

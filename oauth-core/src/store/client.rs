@@ -252,7 +252,7 @@ pub enum SenderConstraint {
 
 /// The client is public, or its tokens are not sender-constrained.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("only a confidential client with a sender constraint keeps its refresh tokens")]
+#[error("only a confidential client with a sender constraint may keep its refresh token")]
 pub struct NotSenderConstrained;
 
 /// Authentication method of a client, [RFC 6749

@@ -4,7 +4,7 @@ use crate::jose::{Algorithm, InvalidKeySet, KeySet};
 
 /// The key set has no key of the algorithm, has two keys with one `kid`, or has more than 100 keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not the keys of a client: at least one of its algorithm is wanted, each under a name of its own")]
+#[error("not usable client keys: expected at least one key of the algorithm, each with its own kid")]
 pub struct InvalidClientKeys;
 
 /// Public keys of a `private_key_jwt` client and the one algorithm of its assertions: `jwks` and

@@ -66,7 +66,7 @@ macro_rules! id {
 
         $(#[$error_docs])*
         #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-        #[error("not an id: 22 characters of base64url are wanted")]
+        #[error("not an id: expected 22 base64url characters")]
         #[non_exhaustive]
         pub struct $error;
     };

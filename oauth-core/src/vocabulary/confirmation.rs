@@ -11,7 +11,7 @@ use super::serde_as_text;
 
 /// The text is not a [`Thumbprint`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a thumbprint: 43 base64url characters are wanted")]
+#[error("not a thumbprint: expected 43 base64url characters")]
 pub struct InvalidThumbprint;
 
 /// SHA-256 thumbprint of a public key, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638), or of a

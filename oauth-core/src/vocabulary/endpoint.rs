@@ -6,7 +6,7 @@ use super::Issuer;
 
 /// The text is not an endpoint URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not an endpoint: an https url without fragment and user information is wanted")]
+#[error("not an endpoint: expected an https url without fragment and user information")]
 pub struct InvalidEndpoint;
 
 /// URL of an endpoint: `https`, or `http` on a loopback address. A query is allowed.

@@ -7,7 +7,7 @@ use super::{authority, is_loopback, is_uri_text, word};
 
 /// The text is not an [`Issuer`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not an issuer: an https url without query and fragment is wanted")]
+#[error("not an issuer: expected an https url without query and fragment")]
 pub struct InvalidIssuer;
 
 word! {

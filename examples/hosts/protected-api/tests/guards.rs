@@ -356,6 +356,6 @@ async fn a_wrong_use_is_explained() {
     assert!(
         explanation(&listening)
             .await
-            .starts_with("the server could not be asked: ")
+            .starts_with("the server could not be reached: ")
     );
 }

@@ -32,7 +32,7 @@ pub enum CallbackError {
     #[error("the state does not match")]
     WrongState,
     /// The response came more than ten minutes after the request.
-    #[error("the authorization request is too old")]
+    #[error("the authorization response came after more than ten minutes")]
     Expired,
     /// The response is from another server, or lacks the required `iss`.
     #[error("the authorization response is from another issuer")]

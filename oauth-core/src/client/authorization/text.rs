@@ -19,7 +19,7 @@ const VERSION: u8 = 1;
 
 /// The text was not written by this version, or belongs to another client or server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not an authorization request of this client")]
+#[error("not a pending authorization request of this client")]
 pub struct InvalidPendingText;
 
 /// Text form of a [`PendingAuthorization`], for a session store or an encrypted cookie.

@@ -43,19 +43,19 @@ impl WellKnown {
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoveryError {
     /// The server has neither document.
-    #[error("the server does not describe itself")]
+    #[error("the server has no metadata document")]
     NotFound,
     /// The status is neither 200 nor 404. Redirects are not followed.
-    #[error("the server answered with status {0}")]
+    #[error("the server responded with status {0}")]
     UnexpectedStatus(StatusCode),
     /// The content type of the document is not `application/json`.
-    #[error("the server answered with something else than JSON")]
+    #[error("the content type of the metadata is not application/json")]
     UnexpectedContent,
     /// The document cannot be used.
-    #[error("the metadata of the server are not usable")]
+    #[error("the metadata of the server are unusable")]
     Unusable(#[source] MetadataError),
     /// The server could not be reached.
-    #[error("the server could not be asked")]
+    #[error("the server could not be reached")]
     Unreachable(#[source] TransportError),
 }
 

@@ -18,7 +18,7 @@ use crate::vocabulary::Issuer;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum MetadataError {
     /// The document is longer than 64 KiB.
-    #[error("the metadata are too long")]
+    #[error("the metadata are longer than 64 KiB")]
     TooLong,
     /// The document is not a JSON object, repeats a member, or a required member is missing or of
     /// the wrong type.
@@ -29,13 +29,13 @@ pub enum MetadataError {
     WrongIssuer,
     /// The named member is not a URL to which secrets may be sent: it is not `https`, has a
     /// fragment or user information, or, for a public issuer, has a loopback or private address.
-    #[error("`{0}` is no place to send secrets to")]
+    #[error("the url of `{0}` is not https, or has a private address")]
     InvalidEndpoint(&'static str),
     /// `response_types_supported` lacks `code`: the server issues no authorization codes.
-    #[error("the server has no authorization code grant")]
+    #[error("the server does not support the authorization code grant")]
     NoCode,
     /// `code_challenge_methods_supported` lacks `S256`: the server may not support PKCE.
-    #[error("the server does not say that it takes S256 code challenges")]
+    #[error("`code_challenge_methods_supported` of the server lacks S256")]
     NoS256,
 }
 

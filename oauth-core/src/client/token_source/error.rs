@@ -36,7 +36,7 @@ pub enum ApiError {
     #[error(transparent)]
     Refresh(#[from] RefreshError),
     /// The URL is not one to which a token may be sent.
-    #[error("the request is for no place to send a token to")]
+    #[error("the url is not one to which a token may be sent: expected https or loopback http")]
     Target(#[from] InvalidEndpoint),
     /// The API did not respond.
     #[error(transparent)]

@@ -24,7 +24,7 @@ pub(super) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
 /// The text is not a supported key, or has a forbidden member.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a usable key")]
+#[error("not a usable key: unsupported type, private part, or another purpose")]
 pub struct InvalidKey;
 
 /// A public key that verifies signatures of one algorithm.

@@ -44,7 +44,7 @@ impl KeysUnavailable {
 
 impl fmt::Display for KeysUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the keys of the issuer could not be fetched")
+        f.write_str("the key set of the issuer could not be fetched")
     }
 }
 
@@ -59,10 +59,10 @@ impl Error for KeysUnavailable {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The token is invalid.
-    #[error("the token is refused")]
+    #[error("the token was refused")]
     Refused(#[source] JwtError),
     /// The keys could not be fetched. A retry may succeed.
-    #[error("there are no keys to verify the token with")]
+    #[error("the keys to verify the token are unavailable")]
     KeysUnavailable(#[source] KeysUnavailable),
 }
 

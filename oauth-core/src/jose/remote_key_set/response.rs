@@ -14,9 +14,9 @@ use crate::ports::TransportError;
 /// The response is not a key set.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum NoKeys {
-    #[error("the issuer answered with status {0}")]
+    #[error("the jwks endpoint responded with status {0}")]
     Status(StatusCode),
-    #[error("the issuer answered with more than 64 KiB")]
+    #[error("the key set is longer than 64 KiB")]
     TooLong,
 }
 

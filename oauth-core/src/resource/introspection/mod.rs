@@ -46,13 +46,13 @@ pub(super) enum AskError {
 /// The response is not an introspection response.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
-    "the introspection endpoint answered with status {0} and no introspection response of 64 KiB at most"
+    "the introspection endpoint responded with status {0} and without a valid response of up to 64 KiB"
 )]
 struct NoIntrospectionResponse(http::StatusCode);
 
 /// The limit of concurrent introspection requests is reached.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("as many questions as may be are under way to the introspection endpoint")]
+#[error("too many concurrent introspection requests: the limit is 1024")]
 struct TooManyQuestions;
 
 type Told = Result<Arc<Active>, AskError>;

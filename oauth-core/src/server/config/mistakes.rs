@@ -20,7 +20,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the authorization server is not configured")?;
+        f.write_str("the configuration of the authorization server is invalid")?;
         self.mistakes.iter().enumerate().try_for_each(|(index, mistake)| {
             let separator = if index == 0 { ": " } else { "; " };
             write!(f, "{separator}{mistake}")
@@ -38,24 +38,24 @@ pub enum ConfigMistake {
     #[error("the {0} is missing")]
     Missing(&'static str),
     /// The issuer is not an `https` URL without query and fragment, nor a loopback `http` one.
-    #[error("the issuer is not an https url without query and fragment")]
+    #[error("the issuer is not an https url without query and fragment, nor a loopback http url")]
     InvalidIssuer,
     /// An audience is empty or has characters that are not allowed in a token.
-    #[error("an audience is invalid")]
+    #[error("an audience is not 1 to 2048 printable ascii characters")]
     InvalidAudience,
     /// The base of the mTLS endpoint aliases is not an `https` URL without query and fragment, nor
     /// a loopback `http` one.
-    #[error("the mtls endpoint aliases are not below an https url without query and fragment")]
+    #[error("the base of the mtls endpoint aliases is not an https url without query and fragment")]
     InvalidMtlsEndpointAliases,
     /// The lifetime of JWT access tokens exceeds 15 minutes.
-    #[error("a jwt access token must not live longer than 15 minutes")]
+    #[error("the lifetime of jwt access tokens exceeds 15 minutes: shorten it, or use opaque tokens")]
     JwtLifetimeTooLong,
     /// A retry window is set, but the active key is not EdDSA, the only algorithm with
     /// deterministic signatures.
-    #[error("a retry window asks for a signing key of EdDSA")]
+    #[error("a retry window needs an EdDSA signing key, because other signatures differ each time")]
     RetryWindowWithoutEdDsa,
     /// Two signing keys have one `kid`, or there are more than 100.
-    #[error("the signing keys do not go together")]
+    #[error("two signing keys have one kid, or there are more than 100 keys")]
     SigningKeysConflict,
 }
 

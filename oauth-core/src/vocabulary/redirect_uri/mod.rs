@@ -9,7 +9,7 @@ use crate::vocabulary::{authority, is_loopback, is_uri_text, word};
 
 /// The text is not a [`RedirectUri`], or cannot be registered in this way.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not a redirect uri")]
+#[error("not a redirect uri: expected https, loopback http or a private-use scheme, without fragment")]
 pub struct InvalidRedirectUri;
 
 word! {

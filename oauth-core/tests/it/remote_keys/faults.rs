@@ -89,7 +89,7 @@ async fn a_failing_issuer_is_asked_every_five_seconds() {
             let unavailable = keys.keys(now()).await.unwrap_err();
             assert_eq!(
                 unavailable.to_string(),
-                "the keys of the issuer could not be fetched"
+                "the key set of the issuer could not be fetched"
             );
             assert!(unavailable.source().is_some());
         }

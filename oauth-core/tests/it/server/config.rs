@@ -34,7 +34,7 @@ fn every_mistake_is_reported_at_once() {
     assert!(
         error
             .to_string()
-            .starts_with("the authorization server is not configured: the issuer")
+            .starts_with("the configuration of the authorization server is invalid: the issuer")
     );
 }
 
