@@ -45,9 +45,7 @@ pub(super) enum AskError {
 
 /// The response is not an introspection response.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error(
-    "the introspection endpoint responded with status {0} and without a valid response of up to 64 KiB"
-)]
+#[error("the introspection endpoint responded with status {0} and without a valid response of up to 64 KiB")]
 struct NoIntrospectionResponse(http::StatusCode);
 
 /// The limit of concurrent introspection requests is reached.
