@@ -6,7 +6,8 @@
 //! ```
 //! use oauth_core::basic::BasicCredentials;
 //!
-//! let header = BasicCredentials { client_id: "s6BhdRkqt3".parse()?, secret: "gX1fBat3bV".parse()? }.to_header();
+//! let (client_id, secret) = ("s6BhdRkqt3".parse()?, "gX1fBat3bV".parse()?);
+//! let header = BasicCredentials { client_id, secret }.to_header();
 //! assert_eq!(header, "Basic czZCaGRSa3F0MzpnWDFmQmF0M2JW");
 //! assert_eq!(BasicCredentials::parse(&header)?.client_id.as_str(), "s6BhdRkqt3");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -28,7 +28,8 @@ use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::vocabulary::serde_as_text;
 
-/// The only `code_challenge_method`, [RFC 7636 §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
+/// The only `code_challenge_method`, [RFC 7636
+/// §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
 pub const METHOD: &str = "S256";
 
 /// The text is not 43 to 128 unreserved characters.

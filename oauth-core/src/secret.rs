@@ -152,11 +152,13 @@ macro_rules! secret {
 }
 
 secret! {
-    /// An authorization code, [RFC 6749 §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2).
+    /// An authorization code, [RFC 6749
+    /// §4.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2).
     AuthorizationCode, "ac_"
 }
 secret! {
-    /// An access token, opaque or a JWT, [RFC 6749 §1.4](https://www.rfc-editor.org/rfc/rfc6749#section-1.4).
+    /// An access token, opaque or a JWT, [RFC 6749
+    /// §1.4](https://www.rfc-editor.org/rfc/rfc6749#section-1.4).
     AccessToken, "at_"
 }
 

@@ -50,7 +50,8 @@ pub struct ReservedParameter;
 /// use std::time::Duration;
 /// use oauth_core::client::AuthorizationParams;
 ///
-/// let params = AuthorizationParams::new("https://app.example/callback".parse()?, "openid email".parse()?)
+/// let redirect_uri = "https://app.example/callback".parse()?;
+/// let params = AuthorizationParams::new(redirect_uri, "openid email".parse()?)
 ///     .with_max_age(Duration::from_secs(3600))
 ///     .with_login_hint("ada@example.com")
 ///     .with_parameter("acr_values", "phr")?;

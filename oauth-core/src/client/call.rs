@@ -48,11 +48,17 @@ pub(super) mod sealed {
 /// # use http::Response;
 /// # use oauth_core::client::{Client, Provider};
 /// # use oauth_core::ports::OsEntropy;
-/// # let provider = Provider::new("https://as.example".parse()?, "https://as.example/authorize".parse()?, "https://as.example/token".parse()?);
+/// # let provider = Provider::new(
+/// #     "https://as.example".parse()?,
+/// #     "https://as.example/authorize".parse()?,
+/// #     "https://as.example/token".parse()?,
+/// # );
 /// # let client = Client::new(provider, "demo-native".parse()?);
 /// # let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// # let exchange = |_| Response::new(bytes::Bytes::from_static(b"{\"access_token\":\"at\",\"token_type\":\"Bearer\"}"));
-/// let (request, mut pending) = client.refresh(&"rt_1".parse()?, &"read:charges".parse()?).start(&OsEntropy, now)?;
+/// # let body = b"{\"access_token\":\"at\",\"token_type\":\"Bearer\"}";
+/// # let exchange = |_| Response::new(bytes::Bytes::from_static(body));
+/// let call = client.refresh(&"rt_1".parse()?, &"read:charges".parse()?);
+/// let (request, mut pending) = call.start(&OsEntropy, now)?;
 /// let mut response = exchange(request);
 /// if let Some(again) = pending.retry(&response, &OsEntropy, now)? {
 ///     response = exchange(again);

@@ -31,7 +31,11 @@ const MAX_NONCE: usize = 1024;
 /// use oauth_core::jose::SigningKey;
 /// use oauth_core::ports::OsEntropy;
 ///
-/// # let provider = Provider::new("https://as.example".parse()?, "https://as.example/authorize".parse()?, "https://as.example/token".parse()?);
+/// # let provider = Provider::new(
+/// #     "https://as.example".parse()?,
+/// #     "https://as.example/authorize".parse()?,
+/// #     "https://as.example/token".parse()?,
+/// # );
 /// let key = DpopKey::new(SigningKey::generate_es256(&OsEntropy)?);
 /// let client = Client::new(provider, "demo-native".parse()?).with_dpop(key);
 /// # drop(client);
@@ -134,7 +138,8 @@ mod tests {
         format!("https://api-{host}.example/charges").parse().unwrap()
     }
 
-    /// O20, 96: a nonce is for the server that gave it out, which is its scheme, host and port, and the newest counts.
+    /// O20, 96: a nonce is for the server that gave it out, which is its scheme, host and port, and
+    /// the newest counts.
     #[test]
     fn a_nonce_is_kept_for_its_origin() {
         let key = key();

@@ -34,7 +34,10 @@ impl TokenResponse {
     /// # use oauth_core::client::{Provider, TokenResponse};
     /// # use oauth_core::ports::Transport;
     /// # async fn example(
-    /// #     provider: Provider, transport: Arc<dyn Transport>, tokens: TokenResponse, now: SystemTime,
+    /// #     provider: Provider,
+    /// #     transport: Arc<dyn Transport>,
+    /// #     tokens: TokenResponse,
+    /// #     now: SystemTime,
     /// # ) -> Result<(), Box<dyn Error>> {
     /// // once
     /// let keys = provider.keys(transport).ok_or("a server without keys")?;

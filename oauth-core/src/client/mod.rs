@@ -47,12 +47,14 @@
 //!     .with_credentials(ClientCredentials::Basic("demo-secret".parse()?));
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-//! let params = AuthorizationParams::new("https://app.example/callback".parse()?, "openid read:charges".parse()?);
+//! let redirect_uri = "https://app.example/callback".parse()?;
+//! let params = AuthorizationParams::new(redirect_uri, "openid read:charges".parse()?);
 //! let (url, pending) = client.authorize(&params, &OsEntropy, now)?;
 //! assert!(url.starts_with("https://as.example/authorize?response_type=code&client_id=demo-web"));
 //!
 //! // … the browser goes there and comes back …
-//! let callback = format!("code=SplxlOBeZQQYbYS6WxSbIA&state={}&iss=https%3A%2F%2Fas.example", pending.state());
+//! let state = pending.state();
+//! let callback = format!("code=SplxlOBeZQQ&state={state}&iss=https%3A%2F%2Fas.example");
 //! let call = pending.finish(&callback, now + Duration::from_secs(30))?;
 //! let (request, pending) = call.start(&OsEntropy, now + Duration::from_secs(30))?;
 //! assert_eq!(request.uri(), "https://as.example/token");

@@ -19,11 +19,13 @@
 //! use oauth_core::jose::SigningKey;
 //! use oauth_core::ports::OsEntropy;
 //!
-//! let (key, now) = (SigningKey::generate_es256(&OsEntropy)?, SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+//! let key = SigningKey::generate_es256(&OsEntropy)?;
+//! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //!
 //! // the client, for each request
 //! let uri: Htu = "https://api.example/v1/charges?limit=2".parse()?;
-//! let proof = Proof::new(Method::GET, uri.clone(), &OsEntropy, now).with_access_token("at_1").sign(&key)?;
+//! let proof = Proof::new(Method::GET, uri.clone(), &OsEntropy, now);
+//! let proof = proof.with_access_token("at_1").sign(&key)?;
 //! let headers = HeaderMap::from_iter([(HEADER, proof.to_header())]);
 //!
 //! // the server; its URL comes from its configuration, and never from the request

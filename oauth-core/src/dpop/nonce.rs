@@ -56,7 +56,8 @@ impl fmt::Debug for NonceKey {
 /// use std::time::{Duration, SystemTime};
 /// use oauth_core::dpop::{Freshness, NonceKey, Nonces};
 ///
-/// let nonces = Nonces::of_authorization_server(&NonceKey::from_bytes([7; 32]), &"https://as.example".parse()?);
+/// let key = NonceKey::from_bytes([7; 32]);
+/// let nonces = Nonces::of_authorization_server(&key, &"https://as.example".parse()?);
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 /// let nonce = nonces.newest(now);
 /// assert_eq!(nonces.freshness(&nonce, now), Some(Freshness::Newest));

@@ -183,7 +183,8 @@ pub(super) fn only_allowed(description: &str) -> String {
 mod tests {
     use super::*;
 
-    /// O26: JSON with the code, 400 but for `invalid_client` and faults of the server, never cached.
+    /// O26: JSON with the code, 400 but for `invalid_client` and faults of the server, never
+    /// cached.
     #[test]
     fn every_error_is_json_that_is_never_cached() {
         for &code in ErrorCode::ALL {

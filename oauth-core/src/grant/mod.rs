@@ -17,16 +17,22 @@
 //! use oauth_core::pkce::CodeVerifier;
 //! use oauth_core::ports::OsEntropy;
 //! use oauth_core::secret::{AuthorizationCode, RefreshToken, TokenHash};
-//! use oauth_core::store::{AccessTokenRecord, AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState, RegisteredClient, Rotated};
+//! use oauth_core::store::{
+//!     AccessTokenRecord, AuthorizationCodeRecord, FamilyId, Grant, RefreshTokenState,
+//!     RegisteredClient, Rotated,
+//! };
 //!
-//! let (policy, now) = (TokenPolicy::default(), SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000));
+//! let policy = TokenPolicy::default();
+//! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let client = RegisteredClient::public("app".parse()?).with_scopes("read:charges".parse()?);
 //!
 //! // the user consented: store the record, send the code
-//! let (code, verifier) = (AuthorizationCode::generate(&OsEntropy), CodeVerifier::generate(&OsEntropy));
+//! let code = AuthorizationCode::generate(&OsEntropy);
+//! let verifier = CodeVerifier::generate(&OsEntropy);
 //! let grant = Grant::new(client.id.clone(), "ada".parse()?, client.scopes.clone(), now);
 //! let callback = "com.example.app:/callback".parse()?;
-//! let record = AuthorizationCodeRecord::new(code.hash(), callback, verifier.challenge(), grant, now);
+//! let challenge = verifier.challenge();
+//! let record = AuthorizationCodeRecord::new(code.hash(), callback, challenge, grant, now);
 //!
 //! // the client presents code and verifier
 //! let request = authorization_code::Request {
@@ -36,7 +42,8 @@
 //!     resources: &[],
 //!     confirmation: None,
 //! };
-//! let authorization_code::RedemptionDecision::Redeem(plan) = authorization_code::redeem(&record, &request, &policy, now) else {
+//! let decision = authorization_code::redeem(&record, &request, &policy, now);
+//! let authorization_code::RedemptionDecision::Redeem(plan) = decision else {
 //!     panic!("a code in order is redeemed");
 //! };
 //! let (family, refresh) = (FamilyId::generate(&OsEntropy), RefreshToken::generate(&OsEntropy));
@@ -45,12 +52,19 @@
 //! let stored = plan.commit(family, access, Some(refresh.hash()));
 //!
 //! // a day later the client refreshes, then a thief presents the same token
-//! let request = refresh_token::Request { client: &client, scopes: None, resources: &[], confirmation: None };
+//! let request = refresh_token::Request {
+//!     client: &client,
+//!     scopes: None,
+//!     resources: &[],
+//!     confirmation: None,
+//! };
 //! let tomorrow = now + Duration::from_secs(86_400);
-//! let mut state = RefreshTokenState::new(stored.refresh.ok_or("no refresh token")?, stored.family);
+//! let token = stored.refresh.ok_or("no refresh token")?;
+//! let mut state = RefreshTokenState::new(token, stored.family);
 //! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert!(matches!(first, refresh_token::RotationDecision::Rotate(_)));
-//! state.token.rotated = Some(Rotated::new(tomorrow, TokenHash::of("its successor"), TokenHash::of("the second access token")));
+//! let (successor, access) = (TokenHash::of("its successor"), TokenHash::of("its access token"));
+//! state.token.rotated = Some(Rotated::new(tomorrow, successor, access));
 //! let second = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert_eq!(second, refresh_token::RotationDecision::RevokeFamily(family));
 //! # Ok::<_, Box<dyn std::error::Error>>(())

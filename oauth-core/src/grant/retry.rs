@@ -99,9 +99,11 @@ impl RetryWindow {
 /// use oauth_core::store::RotationSalt;
 ///
 /// let pepper = RetryPepper::from_bytes([7; 32]);
-/// let (salt, presented) = (RotationSalt::generate(&OsEntropy), RefreshToken::generate(&OsEntropy));
+/// let salt = RotationSalt::generate(&OsEntropy);
+/// let presented = RefreshToken::generate(&OsEntropy);
 /// let again = RetryPepper::from_bytes([7; 32]);
-/// assert_eq!(pepper.refresh_token(&salt, &presented).hash(), again.refresh_token(&salt, &presented).hash());
+/// let [first, second] = [pepper, again].map(|key| key.refresh_token(&salt, &presented).hash());
+/// assert_eq!(first, second);
 /// ```
 #[derive(Clone)]
 pub struct RetryPepper(Zeroizing<[u8; 32]>);
@@ -215,7 +217,8 @@ mod tests {
         assert!(!others.iter().any(|other| other == derived.expose()));
     }
 
-    /// O10: HMAC-SHA-256 of `rt`, sixteen ones and `rt_presented` under thirty-two sevens, computed by another program.
+    /// O10: HMAC-SHA-256 of `rt`, sixteen ones and `rt_presented` under thirty-two sevens, computed
+    /// by another program.
     #[test]
     fn the_derivation_is_this_to_the_bit() {
         let pepper = RetryPepper::from_bytes([7; 32]);

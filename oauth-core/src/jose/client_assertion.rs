@@ -1,4 +1,5 @@
-//! Client assertions: `private_key_jwt`, [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
+//! Client assertions: `private_key_jwt`, [RFC 7523
+//! §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! ID tokens, [OpenID Connect Core §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken).
+//! ID tokens, [OpenID Connect Core
+//! §2](https://openid.net/specs/openid-connect-core-1_0.html#IDToken).
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};

@@ -28,7 +28,8 @@ pub struct InvalidKeySet;
 /// use oauth_core::jose::{KeySet, SigningKey};
 /// use oauth_core::ports::OsEntropy;
 ///
-/// let (retired, active) = (SigningKey::generate_es256(&OsEntropy)?, SigningKey::generate_es256(&OsEntropy)?);
+/// let retired = SigningKey::generate_es256(&OsEntropy)?;
+/// let active = SigningKey::generate_es256(&OsEntropy)?;
 /// let keys = KeySet::new([active.public_key().clone(), retired.public_key().clone()])?;
 /// let published = keys.to_json();
 /// assert_eq!(KeySet::parse(published.as_bytes())?.iter().count(), 2);

@@ -46,7 +46,8 @@
 //! };
 //! let token = claims.sign(&key)?;
 //!
-//! let policy = AccessTokenPolicy::new("https://as.example".parse()?, "https://api.example".parse()?);
+//! let (issuer, audience) = ("https://as.example".parse()?, "https://api.example".parse()?);
+//! let policy = AccessTokenPolicy::new(issuer, audience);
 //! assert_eq!(AccessTokenClaims::verify(token.expose(), &keys, &policy, now)?, claims);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

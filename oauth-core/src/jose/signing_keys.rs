@@ -19,7 +19,8 @@ use crate::time::later;
 /// use oauth_core::ports::OsEntropy;
 ///
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// let (first, second) = (SigningKey::generate_ed25519(&OsEntropy)?, SigningKey::generate_ed25519(&OsEntropy)?);
+/// let first = SigningKey::generate_ed25519(&OsEntropy)?;
+/// let second = SigningKey::generate_ed25519(&OsEntropy)?;
 ///
 /// // a day ahead: resource servers fetch the second key
 /// let keys = SigningKeys::new(first.clone()).with_next(second.clone());
@@ -135,7 +136,7 @@ mod tests {
     /// O22, 77: over three rotations each key is published before it signs and until its last token
     /// has expired.
     #[test]
-    fn a_key_is_published_before_it_signs_and_until_its_last_token_expired() {
+    fn key_is_published_before_signing_and_until_last_expiry() {
         let keys = SigningKeys::new(key(1)).with_next(key(2));
         check(&keys, at(0), &[1, 2]);
         assert_eq!(keys.active().key_id(), key(1).key_id());

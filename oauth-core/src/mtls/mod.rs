@@ -44,7 +44,8 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 /// assert!(!self_signed.bears(&CertificateName::san_dns("robot.example")?));
 ///
 /// // a CA verified these names
-/// let verified = ClientCertificate::from_der(der).with_verified_names([CertificateName::san_dns("robot.example")?]);
+/// let names = [CertificateName::san_dns("robot.example")?];
+/// let verified = ClientCertificate::from_der(der).with_verified_names(names);
 /// assert!(verified.bears(&CertificateName::san_dns("robot.example")?));
 ///
 /// let mut request = http::Request::post("/token").body(())?;

@@ -26,7 +26,8 @@ pub struct InvalidCertificateName;
 ///     serde_json::to_string(&name)?,
 ///     r#"{"tls_client_auth_subject_dn":"CN=robot,O=Example Ltd,C=GB"}"#
 /// );
-/// assert_ne!(CertificateName::san_dns("robot.example")?, CertificateName::san_dns("robot.example.org")?);
+/// let robot = CertificateName::san_dns("robot.example")?;
+/// assert_ne!(robot, CertificateName::san_dns("robot.example.org")?);
 /// assert!(CertificateName::san_dns("*.example").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

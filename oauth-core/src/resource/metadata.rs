@@ -62,10 +62,12 @@ impl ResourceServer {
     /// use oauth_core::resource::ResourceServer;
     ///
     /// let (issuer, audience) = ("https://as.example".parse()?, "https://api.example/v1".parse()?);
-    /// let api = ResourceServer::new(issuer, audience, KeySet::new([])?).with_metadata("read:charges".parse()?);
-    /// assert_eq!(api.metadata_path().as_deref(), Some("/.well-known/oauth-protected-resource/v1"));
-    /// let answer = api.metadata(&Request::get("/.well-known/oauth-protected-resource/v1").body(Bytes::new())?);
-    /// let document: serde_json::Value = serde_json::from_slice(answer.body())?;
+    /// let api = ResourceServer::new(issuer, audience, KeySet::new([])?);
+    /// let api = api.with_metadata("read:charges".parse()?);
+    /// let path = "/.well-known/oauth-protected-resource/v1";
+    /// assert_eq!(api.metadata_path().as_deref(), Some(path));
+    /// let response = api.metadata(&Request::get(path).body(Bytes::new())?);
+    /// let document: serde_json::Value = serde_json::from_slice(response.body())?;
     /// assert_eq!(document["authorization_servers"][0], "https://as.example");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```

@@ -21,7 +21,8 @@
 //!
 //! let key = SigningKey::generate_es256(&OsEntropy)?;
 //! let keys = KeySet::new([key.public_key().clone()])?;
-//! let api = ResourceServer::new("https://as.example".parse()?, "https://api.example".parse()?, keys);
+//! let (issuer, audience) = ("https://as.example".parse()?, "https://api.example".parse()?);
+//! let api = ResourceServer::new(issuer, audience, keys);
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
 //! let token = AccessTokenClaims {
@@ -41,7 +42,8 @@
 //! .sign(&key)?;
 //!
 //! let bearer = format!("Bearer {}", token.expose());
-//! let (parts, ()) = http::Request::get("/v1/charges").header("authorization", bearer).body(())?.into_parts();
+//! let request = http::Request::get("/v1/charges").header("authorization", bearer).body(())?;
+//! let (parts, ()) = request.into_parts();
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! let principal = api.authenticate(&parts, now).await?;
 //! assert_eq!(principal.subject().as_str(), "ada");

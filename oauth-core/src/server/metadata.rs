@@ -26,7 +26,9 @@ impl AuthorizationServer {
     ///
     /// ```
     /// # use std::{sync::Arc, time::SystemTime};
-    /// # use oauth_core::{jose::{SigningKey, SigningKeys}, memory::{MemoryClients, MemoryInteractions, MemoryTokens}, ports::{OsEntropy, SystemClock}};
+    /// # use oauth_core::jose::{SigningKey, SigningKeys};
+    /// # use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
+    /// # use oauth_core::ports::{OsEntropy, SystemClock};
     /// # use oauth_core::server::AuthorizationServer;
     /// # let server = AuthorizationServer::builder("https://auth.example/tenant")
     /// #     .with_clients(MemoryClients::new())

@@ -1,4 +1,5 @@
-//! The grant `refresh_token` at the token endpoint, [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6).
+//! The grant `refresh_token` at the token endpoint, [RFC 6749
+//! §6](https://www.rfc-editor.org/rfc/rfc6749#section-6).
 
 use bytes::Bytes;
 use http::Response;

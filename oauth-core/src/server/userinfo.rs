@@ -1,4 +1,5 @@
-//! The UserInfo endpoint, [OpenID Connect Core §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo).
+//! The UserInfo endpoint, [OpenID Connect Core
+//! §5.3](https://openid.net/specs/openid-connect-core-1_0.html#UserInfo).
 
 use std::time::SystemTime;
 

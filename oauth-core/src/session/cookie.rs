@@ -23,7 +23,8 @@ pub struct InvalidCookie;
 /// use oauth_core::session::SessionCookie;
 ///
 /// let cookie = SessionCookie::new("session")?;
-/// let set = cookie.set(&"ss_fwCYTMG0gqJ8C0VZP9Pd5rYDqj2e7iA1hQmQmG3w0wE".parse()?, Duration::from_secs(8 * 60 * 60));
+/// let secret = "ss_fwCYTMG0gqJ8C0VZP9Pd5rYDqj2e7iA1hQmQmG3w0wE".parse()?;
+/// let set = cookie.set(&secret, Duration::from_secs(8 * 60 * 60));
 /// assert_eq!(
 ///     set,
 ///     "__Host-session=ss_fwCYTMG0gqJ8C0VZP9Pd5rYDqj2e7iA1hQmQmG3w0wE; \

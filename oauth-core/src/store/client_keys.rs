@@ -16,9 +16,11 @@ pub struct InvalidClientKeys;
 /// use oauth_core::ports::OsEntropy;
 /// use oauth_core::store::{ClientKeys, RegisteredClient};
 ///
-/// let key = SigningKey::generate_es256(&OsEntropy)?; // the client's, which publishes the other half
+/// // the key of the client, which registers its public key
+/// let key = SigningKey::generate_es256(&OsEntropy)?;
 /// let keys = KeySet::new([key.public_key().clone()])?;
-/// let robot = RegisteredClient::keyed("robot".parse()?, ClientKeys::new(Algorithm::Es256, &keys)?);
+/// let registered = ClientKeys::new(Algorithm::Es256, &keys)?;
+/// let robot = RegisteredClient::keyed("robot".parse()?, registered);
 /// assert!(robot.is_confidential());
 /// assert!(ClientKeys::new(Algorithm::EdDsa, &keys).is_err());
 /// # Ok::<_, Box<dyn std::error::Error>>(())

@@ -185,7 +185,8 @@ impl InteractionRecord {
     }
 }
 
-/// Outcome of taking an interaction. The checks are made in the order `NotFound`, `Expired`, `RequestSpent`.
+/// Outcome of taking an interaction. The checks are made in the order `NotFound`, `Expired`,
+/// `RequestSpent`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -344,7 +345,8 @@ mod tests {
         InteractionRecord::new(id, browser, request, now).with_pushed(pushed)
     }
 
-    /// O23, O24: no interaction and another browser, then the expiry, then the pushed request; each combination.
+    /// O23, O24: no interaction and another browser, then the expiry, then the pushed request; each
+    /// combination.
     #[test]
     fn taking_is_decided_in_documented_order() {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);

@@ -58,7 +58,8 @@ impl SessionChange {
     }
 }
 
-/// Outcome of redeeming a password-reset token. The checks are made in the order `NotFound`, `Expired`.
+/// Outcome of redeeming a password-reset token. The checks are made in the order `NotFound`,
+/// `Expired`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -125,7 +126,8 @@ mod tests {
         })
     }
 
-    /// S2, S4: no session, then one that is over, then the change; each change of each state of a session.
+    /// S2, S4: no session, then one that is over, then the change; each change of each state of a
+    /// session.
     #[test]
     fn session_change_is_decided_in_documented_order() {
         let renewal = |renewal| SessionChange::Renew {

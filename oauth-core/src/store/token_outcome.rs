@@ -27,7 +27,8 @@ impl RedeemOutcome {
     /// Decides the outcome of redeeming a code at `now` from the row that the store read; `None`
     /// when it found no code.
     ///
-    /// On `Redeemed` the store writes the redemption in the same step; on any other outcome it writes nothing.
+    /// On `Redeemed` the store writes the redemption in the same step; on any other outcome it
+    /// writes nothing.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -109,7 +110,8 @@ impl RotateOutcome {
     /// Decides the outcome of rotating a refresh token at `now` from the rows that the store read;
     /// `None` when it found no token, or a token without its family.
     ///
-    /// On `Rotated` the store writes the rotation in the same step; on any other outcome it writes nothing.
+    /// On `Rotated` the store writes the rotation in the same step; on any other outcome it writes
+    /// nothing.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -123,7 +125,8 @@ impl RotateOutcome {
     /// };
     /// assert_eq!(RotateOutcome::decide(Some(leaf), now), RotateOutcome::Rotated);
     /// let tombstone = RefreshTokenSnapshot { is_rotated: true, ..leaf };
-    /// assert_eq!(RotateOutcome::decide(Some(tombstone), leaf.expires_at), RotateOutcome::Superseded);
+    /// let outcome = RotateOutcome::decide(Some(tombstone), leaf.expires_at);
+    /// assert_eq!(outcome, RotateOutcome::Superseded);
     /// ```
     pub fn decide(token: Option<RefreshTokenSnapshot>, now: SystemTime) -> Self {
         let Some(token) = token else {

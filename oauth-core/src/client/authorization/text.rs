@@ -80,10 +80,15 @@ impl PendingAuthorization {
     /// # use std::time::{Duration, SystemTime};
     /// # use oauth_core::client::{AuthorizationParams, Client, Provider};
     /// # use oauth_core::ports::OsEntropy;
-    /// # let provider = Provider::new("https://as.example".parse()?, "https://as.example/authorize".parse()?, "https://as.example/token".parse()?);
+    /// # let provider = Provider::new(
+    /// #     "https://as.example".parse()?,
+    /// #     "https://as.example/authorize".parse()?,
+    /// #     "https://as.example/token".parse()?,
+    /// # );
     /// # let client = Client::new(provider, "demo-web".parse()?);
     /// # let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    /// # let params = AuthorizationParams::new("https://app.example/callback".parse()?, "openid".parse()?);
+    /// # let redirect_uri = "https://app.example/callback".parse()?;
+    /// # let params = AuthorizationParams::new(redirect_uri, "openid".parse()?);
     /// let (url, pending) = client.authorize(&params, &OsEntropy, now)?;
     /// # let query = format!("code=c&state={}&iss=https%3A%2F%2Fas.example", pending.state());
     /// let text = pending.into_text();

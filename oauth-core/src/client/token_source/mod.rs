@@ -54,17 +54,21 @@ const NEW: Duration = Duration::from_secs(10);
 /// use oauth_core::client::{Client, Ports, Provider, TokenSource};
 /// use oauth_core::ports::{OsEntropy, SystemClock, transport_fn};
 ///
-/// # let provider = Provider::new("https://as.example".parse()?, "https://as.example/authorize".parse()?, "https://as.example/token".parse()?);
+/// # let provider = Provider::new(
+/// #     "https://as.example".parse()?,
+/// #     "https://as.example/authorize".parse()?,
+/// #     "https://as.example/token".parse()?,
+/// # );
 /// # let client = Client::new(provider, "demo-native".parse()?);
 /// // the host's HTTP client
 /// let transport = transport_fn(async |request: Request<Bytes>| {
 ///     assert_eq!(request.uri(), "https://as.example/token");
-///     let body = br#"{"access_token":"at_2","token_type":"Bearer","expires_in":600,"refresh_token":"rt_2"}"#;
+///     let body = br#"{"access_token":"at_2","token_type":"Bearer","refresh_token":"rt_2"}"#;
 ///     Ok(Response::new(Bytes::from_static(body)))
 /// });
 /// let ports = Ports::new(transport, OsEntropy, SystemClock);
 ///
-/// // after a restart: by what the host has stored; after a sign-in, TokenSource::new(tokens, ports)
+/// // after a restart, with a stored token; after a sign-in, TokenSource::new(tokens, ports)
 /// let stored = client.refresh(&"rt_1".parse()?, &"read:charges".parse()?);
 /// let source = TokenSource::asking(stored, ports);
 /// let tokens = source.token().await?;

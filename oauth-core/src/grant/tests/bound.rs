@@ -179,7 +179,7 @@ fn a_constrained_client_gets_no_bearer_token() {
 /// O10, 55: only a confidential sender-constrained client keeps its refresh token, as long as it is
 /// both.
 #[test]
-fn only_a_constrained_confidential_client_keeps_its_refresh_token() {
+fn only_constrained_confidential_client_keeps_refresh_token() {
     use refresh_token::RotationDecision;
     let constrained = |client: RegisteredClient| client.with_sender_constraint(SenderConstraint::Dpop);
     for client in [public("web"), confidential("web"), constrained(public("web"))] {

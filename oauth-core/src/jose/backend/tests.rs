@@ -140,7 +140,8 @@ fn the_wycheproof_vectors_of_eddsa_hold() {
     }
 }
 
-/// O15, 78: the 259 vectors of Wycheproof for RSA of 2048 bits with SHA-256, forged paddings above all.
+/// O15, 78: the 259 vectors of Wycheproof for RSA of 2048 bits with SHA-256, forged paddings above
+/// all.
 #[test]
 fn the_wycheproof_vectors_of_rs256_hold() {
     let set = rsa_pkcs1_verify::TestSet::load(rsa_pkcs1_verify::TestName::Rsa2048Sha256).unwrap();

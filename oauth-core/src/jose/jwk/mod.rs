@@ -35,7 +35,9 @@ pub struct InvalidKey;
 /// use oauth_core::jose::Jwk;
 ///
 /// // RFC 8037 appendix A.2 and A.3
-/// let key = Jwk::parse(br#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#)?;
+/// let key = Jwk::parse(
+///     br#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+/// )?;
 /// assert_eq!(key.thumbprint().to_string(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
 /// # Ok::<(), oauth_core::jose::InvalidKey>(())
 /// ```

@@ -33,7 +33,8 @@ fn a_repeated_member_is_refused_everywhere() {
     }
 }
 
-/// O15, 70, 71, 81: one spelling per token: no padding, no whitespace, no trailing bits, three segments.
+/// O15, 70, 71, 81: one spelling per token: no padding, no whitespace, no trailing bits, three
+/// segments.
 #[test]
 fn only_the_canonical_serialization_is_read() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));

@@ -94,7 +94,7 @@ fn loopback_forgives_the_port_and_nothing_else() {
 
 /// O4: only the two loopback addresses may be registered with any port.
 #[test]
-fn only_the_two_loopback_addresses_can_be_registered_with_any_port() {
+fn only_loopback_addresses_are_registered_with_any_port() {
     let refused = [
         "http://localhost/callback",
         "http://127.0.0.1:80/callback",
