@@ -55,7 +55,6 @@
 //!   either, so that waiting for one does not count at the other.
 //! - **Unchecked attempts do not count.** A host that can check only a few passwords at a time
 //!   reserves a place before it counts; otherwise a flood locks out all users.
-//!   it. Otherwise a flood closes the doors of everybody who tries during it.
 
 mod key;
 mod policy;

@@ -20,7 +20,6 @@ impl TokenResponse {
     /// [`JwtError`] when the token is invalid; the sign-in has failed. After
     /// [`JwtError::UnknownKey`] the issuer may have rotated its keys;
     /// [`identity_with`](Self::identity_with) fetches them again.
-    /// [`identity_with`](Self::identity_with) sees to it.
     pub fn identity(&self, keys: &KeySet, now: SystemTime) -> Result<Option<IdTokenClaims>, JwtError> {
         let verify = |id_token: &String| IdTokenClaims::verify(id_token, keys, &self.policy(), now);
         self.id_token.as_ref().map(verify).transpose()

@@ -34,7 +34,6 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 ///
 /// Only the component that terminates TLS knows it. Never create it from a header, unless the
 /// header is from a proxy of the host that removes such headers from incoming requests.
-/// everybody else.
 ///
 /// ```
 /// use oauth_core::mtls::{CertificateName, ClientCertificate};

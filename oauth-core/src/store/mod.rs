@@ -38,7 +38,6 @@
 //!
 //! [`memory`](crate::memory) has the reference implementations. The crate `oauth-core-conformance`
 //! has a conformance kit for each trait.
-//! `oauth-core-conformance` has a kit of tests for each trait.
 
 mod attempt_store;
 mod authorization_code;

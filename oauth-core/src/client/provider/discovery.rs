@@ -210,8 +210,6 @@ impl Provider {
     /// # Errors
     ///
     /// [`DiscoveryError`] when the server was not reached, or its metadata are unusable.
-    ///
-    /// The server was not reached, or what it says of itself is not used.
     pub async fn discover(issuer: &Issuer, transport: &dyn Transport) -> Result<Self, DiscoveryError> {
         Discovery::new(issuer.clone()).run(transport).await
     }
