@@ -11,7 +11,7 @@
 //! let params = Params::parse(b"scope=read%3Acharges+write%3Acharges&state=&code=x&code=y")?;
 //! assert_eq!(params.optional("scope"), Some("read:charges write:charges"));
 //! assert_eq!(params.optional("state"), None);
-//! assert_eq!(params.repeated(&["resource"]), Some("code"));
+//! assert_eq!(params.first_repeated(&["resource"]), Some("code"));
 //! # Ok::<(), oauth_core::params::InvalidParams>(())
 //! ```
 
@@ -62,7 +62,7 @@ impl Params {
     ///
     /// Unknown names count as well, because another parser may use them.
     #[must_use]
-    pub fn repeated(&self, except: &[&str]) -> Option<&str> {
+    pub fn first_repeated(&self, except: &[&str]) -> Option<&str> {
         let mut names = self.pairs.iter().map(|(name, _)| name.as_str()).enumerate();
         names
             .find(|(index, name)| {
@@ -73,7 +73,8 @@ impl Params {
 
     /// Returns the value of a parameter; `None` if it is missing or empty.
     ///
-    /// Of repeated parameters it returns the first with a value: call [`Params::repeated`] first.
+    /// Of repeated parameters it returns the first with a value: call [`Params::first_repeated`]
+    /// first.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.pairs
@@ -161,7 +162,7 @@ mod tests {
         let check = |text: &[u8], expected: Option<&str>| {
             let params = Params::parse(text).unwrap();
             assert_eq!(
-                params.repeated(&["resource"]),
+                params.first_repeated(&["resource"]),
                 expected,
                 "{}",
                 String::from_utf8_lossy(text)

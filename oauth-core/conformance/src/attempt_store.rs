@@ -135,7 +135,7 @@ mod cases {
     /// O27, 14: a tally belongs to exactly one name, whatever bytes the name holds.
     pub async fn names_are_counted_separately(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
-        let source = Source::of([192, 0, 2, 1].into());
+        let source = Source::new([192, 0, 2, 1].into());
         let hostile = "x".repeat(1 << 20);
         let names = [
             "",

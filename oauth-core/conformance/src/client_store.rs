@@ -113,7 +113,7 @@ mod cases {
     fn confidential(name: &str) -> RegisteredClient {
         let old: ClientSecret = "old secret".parse().expect("printable");
         let new: ClientSecret = "new secret".parse().expect("printable");
-        let secrets = ClientSecrets::new(&old).rotated(&new, start() + Duration::from_secs(60));
+        let secrets = ClientSecrets::new(&old).rotate(&new, start() + Duration::from_secs(60));
         RegisteredClient::confidential(id(name), secrets)
             .with_name("Caf\u{e9} 'one'")
             .with_secret_post()
@@ -146,7 +146,7 @@ mod cases {
 
     fn self_signed(name: &str) -> RegisteredClient {
         let [old, new] = ["old", "new"].map(|der| ClientCertificate::from_der(der.as_bytes()).thumbprint());
-        let certificates = RegisteredCertificates::new(old).rotated(new, start() + Duration::from_secs(60));
+        let certificates = RegisteredCertificates::new(old).rotate(new, start() + Duration::from_secs(60));
         RegisteredClient::self_signed_tls(id(name), certificates)
     }
 

@@ -15,8 +15,8 @@ use crate::vocabulary::ClientId;
 /// use oauth_core::attempts::Source;
 ///
 /// let mut request = http::Request::post("/token").body(())?;
-/// request.extensions_mut().insert(Source::of("2001:db8::17".parse()?));
-/// assert_eq!(Source::of("2001:db8::17".parse()?), Source::of("2001:db8::18".parse()?));
+/// request.extensions_mut().insert(Source::new("2001:db8::17".parse()?));
+/// assert_eq!(Source::new("2001:db8::17".parse()?), Source::new("2001:db8::18".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -25,7 +25,7 @@ pub struct Source(IpAddr);
 impl Source {
     /// Returns the source of an address.
     #[must_use]
-    pub fn of(address: IpAddr) -> Self {
+    pub fn new(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => {
                 let network = address.to_bits() >> 64 << 64;
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn source(address: &str) -> Source {
-        Source::of(address.parse().unwrap())
+        Source::new(address.parse().unwrap())
     }
 
     /// O27, 14: different names have different keys.

@@ -266,7 +266,7 @@ impl RetryPlan {
     /// retry is signed with the current key: it is valid, and equal to the first one only if key
     /// and claims did not change.
     #[must_use]
-    pub fn is_answered_by(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
+    pub fn matches(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
         self.successor.refresh.hash.matches(refresh) & self.successor.access.hash.matches(access)
     }
 }

@@ -24,12 +24,14 @@ use crate::time::later;
 ///
 /// // a day ahead: resource servers fetch the second key
 /// let keys = SigningKeys::new(first.clone()).with_next(second.clone());
-/// assert_eq!((keys.active().key_id(), keys.published(now).iter().count()), (first.key_id(), 2));
+/// assert_eq!(keys.active().key_id(), first.key_id());
+/// assert_eq!(keys.published_keys(now).iter().count(), 2);
 ///
 /// // the second key signs; the first one verifies until its tokens have expired
-/// let keys = keys.rotated(now, Duration::from_secs(900));
-/// assert_eq!((keys.active().key_id(), keys.published(now).iter().count()), (second.key_id(), 2));
-/// assert_eq!(keys.published(now + Duration::from_secs(900)).iter().count(), 1);
+/// let keys = keys.rotate(now, Duration::from_secs(900));
+/// assert_eq!(keys.active().key_id(), second.key_id());
+/// assert_eq!(keys.published_keys(now).iter().count(), 2);
+/// assert_eq!(keys.published_keys(now + Duration::from_secs(900)).iter().count(), 1);
 /// # Ok::<(), oauth_core::jose::InvalidKey>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -65,7 +67,7 @@ impl SigningKeys {
     /// Rotates at `now`: the next key becomes active, and the previous one stays published for
     /// `longest_life`, the maximum lifetime of its tokens. Without a next key nothing changes,
     /// because resource servers would not know a new key.
-    pub fn rotated(mut self, now: SystemTime, longest_life: Duration) -> Self {
+    pub fn rotate(mut self, now: SystemTime, longest_life: Duration) -> Self {
         self.retired.retain(|(_, until)| now < *until);
         if let Some(next) = self.next.take() {
             let before = std::mem::replace(&mut self.active, next);
@@ -84,7 +86,7 @@ impl SigningKeys {
     /// Returns the JWKS to publish at `now`, with the active key first. Of two keys with one `kid`,
     /// which a server's configuration refuses, the first counts.
     #[must_use]
-    pub fn published(&self, now: SystemTime) -> KeySet {
+    pub fn published_keys(&self, now: SystemTime) -> KeySet {
         KeySet::first_of_each_name(self.public_keys(|until| now < until))
     }
 
@@ -124,7 +126,7 @@ mod tests {
     }
 
     fn check(keys: &SigningKeys, now: SystemTime, expected: &[u8]) {
-        let published = keys.published(now);
+        let published = keys.published_keys(now);
         let names: Vec<_> = published.iter().map(Jwk::thumbprint).collect();
         let expected: Vec<_> = expected
             .iter()
@@ -141,18 +143,18 @@ mod tests {
         check(&keys, at(0), &[1, 2]);
         assert_eq!(keys.active().key_id(), key(1).key_id());
 
-        let keys = keys.rotated(at(1000), LIFE);
+        let keys = keys.rotate(at(1000), LIFE);
         assert_eq!(keys.active().key_id(), key(2).key_id());
         check(&keys, at(1900) - INSTANT, &[2, 1]);
         check(&keys, at(1900), &[2]);
 
-        let keys = keys.with_next(key(3)).rotated(at(1100), LIFE);
+        let keys = keys.with_next(key(3)).rotate(at(1100), LIFE);
         check(&keys, at(1100), &[3, 1, 2]);
         check(&keys, at(1900), &[3, 2]);
         check(&keys, at(2000), &[3]);
 
         // expired keys are removed
-        let keys = keys.with_next(key(4)).rotated(at(2000), LIFE);
+        let keys = keys.with_next(key(4)).rotate(at(2000), LIFE);
         assert_eq!(keys.retired.len(), 1);
         check(&keys, at(2000), &[4, 3]);
     }
@@ -160,7 +162,7 @@ mod tests {
     /// O22: a key that was not published never signs.
     #[test]
     fn without_a_next_key_nothing_rotates() {
-        let keys = SigningKeys::new(key(1)).rotated(at(1000), LIFE);
+        let keys = SigningKeys::new(key(1)).rotate(at(1000), LIFE);
         assert_eq!(keys.active().key_id(), key(1).key_id());
         check(&keys, at(1000), &[1]);
     }

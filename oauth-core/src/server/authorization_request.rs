@@ -127,7 +127,7 @@ fn prompts(params: &Params) -> Result<BTreeSet<Prompt>, Declined> {
         ref several if several.len() > 1 && several.contains(&NO_PROMPT) => {
             Err((Error::InvalidRequest, Reason::PromptNoneWithOthers))
         }
-        ref several => Ok(several.iter().copied().filter_map(Prompt::of).collect()),
+        ref several => Ok(several.iter().copied().filter_map(Prompt::from_name).collect()),
     }
 }
 

@@ -224,7 +224,7 @@ fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
 /// Names of all repeated parameters.
 fn repeated(params: &Params) -> Vec<&str> {
     let mut names = REPEATABLE.to_vec();
-    while let Some(name) = params.repeated(&names) {
+    while let Some(name) = params.first_repeated(&names) {
         names.push(name);
     }
     names.split_off(REPEATABLE.len())

@@ -46,7 +46,7 @@ pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
             "the form is malformed",
         )
     })?;
-    if params.repeated(&REPEATABLE).is_some() {
+    if params.first_repeated(&REPEATABLE).is_some() {
         return Err(Failure::described(
             ErrorCode::InvalidRequest,
             Reason::ParameterRepeated,

@@ -77,7 +77,7 @@ impl AuthorizationServer {
     pub fn jwks(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || {
             let now = self.inner.clock.now();
-            self.inner.signing_keys.published(now).to_json().into()
+            self.inner.signing_keys.published_keys(now).to_json().into()
         })
     }
 }

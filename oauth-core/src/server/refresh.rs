@@ -217,7 +217,7 @@ impl AuthorizationServer {
         let opaque = pepper.access_token(&plan.salt, &form.presented);
         let record = plan.successor.access.clone();
         let access = self.remake_access_token(record, &family.grant, opaque)?;
-        if !plan.is_answered_by(&successor.hash(), &access.token.hash()) {
+        if !plan.matches(&successor.hash(), &access.token.hash()) {
             return Err(refusal);
         }
         let id_token = self.make_id_token(&family.grant, None, &access)?;

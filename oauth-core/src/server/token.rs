@@ -61,7 +61,7 @@ impl AuthorizationServer {
         let now = self.inner.clock.now();
         let client = &self.authenticate(request, params, now).await?;
         let name = required(params, "grant_type", client)?;
-        let Some(grant_type) = GrantType::of(name) else {
+        let Some(grant_type) = GrantType::from_name(name) else {
             return Err(refusal(
                 client,
                 ErrorCode::UnsupportedGrantType,

@@ -206,7 +206,7 @@ fn form(request: &Request<Bytes>) -> Result<Option<Params>, Reason> {
         return Err(Reason::BodyTooLarge);
     }
     let params = Params::parse(request.body()).map_err(|_| Reason::MalformedParameters)?;
-    match params.repeated(&[]) {
+    match params.first_repeated(&[]) {
         Some(_) => Err(Reason::ParameterRepeated),
         None => Ok(Some(params)),
     }

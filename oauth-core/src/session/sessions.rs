@@ -182,12 +182,12 @@ impl Sessions {
             Ok(session) => session,
             Err(signed_out) => return Ok(Err(signed_out)),
         };
-        if session.record.is_to_be_touched(now) {
+        if session.record.needs_touch(now) {
             let outcome = self.store.touch_session(&session.record.hash, now).await?;
             if outcome != SessionOutcome::Done {
                 return self.why(headers, now).await.map(Err);
             }
-            session.record = session.record.touched(now).unwrap_or(session.record);
+            session.record = session.record.touch(now).unwrap_or(session.record);
         }
         Ok(Ok(session))
     }
@@ -230,7 +230,7 @@ impl Sessions {
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
-    pub async fn of(&self, subject: &Subject) -> Result<Vec<SessionRecord>, StoreError> {
+    pub async fn list(&self, subject: &Subject) -> Result<Vec<SessionRecord>, StoreError> {
         self.store.sessions_of(subject, self.clock.now()).await
     }
 
@@ -242,7 +242,7 @@ impl Sessions {
     /// [`StoreError`] when the store cannot answer. The session may still be active.
     pub async fn end(&self, subject: &Subject, id: &SessionId) -> Result<bool, StoreError> {
         // the user of a session never changes
-        let sessions = self.of(subject).await?;
+        let sessions = self.list(subject).await?;
         match sessions.iter().find(|session| session.id == *id) {
             Some(session) => self.end_one(session).await.map(|()| true),
             None => Ok(false),
@@ -351,7 +351,7 @@ impl Sessions {
             .store
             .renew_session(&old.hash, secret.hash(), renewal, now)
             .await?;
-        let record = old.renewed(secret.hash(), renewal, now);
+        let record = old.renew(secret.hash(), renewal, now);
         Ok(record.filter(|_| outcome == SessionOutcome::Done).map(|record| {
             let kind = match renewal {
                 SessionRenewal::Escalated => AuthEventKind::SessionRenewed,

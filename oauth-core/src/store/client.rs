@@ -325,7 +325,7 @@ impl GrantType {
 
     /// Parses a value of `grant_type`; `None` for an unsupported one.
     #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grant| grant.as_str() == name)
     }
 }

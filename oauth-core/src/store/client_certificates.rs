@@ -57,7 +57,7 @@ impl RegisteredCertificates {
 
     /// Replaces the current certificate. The previous one is accepted until `previous_expires_at`.
     #[must_use]
-    pub const fn rotated(&self, certificate: Thumbprint, previous_expires_at: SystemTime) -> Self {
+    pub const fn rotate(&self, certificate: Thumbprint, previous_expires_at: SystemTime) -> Self {
         let previous = PreviousCertificate {
             thumbprint: self.current,
             expires_at: previous_expires_at,

@@ -48,7 +48,7 @@ impl ClientSecrets {
 
     /// Replaces the current secret. The previous one is accepted until `previous_expires_at`.
     #[must_use]
-    pub fn rotated(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
+    pub fn rotate(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
         let previous = PreviousSecret {
             hash: self.current,
             expires_at: previous_expires_at,

@@ -114,7 +114,7 @@ pub enum Prompt {
 impl Prompt {
     /// Parses a value of `prompt`; `None` for an unknown one and for `none`.
     #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "consent" => Some(Self::Consent),
             "login" => Some(Self::Login),

@@ -139,13 +139,13 @@ impl SessionRecord {
     /// Returns `true` if a use at `now` must be recorded: the session is active, and its last
     /// recorded use is at least a tenth of the idle timeout ago.
     #[must_use]
-    pub fn is_to_be_touched(&self, now: SystemTime) -> bool {
+    pub fn needs_touch(&self, now: SystemTime) -> bool {
         self.state(now) == SessionState::Active && now >= later(self.seen_at, self.idle / TOUCHES)
     }
 
     /// Returns the session after a use at `now`; `None` if it has ended.
     #[must_use]
-    pub fn touched(&self, now: SystemTime) -> Option<Self> {
+    pub fn touch(&self, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
             seen_at: session.seen_at.max(now),
             ..session
@@ -155,8 +155,8 @@ impl SessionRecord {
     /// Returns the session under a new secret; `None` if it has ended. The absolute timeout does
     /// not move.
     #[must_use]
-    pub fn renewed(&self, hash: TokenHash, renewal: SessionRenewal, now: SystemTime) -> Option<Self> {
-        self.touched(now).map(|session| Self {
+    pub fn renew(&self, hash: TokenHash, renewal: SessionRenewal, now: SystemTime) -> Option<Self> {
+        self.touch(now).map(|session| Self {
             hash,
             renewed_from: Some(session.hash),
             auth_time: match renewal {
@@ -170,13 +170,13 @@ impl SessionRecord {
     /// Returns `true` if signing out with the secret of this hash ends this session: the current
     /// secret, or the one before the last renewal, which a concurrent request may have sent.
     #[must_use]
-    pub fn is_meant_by(&self, hash: &TokenHash) -> bool {
+    pub fn matches_secret(&self, hash: &TokenHash) -> bool {
         self.hash == *hash || self.renewed_from == Some(*hash)
     }
 
     /// Returns the session, ended at `now`; `None` if it had ended before.
     #[must_use]
-    pub fn revoked(&self, reason: RevocationReason, now: SystemTime) -> Option<Self> {
+    pub fn revoke(&self, reason: RevocationReason, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
             ended: Some(SessionEnd::new(reason, now)),
             ..session
@@ -220,14 +220,14 @@ mod tests {
     ) -> (SessionRecord, SystemTime) {
         let same = || record.clone();
         match trigger {
-            SessionTrigger::Used => (record.touched(now).unwrap_or_else(same), now),
+            SessionTrigger::Used => (record.touch(now).unwrap_or_else(same), now),
             SessionTrigger::Escalated => {
                 let renewal = SessionRenewal::Escalated;
-                let renewed = record.renewed(TokenHash::of("another cookie"), renewal, now);
+                let renewed = record.renew(TokenHash::of("another cookie"), renewal, now);
                 (renewed.unwrap_or_else(same), now)
             }
             SessionTrigger::Revoked => {
-                let revoked = record.revoked(RevocationReason::SignedOut, now);
+                let revoked = record.revoke(RevocationReason::SignedOut, now);
                 (revoked.unwrap_or_else(same), now)
             }
             SessionTrigger::LeftIdle => (same(), now.max(record.seen_at + record.idle)),
@@ -255,12 +255,12 @@ mod tests {
                     (record, now) = happen(&record, trigger, now);
                     state = next;
                 } else {
-                    assert_eq!(record.touched(now), None);
+                    assert_eq!(record.touch(now), None);
                     for renewal in [SessionRenewal::Escalated, SessionRenewal::Proven] {
-                        assert_eq!(record.renewed(TokenHash::of("thief"), renewal, now), None);
+                        assert_eq!(record.renew(TokenHash::of("thief"), renewal, now), None);
                     }
-                    assert_eq!(record.revoked(RevocationReason::SignedOut, now), None);
-                    assert!(!record.is_to_be_touched(now));
+                    assert_eq!(record.revoke(RevocationReason::SignedOut, now), None);
+                    assert!(!record.needs_touch(now));
                 }
                 assert_eq!(record.state(now), state, "{trigger:?} in history {history}");
             }
@@ -284,7 +284,7 @@ mod tests {
         // an idle session stays idle after its absolute timeout
         assert_eq!(session.state(session.expires_at), SessionState::IdleExpired);
         let mut busy = session.clone();
-        while let Some(used) = busy.touched(busy.seen_at + 29 * MINUTE) {
+        while let Some(used) = busy.touch(busy.seen_at + 29 * MINUTE) {
             busy = used;
         }
         assert_eq!(busy.expires_at, start() + 8 * 60 * MINUTE);
@@ -298,12 +298,12 @@ mod tests {
     fn a_touch_is_rare_and_only_moves_forward() {
         let session = session();
         let due = start() + 3 * MINUTE;
-        assert!(!session.is_to_be_touched(due - NANOSECOND));
-        assert!(session.is_to_be_touched(due));
-        assert!(!session.is_to_be_touched(start() + 30 * MINUTE));
-        let touched = session.touched(due).unwrap();
+        assert!(!session.needs_touch(due - NANOSECOND));
+        assert!(session.needs_touch(due));
+        assert!(!session.needs_touch(start() + 30 * MINUTE));
+        let touched = session.touch(due).unwrap();
         assert_eq!(touched.seen_at, due);
-        assert_eq!(touched.touched(start()).unwrap().seen_at, due);
+        assert_eq!(touched.touch(start()).unwrap().seen_at, due);
     }
 
     /// S4: a renewed session has another secret, the same identifier and the same absolute timeout;
@@ -313,7 +313,7 @@ mod tests {
         let session = session();
         let now = start() + MINUTE;
         let hash = TokenHash::of("another cookie");
-        let escalated = session.renewed(hash, SessionRenewal::Escalated, now).unwrap();
+        let escalated = session.renew(hash, SessionRenewal::Escalated, now).unwrap();
         let expected = SessionRecord {
             hash,
             renewed_from: Some(session.hash),
@@ -321,7 +321,7 @@ mod tests {
             ..session.clone()
         };
         assert_eq!(escalated, expected);
-        let proven = session.renewed(hash, SessionRenewal::Proven, now).unwrap();
+        let proven = session.renew(hash, SessionRenewal::Proven, now).unwrap();
         let expected = SessionRecord {
             auth_time: now,
             ..expected
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(proven, expected);
         // the clock went back
         let again = proven
-            .renewed(session.hash, SessionRenewal::Proven, start())
+            .renew(session.hash, SessionRenewal::Proven, start())
             .unwrap();
         assert_eq!(again.auth_time, now);
     }
@@ -342,12 +342,16 @@ mod tests {
         for (renewals, secret) in secrets.iter().enumerate() {
             if renewals > 0 {
                 session = session
-                    .renewed(*secret, SessionRenewal::Escalated, start())
+                    .renew(*secret, SessionRenewal::Escalated, start())
                     .unwrap();
             }
             for (place, secret) in secrets.iter().enumerate() {
                 let last_two = place == renewals || place + 1 == renewals;
-                assert_eq!(session.is_meant_by(secret), last_two, "{place} after {renewals}");
+                assert_eq!(
+                    session.matches_secret(secret),
+                    last_two,
+                    "{place} after {renewals}"
+                );
             }
         }
     }

@@ -51,8 +51,8 @@ impl SessionChange {
     ) -> Result<SessionRecord, SessionOutcome> {
         let session = session.ok_or(SessionOutcome::NotFound)?;
         let changed = match self {
-            Self::Touch => session.touched(now),
-            Self::Renew { hash, renewal } => session.renewed(hash, renewal, now),
+            Self::Touch => session.touch(now),
+            Self::Renew { hash, renewal } => session.renew(hash, renewal, now),
         };
         changed.ok_or(SessionOutcome::Over)
     }
@@ -143,8 +143,8 @@ mod tests {
             for session in sessions() {
                 let active = now() - NANOSECOND;
                 let changed = match change {
-                    SessionChange::Touch => session.touched(active),
-                    SessionChange::Renew { hash, renewal } => session.renewed(hash, renewal, active),
+                    SessionChange::Touch => session.touch(active),
+                    SessionChange::Renew { hash, renewal } => session.renew(hash, renewal, active),
                 };
                 assert_eq!(change.decide(Some(&session), active), Ok(changed.unwrap()));
                 let mut ended = session.clone();

@@ -59,7 +59,7 @@ pub struct Revoked {
 ///
 /// - **Pure functions decide the change of a row**: in one step, load it, call
 ///   [`SessionChange::decide`](super::SessionChange::decide) to touch or renew a session,
-///   [`SessionRecord::revoked`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and
+///   [`SessionRecord::revoke`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and
 ///   write the result.
 /// - Of any number of concurrent callers that renew one session, exactly one succeeds.
 /// - **Ended records stay ended**: once [`end_session`](Self::end_session),
@@ -125,7 +125,7 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Revoked, StoreError>;
 
-    /// Ends the session that the secret [means](SessionRecord::is_meant_by), as
+    /// Ends the session that the secret [means](SessionRecord::matches_secret), as
     /// [`end_session`](Self::end_session) does, and returns the ended session.
     ///
     /// Returns `None` if no session has the secret; then nothing changes. Also returns `None` if

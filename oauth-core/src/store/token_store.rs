@@ -54,7 +54,7 @@ impl Rotation {
 
     /// Returns the rotation to record in the presented token when it is rotated at `at`.
     #[must_use]
-    pub const fn rotated(&self, at: SystemTime) -> Rotated {
+    pub const fn to_rotated(&self, at: SystemTime) -> Rotated {
         Rotated::new(at, self.successor.hash, self.access.hash).with_salt(self.salt)
     }
 }
@@ -129,8 +129,8 @@ pub trait TokenStore: Send + Sync {
     /// [`StoreError`] when the store cannot answer.
     async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError>;
 
-    /// Marks the presented token as [`rotated`](Rotation::rotated) and stores its successor and the
-    /// access token, if the token is not rotated, its family is not revoked, and neither has
+    /// Marks the presented token as [`rotated`](Rotation::to_rotated) and stores its successor and
+    /// the access token, if the token is not rotated, its family is not revoked, and neither has
     /// expired.
     ///
     /// # Errors

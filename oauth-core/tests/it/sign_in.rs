@@ -227,7 +227,7 @@ async fn concurrent_callers_refresh_once_per_expiry() {
         assert_eq!(given.len(), 1);
         assert_ne!(given[0], seen);
         seen.clone_from(&given[0]);
-        let present = source.present().unwrap();
+        let present = source.current().unwrap();
         assert_eq!(world.call(&present).await.unwrap().subject().as_str(), "ada");
     }
     // a reuse still ends the sign-in, and the token source reports it

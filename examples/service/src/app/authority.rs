@@ -152,7 +152,7 @@ fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introsp
         // alone
         request
             .extensions_mut()
-            .insert(Source::of(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
+            .insert(Source::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
         let server = server.clone();
         async move { Ok(server.introspect(request).await.response) }
     });

@@ -33,7 +33,7 @@ const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
 pub(super) fn record_source(request: &mut Request<Bytes>) {
     let peer = request.extensions().get::<SocketAddr>().copied();
     if let Some(peer) = peer {
-        request.extensions_mut().insert(Source::of(peer.ip()));
+        request.extensions_mut().insert(Source::new(peer.ip()));
     }
 }
 

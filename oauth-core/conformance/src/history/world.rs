@@ -67,19 +67,19 @@ impl World {
         Some(match verb {
             SessionVerb::InsertSession(session) => self.insert_session(session).into(),
             SessionVerb::Session(hash) => self.session(hash).cloned().into(),
-            SessionVerb::TouchSession(hash, now) => self.change(hash, |session| session.touched(*now)).into(),
+            SessionVerb::TouchSession(hash, now) => self.change(hash, |session| session.touch(*now)).into(),
             SessionVerb::RenewSession(hash, new, renewal, now) => self
-                .change(hash, |session| session.renewed(*new, *renewal, *now))
+                .change(hash, |session| session.renew(*new, *renewal, *now))
                 .into(),
             SessionVerb::EndSession(id, reason, now) => self.end_session(*id, *reason, *now).into(),
             SessionVerb::EndSessionBySecret(hash, reason, now) => {
                 let mut sessions = self.sessions.values();
-                let meant = sessions.find(|session| session.is_meant_by(hash));
+                let meant = sessions.find(|session| session.matches_secret(hash));
                 let Some(session) = meant.cloned() else {
                     return Some(None::<SessionRecord>.into());
                 };
                 let _counts = self.end_session(session.id, *reason, *now);
-                session.revoked(*reason, *now).into()
+                session.revoke(*reason, *now).into()
             }
             SessionVerb::SessionsOf(subject, now) => self.sessions_of(subject, *now).into(),
             SessionVerb::RevokeSubject(subject, keep, reason, now) => {
@@ -142,7 +142,7 @@ impl World {
         let (after, answer) = RefreshState::from_lookup(Some(&state)).after(trigger);
         if answer == Some(RotateOutcome::Rotated) && after == RefreshState::Tombstone {
             if let Some(link) = self.links.get_mut(&rotation.presented) {
-                link.rotated = Some(rotation.rotated(now));
+                link.rotated = Some(rotation.to_rotated(now));
             }
             self.links
                 .insert(rotation.successor.hash, rotation.successor.clone());
@@ -262,7 +262,7 @@ impl World {
     ) -> Revoked {
         let mut revoked = Revoked::default();
         for session in self.sessions.values_mut().filter(|session| ends(session)) {
-            if let Some(ended) = session.revoked(reason, now) {
+            if let Some(ended) = session.revoke(reason, now) {
                 *session = ended;
                 revoked.sessions += 1;
             }

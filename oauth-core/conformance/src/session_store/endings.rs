@@ -65,7 +65,7 @@ mod cases {
             }
             let before = answer(store.session(&of("third")).await).expect("it was renewed");
             let after = if ends {
-                before.revoked(REASON, start())
+                before.revoke(REASON, start())
             } else {
                 None
             };

@@ -27,7 +27,7 @@ mod cases {
         let old = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
         assert_eq!(
             old.token.rotated,
-            Some(rotation("f rt 0", "f rt 1", "f").rotated(start()))
+            Some(rotation("f rt 0", "f rt 1", "f").to_rotated(start()))
         );
         assert!(!old.is_active(start()));
         let new = answer(store.refresh_token(&hash("f rt 1")).await).expect("the leaf");
@@ -56,7 +56,7 @@ mod cases {
 
         let state = answer(store.refresh_token(&hash("f rt 0")).await).expect("a tombstone");
         let mut successor = Successor::new(refresh("f rt 1", "f", 1), access("at of f rt 1", Some("f")));
-        successor.refresh.rotated = Some(random.rotated(start()));
+        successor.refresh.rotated = Some(random.to_rotated(start()));
         successor.access.revoked_at = Some(start());
         assert_eq!(state.successor, Some(successor));
         let state = answer(store.refresh_token(&hash("f rt 1")).await).expect("a tombstone");
@@ -69,7 +69,7 @@ mod cases {
         let state = answer(store.refresh_token(&hash("f rt 1")).await).expect("a tombstone");
         assert_eq!(
             (state.token.rotated, state.successor),
-            (Some(random.rotated(start())), None)
+            (Some(random.to_rotated(start())), None)
         );
     }
 

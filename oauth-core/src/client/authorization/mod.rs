@@ -150,7 +150,7 @@ impl PendingAuthorization {
     /// refusal by the server.
     pub fn finish(self, query: &str, now: SystemTime) -> Result<Call<TokenResponse>, CallbackError> {
         let params = Params::parse(query.as_bytes()).map_err(|_| CallbackError::Malformed)?;
-        if params.repeated(&[]).is_some() {
+        if params.first_repeated(&[]).is_some() {
             return Err(CallbackError::Malformed);
         }
         if !params

@@ -70,7 +70,7 @@ const NEW: Duration = Duration::from_secs(10);
 ///
 /// // after a restart, with a stored token; after a sign-in, TokenSource::new(tokens, ports)
 /// let stored = client.refresh(&"rt_1".parse()?, &"read:charges".parse()?);
-/// let source = TokenSource::asking(stored, ports);
+/// let source = TokenSource::from_call(stored, ports);
 /// let tokens = source.token().await?;
 /// assert_eq!(tokens.access_token().expose(), "at_2");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -111,7 +111,7 @@ impl TokenSource {
     /// [`Client::client_credentials`](super::Client::client_credentials). The latter is sent again
     /// whenever its token has expired, even if the response had a refresh token.
     #[must_use]
-    pub fn asking(call: Call<TokenResponse>, ports: Ports) -> Self {
+    pub fn from_call(call: Call<TokenResponse>, ports: Ports) -> Self {
         Self::with_state(State::asking(call), ports)
     }
 
@@ -199,7 +199,7 @@ impl TokenSource {
     /// Returns the newest tokens, even if they have expired or are not saved yet, for revocation at
     /// sign-out. `None` before the first tokens.
     #[must_use]
-    pub fn present(&self) -> Option<Arc<TokenResponse>> {
+    pub fn current(&self) -> Option<Arc<TokenResponse>> {
         locked(&self.state, |state| state.tokens())
     }
 

@@ -112,8 +112,8 @@ fn a_retry_is_answered_by_the_same_tokens_alone() {
         TokenHash::of("access"),
         TokenHash::of("other"),
     );
-    assert!(plan.is_answered_by(&refresh, &access));
-    assert!(!plan.is_answered_by(&other, &access));
-    assert!(!plan.is_answered_by(&refresh, &other));
-    assert!(!plan.is_answered_by(&access, &refresh));
+    assert!(plan.matches(&refresh, &access));
+    assert!(!plan.matches(&other, &access));
+    assert!(!plan.matches(&refresh, &other));
+    assert!(!plan.matches(&access, &refresh));
 }

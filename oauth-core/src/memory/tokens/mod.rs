@@ -146,7 +146,7 @@ impl Tables {
             .map(|(family, token)| RefreshTokenSnapshot::new(token, family));
         let outcome = RotateOutcome::decide(snapshot, now);
         if let (RotateOutcome::Rotated, Some((_, presented))) = (outcome, found) {
-            presented.rotated = Some(rotation.rotated(now));
+            presented.rotated = Some(rotation.to_rotated(now));
             self.refresh.insert(rotation.successor.hash, rotation.successor);
             self.access.insert(rotation.access.hash, rotation.access);
         }

@@ -62,12 +62,15 @@ impl SessionStore for MemoryTokens {
         now: SystemTime,
     ) -> Result<Option<SessionRecord>, StoreError> {
         let mut tables = lock(&self.tables);
-        let meant = tables.sessions.values().find(|session| session.is_meant_by(hash));
+        let meant = tables
+            .sessions
+            .values()
+            .find(|session| session.matches_secret(hash));
         let Some(session) = meant.cloned() else {
             return Ok(None);
         };
         let _counts = tables.end_session(&session.id, &End { reason, now });
-        Ok(session.revoked(reason, now))
+        Ok(session.revoke(reason, now))
     }
 
     async fn sessions_of(
@@ -186,7 +189,7 @@ impl Tables {
     ) -> Revoked {
         let mut revoked = Revoked::default();
         for session in self.sessions.values_mut().filter(|session| ends(session)) {
-            if let Some(ended) = session.revoked(end.reason, end.now) {
+            if let Some(ended) = session.revoke(end.reason, end.now) {
                 *session = ended;
                 revoked.sessions += 1;
             }

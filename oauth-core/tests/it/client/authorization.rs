@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn an_authorization_request_carries_everything() {
     let (params, pending) = authorize(&client(), &asking("openid read:charges"));
-    assert_eq!(params.repeated(&[]), None);
+    assert_eq!(params.first_repeated(&[]), None);
     for (name, expected) in [
         ("response_type", "code"),
         ("client_id", "demo web"),
@@ -61,7 +61,7 @@ fn options_of_client_are_sent() {
         .and_then(|params| params.with_parameter("acr_values", "phr"))
         .unwrap();
     let (params, _) = authorize(&client(), &wanted);
-    assert_eq!(params.repeated(&["resource"]), None);
+    assert_eq!(params.first_repeated(&["resource"]), None);
     let resources: Vec<_> = params.all("resource").collect();
     assert_eq!(resources, ["https://api.example", "https://files.example"]);
     for (name, expected) in [

@@ -44,7 +44,7 @@ fn browser_carries_request_uri_only() {
     ] {
         assert!(sent.optional(name).is_some(), "{name}");
     }
-    assert!(sent.repeated(&[]).is_none());
+    assert!(sent.first_repeated(&[]).is_none());
     let named = answer(
         201,
         r#"{"request_uri":"urn:ietf:params:oauth:request_uri:a&b","expires_in":60}"#,

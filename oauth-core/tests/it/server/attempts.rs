@@ -38,7 +38,7 @@ fn wrong(client: &str) -> HeaderMap {
 
 fn from(address: &str, headers: HeaderMap) -> Request<Bytes> {
     let mut request = post(headers, &[CLIENT_CREDENTIALS]);
-    let source = Source::of(address.parse().unwrap());
+    let source = Source::new(address.parse().unwrap());
     request.extensions_mut().insert(source);
     request
 }

@@ -186,7 +186,7 @@ async fn two_secrets_are_valid_during_rotation() {
                 .authentication
                 .secrets()
                 .unwrap()
-                .rotated(&secret("new"), until);
+                .rotate(&secret("new"), until);
             service.authentication = ClientAuthentication::SecretBasic(rotated);
             service
         })

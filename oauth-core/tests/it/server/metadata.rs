@@ -59,7 +59,7 @@ fn a_retired_key_is_published_until_its_last_token_expired() {
     let (start, life) = (Fixture::new().now(), Duration::from_secs(600));
     let rotating = SigningKeys::new(first.clone())
         .with_next(second.clone())
-        .rotated(start, life)
+        .rotate(start, life)
         .with_next(third.clone());
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
         builder.with_signing_keys(rotating)

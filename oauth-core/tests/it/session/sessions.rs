@@ -170,7 +170,7 @@ async fn sessions_are_listed_and_ended_by_their_subject() {
         .await
         .unwrap();
     let listed = async || {
-        let sessions = fixture.sessions.of(&subject("ada")).await.unwrap();
+        let sessions = fixture.sessions.list(&subject("ada")).await.unwrap();
         sessions
             .into_iter()
             .filter_map(|session| session.label)

@@ -144,7 +144,7 @@ async fn api_that_refuses_all_causes_few_refreshes() {
     // the first tokens are as new
     let (ports, _) = api(&server, "nothing is good", "Bearer");
     let stored = client().refresh(&"rt-3".parse().unwrap(), &"read:charges".parse().unwrap());
-    let source = TokenSource::asking(stored, ports);
+    let source = TokenSource::from_call(stored, ports);
     for _ in 0..10 {
         assert_eq!(charge(&source, API).await.unwrap(), 401);
     }

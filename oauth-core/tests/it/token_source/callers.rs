@@ -135,8 +135,8 @@ async fn tokens_without_lifetime_are_used_until_refused() {
 async fn stored_refresh_token_starts_source() {
     let server = Rotating::open();
     let stored = client().refresh(&"rt-1".parse().unwrap(), &"read:charges".parse().unwrap());
-    let source = TokenSource::asking(stored, server.ports());
-    assert!(source.present().is_none());
+    let source = TokenSource::from_call(stored, server.ports());
+    assert!(source.current().is_none());
     server.meets([Fault::Lost]);
     assert_eq!(token(&source).await, fails("lost"));
     assert_eq!(token(&source).await, same("at-2"));
@@ -144,10 +144,10 @@ async fn stored_refresh_token_starts_source() {
     assert_eq!(token(&source).await, same("at-3"));
     assert_eq!(server.asked(), ["rt-1", "rt-1", "rt-2"]);
     assert_eq!(
-        source.present().unwrap().refresh_token().unwrap().expose(),
+        source.current().unwrap().refresh_token().unwrap().expose(),
         "rt-3"
     );
-    let printed = format!("{source:?} {:?}", source.present());
+    let printed = format!("{source:?} {:?}", source.current());
     assert!(!printed.contains("at-") && !printed.contains("rt-"), "{printed}");
 }
 
@@ -160,7 +160,7 @@ async fn client_credentials_tokens_are_requested_again() {
     let refused = Fault::Status(400, r#"{"error":"invalid_grant"}"#);
     server.meets([members, refused, members]);
     let asking = client().client_credentials(&"read:charges".parse().unwrap());
-    let source = TokenSource::asking(asking, server.ports());
+    let source = TokenSource::from_call(asking, server.ports());
     assert_eq!(token(&source).await, same("at-2"));
     assert_eq!(token(&source).await, same("at-2"));
     server.clock.advance(LIFE);
@@ -178,7 +178,7 @@ async fn refresh_token_of_client_credentials_is_ignored() {
     let refused = Fault::Status(400, r#"{"error":"invalid_grant"}"#);
     server.meets([members, refused, members]);
     let asking = client().client_credentials(&"read:charges".parse().unwrap());
-    let source = TokenSource::asking(asking, server.ports());
+    let source = TokenSource::from_call(asking, server.ports());
     assert_eq!(token(&source).await, same("at-2"));
     server.clock.advance(LIFE);
     assert_eq!(token(&source).await, fails("refused: invalid_grant"));
@@ -198,7 +198,7 @@ async fn code_is_not_resent_after_its_tokens_expire() {
         .unwrap();
     let query = format!("code=c&state={}&iss=https://as.example", pending.state());
     let code = pending.finish(&query, server.clock.now()).unwrap();
-    let source = TokenSource::asking(code, server.ports());
+    let source = TokenSource::from_call(code, server.ports());
     assert_eq!(token(&source).await, same("at-2"));
     server.clock.advance(LIFE);
     assert_eq!(token(&source).await, fails("no refresh token"));

@@ -102,6 +102,6 @@ async fn tokens_of_other_subject_are_discarded() {
     let source = TokenSource::new(server.signed_in(&first), server.ports());
     let told = token(&source).await.unwrap_err();
     assert!(told.contains("WrongSubject"), "{told}");
-    assert_eq!(source.present().unwrap().access_token().expose(), "at-1");
+    assert_eq!(source.current().unwrap().access_token().expose(), "at-1");
     assert_eq!(token(&source).await, same("at-3"));
 }

@@ -93,7 +93,7 @@ async fn unstored_tokens_are_stored_at_next_call() {
         assert_eq!(table.row(), None);
         // they can still be revoked
         assert_eq!(
-            source.present().unwrap().refresh_token().unwrap().expose(),
+            source.current().unwrap().refresh_token().unwrap().expose(),
             "rt-2"
         );
         assert_eq!(token(&source).await, same("at-2"));

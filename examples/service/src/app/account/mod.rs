@@ -150,7 +150,7 @@ impl App {
         session: &Session,
         said: FormNotice,
     ) -> Handled {
-        let sessions = self.sessions.of(&session.record.subject).await;
+        let sessions = self.sessions.list(&session.record.subject).await;
         let sessions = sessions.map_err(|error| self.store_failed(&error))?;
         let status = match said.password_error {
             Some(_) => StatusCode::UNPROCESSABLE_ENTITY,

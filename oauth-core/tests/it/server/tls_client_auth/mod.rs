@@ -233,7 +233,7 @@ async fn two_certificates_are_known_during_rotation() {
             let ClientAuthentication::SelfSignedTls(registered) = &probe.authentication else {
                 unreachable!("it was registered so");
             };
-            let rotated = registered.rotated(new.thumbprint(), until);
+            let rotated = registered.rotate(new.thumbprint(), until);
             probe.authentication = ClientAuthentication::SelfSignedTls(rotated);
             probe
         })

@@ -40,7 +40,7 @@ impl End {
         connection: &mut PgConnection,
         sessions: impl IntoIterator<Item = SessionRecord>,
     ) -> Result<u64, DatabaseError> {
-        let revoked = |session: SessionRecord| session.revoked(self.reason, self.now);
+        let revoked = |session: SessionRecord| session.revoke(self.reason, self.now);
         let ended: Vec<_> = sessions.into_iter().filter_map(revoked).collect();
         let count = ended.len() as u64;
         if count > 0 {
@@ -69,7 +69,7 @@ pub(super) async fn session_by_secret(
     let Some(session) = row::lock_meant_by(&mut transaction, hash).await? else {
         return Ok(None);
     };
-    let (id, ended) = (session.id, session.revoked(end.reason, end.now));
+    let (id, ended) = (session.id, session.revoke(end.reason, end.now));
     let _counts = session_on(&mut transaction, &id, Some(session), end).await?;
     transaction.commit().await?;
     Ok(ended)

@@ -78,7 +78,7 @@ impl TokenStore for Database {
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError> {
         let step = refresh_token::Step {
             presented: rotation.presented,
-            rotated: rotation.rotated(now),
+            rotated: rotation.to_rotated(now),
             successor: Document::new(rotation.successor)?,
             access: Document::new(rotation.access)?,
         };

@@ -86,7 +86,7 @@ impl SessionStore for Database {
                     return Ok(None);
                 };
                 let _counts = end_session(transaction, &session.id, &end)?;
-                Ok::<_, DatabaseError>(session.revoked(end.reason, end.now))
+                Ok::<_, DatabaseError>(session.revoke(end.reason, end.now))
             })
             .await?)
     }

@@ -116,7 +116,7 @@ pub(super) fn end(
     reason: RevocationReason,
     now: SystemTime,
 ) -> Result<u64, DatabaseError> {
-    let Some(ended) = session.revoked(reason, now) else {
+    let Some(ended) = session.revoke(reason, now) else {
         return Ok(0);
     };
     write(transaction, ended)?;
