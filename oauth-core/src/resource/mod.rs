@@ -254,7 +254,9 @@ impl ResourceServer {
                 }
                 None
             }
-            (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => self.possessed(request, token, jkt, now).await?,
+            (Scheme::Dpop, Some(Confirmation::Jkt(jkt))) => {
+                self.verify_possession(request, token, jkt, now).await?
+            }
             _ => return Err(self.refuse(scheme, ChallengeReason::WrongScheme)),
         };
         Ok(AuthenticatedToken::new(
@@ -284,7 +286,7 @@ impl ResourceServer {
 
     /// Checks the proof of the key to which the token is bound. Returns the nonce to hand out, if
     /// there is one.
-    async fn possessed(
+    async fn verify_possession(
         &self,
         request: &Parts,
         token: &str,

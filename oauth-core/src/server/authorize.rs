@@ -118,8 +118,8 @@ impl AuthorizationServer {
             .map_err(Broken::from)?;
         let client = client.ok_or(Refusal::Page(Reason::ClientUnknown, Some(client_id)))?;
         let checked = match par::name(&params) {
-            Some(name) => self.brought(name, client).await,
-            None => self.asked(&params, &repeated, client),
+            Some(name) => self.load_pushed(name, client).await,
+            None => self.check_parameters(&params, &repeated, client),
         }?;
         if checked.request.silent {
             // only the host knows the session of the user, and finding out takes a page
@@ -130,7 +130,7 @@ impl AuthorizationServer {
     }
 
     /// Checks a request whose parameters are in the browser's request.
-    fn asked(
+    fn check_parameters(
         &self,
         params: &Params,
         repeated: &[&str],

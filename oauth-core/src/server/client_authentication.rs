@@ -76,13 +76,13 @@ impl AuthorizationServer {
     ) -> Result<RegisteredClient, Failure> {
         let Presented { client_id, method } = self.presented(request, params)?;
         let client = self.inner.clients.client(&client_id).await?;
-        let (client, assertion) = match self.judged(client, &method, &client_id, now) {
+        let (client, assertion) = match self.verify_credentials(client, &method, &client_id, now) {
             Ok(authenticated) => {
-                self.may_be_right(request, &client_id, &method, now).await?;
+                self.check_limit(request, &client_id, &method, now).await?;
                 authenticated
             }
             Err(reason) => {
-                self.was_wrong(request, &client_id, &method, now).await?;
+                self.count_failure(request, &client_id, &method, now).await?;
                 return Err(self.invalid_client(reason, Some(client_id)));
             }
         };
@@ -93,7 +93,7 @@ impl AuthorizationServer {
     }
 
     /// Verifies the method and the credentials; the `jti` of an assertion is not stored yet.
-    fn judged(
+    fn verify_credentials(
         &self,
         client: Option<RegisteredClient>,
         method: &Method<'_>,

@@ -23,7 +23,7 @@ pub(super) struct Guesses {
 
 impl AuthorizationServer {
     /// Checks the rate limit after correct credentials, without counting.
-    pub(super) async fn may_be_right(
+    pub(super) async fn check_limit(
         &self,
         request: &Request<Bytes>,
         client_id: &ClientId,
@@ -40,7 +40,7 @@ impl AuthorizationServer {
     }
 
     /// Counts wrong credentials and checks the rate limit.
-    pub(super) async fn was_wrong(
+    pub(super) async fn count_failure(
         &self,
         request: &Request<Bytes>,
         client_id: &ClientId,

@@ -65,13 +65,13 @@ impl AuthorizationServer {
     /// and tokens that were issued to it. For all other tokens the response is that for an unknown
     /// token: `{"active":false}`.
     pub async fn introspect(&self, request: Request<Bytes>) -> EndpointResponse {
-        match self.introspected(&request).await {
+        match self.introspect_token(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),
             Err(failure) => failure.into_response(Vec::new()),
         }
     }
 
-    async fn introspected(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    async fn introspect_token(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         let params = form(request)?;
         let now = self.inner.clock.now();
         let caller = self.authenticate(request, &params, now).await?;
@@ -168,8 +168,8 @@ impl AuthorizationServer {
 
     /// `username` of the response: the email address, or the name, as far as the scopes allow.
     fn username<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> Option<&'a str> {
-        let told = self.told(grant, scopes);
-        told.email.or(told.name)
+        let user = self.readable_claims(grant, scopes);
+        user.email.or(user.name)
     }
 }
 

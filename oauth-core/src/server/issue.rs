@@ -84,7 +84,7 @@ impl AuthorizationServer {
         if !access.record.terms.scopes.contains_str(OPENID) {
             return Ok(None);
         }
-        let told = self.told(grant, &access.record.terms.scopes);
+        let user = self.readable_claims(grant, &access.record.terms.scopes);
         let claims = IdTokenClaims {
             issuer: self.inner.issuer.clone(),
             subject: grant.subject.clone(),
@@ -93,9 +93,9 @@ impl AuthorizationServer {
             issued_at: access.record.terms.issued_at,
             expires_at: access.record.terms.expires_at,
             auth_time: Some(grant.auth_time),
-            email: told.email.map(str::to_owned),
+            email: user.email.map(str::to_owned),
             email_verified: None,
-            name: told.name.map(str::to_owned),
+            name: user.name.map(str::to_owned),
         };
         claims
             .sign(self.inner.signing_keys.active(), Some(&access.token))

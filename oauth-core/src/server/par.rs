@@ -39,13 +39,13 @@ impl AuthorizationServer {
     /// the pushed request up. If the request has a DPoP proof, the code is bound to its key ([RFC
     /// 9449 §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
     pub async fn par(&self, request: Request<Bytes>) -> EndpointResponse {
-        match self.pushed(&request).await {
+        match self.push(&request).await {
             Ok((response, event)) => EndpointResponse::new(response, vec![event]),
             Err(failure) => failure.into_response(Vec::new()),
         }
     }
 
-    async fn pushed(&self, request: &Request<Bytes>) -> Result<(Response<Bytes>, AuthEvent), Failure> {
+    async fn push(&self, request: &Request<Bytes>) -> Result<(Response<Bytes>, AuthEvent), Failure> {
         let params = form(request)?;
         let now = self.inner.clock.now();
         let client = self.authenticate(request, &params, now).await?;
@@ -100,7 +100,7 @@ impl AuthorizationServer {
     ///
     /// In doubt about the client the server shows a page: a redirect would reveal to an attacker
     /// whose request it is.
-    pub(super) async fn brought(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
+    pub(super) async fn load_pushed(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
         let hash = TokenHash::of(name);
         let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));
         let pushed = self

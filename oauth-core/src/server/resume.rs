@@ -131,13 +131,13 @@ impl AuthorizationServer {
         browser: &str,
         consent: Consent,
     ) -> EndpointResponse {
-        match self.resumed(id, browser, consent).await {
+        match self.complete(id, browser, consent).await {
             Ok(outcome) => self.send_back(outcome, method),
             Err(broken) => broken_page(broken),
         }
     }
 
-    async fn resumed(&self, id: &str, browser: &str, consent: Consent) -> Result<Resumption, Broken> {
+    async fn complete(&self, id: &str, browser: &str, consent: Consent) -> Result<Resumption, Broken> {
         let now = self.inner.clock.now();
         let (id, browser) = (TokenHash::of(id), TokenHash::of(browser));
         let (request, asked_at) = match self

@@ -24,13 +24,13 @@ impl AuthorizationServer {
     ///   same, and the token stays valid.
     pub async fn revoke(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
-        match self.revoked(&request, &mut events).await {
+        match self.revoke_token(&request, &mut events).await {
             Ok(response) => EndpointResponse::new(response, events),
             Err(failure) => failure.into_response(events),
         }
     }
 
-    async fn revoked(
+    async fn revoke_token(
         &self,
         request: &Request<Bytes>,
         events: &mut Vec<AuthEvent>,

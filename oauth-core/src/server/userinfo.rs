@@ -9,7 +9,7 @@ use http::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use super::claims::Told;
+use super::claims::ReadableClaims;
 use super::endpoint_response::{EndpointResponse, Failure};
 use super::form::{MAX_BODY, method_not_allowed};
 use super::possession::{self, Endpoint};
@@ -29,7 +29,7 @@ use crate::vocabulary::{Confirmation, OPENID, Scopes, Subject};
 struct UserInfo<'a> {
     sub: &'a Subject,
     #[serde(flatten)]
-    told: Told<'a>,
+    user: ReadableClaims<'a>,
 }
 
 impl AuthorizationServer {
@@ -44,13 +44,13 @@ impl AuthorizationServer {
     /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). A DPoP-bound token needs a proof
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
     pub async fn userinfo(&self, request: Request<Bytes>) -> EndpointResponse {
-        match self.described(&request).await {
+        match self.describe_user(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),
             Err(failure) => failure.into_response(Vec::new()),
         }
     }
 
-    async fn described(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    async fn describe_user(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         let now = self.inner.clock.now();
         let presented = presented(request).and_then(|(scheme, token)| match scheme {
             Scheme::Dpop if !self.takes_proofs() => Err(Reason::AccessTokenMissing),
@@ -73,12 +73,12 @@ impl AuthorizationServer {
         if self.inner.clients.client(&token.terms.client_id).await?.is_none() {
             return refused(Reason::ClientUnknown);
         }
-        let wants_nonce = self.confirmed(request, &presented, token, now).await?;
+        let wants_nonce = self.check_binding(request, &presented, token, now).await?;
         match &state.family {
             Some(family) if token.terms.scopes.contains_str(OPENID) => {
-                let told = self.told(&family.grant, &token.terms.scopes);
+                let user = self.readable_claims(&family.grant, &token.terms.scopes);
                 let sub = &token.terms.subject;
-                let mut response = json(StatusCode::OK, &UserInfo { sub, told });
+                let mut response = json(StatusCode::OK, &UserInfo { sub, user });
                 if wants_nonce {
                     self.hand_out_nonce(&mut response, now);
                 }
@@ -91,7 +91,7 @@ impl AuthorizationServer {
 
     /// Checks the binding of the token and its scheme. Returns `true` if the proof needs a newer
     /// nonce.
-    async fn confirmed(
+    async fn check_binding(
         &self,
         request: &Request<Bytes>,
         (scheme, presented): &(Scheme, AccessToken),

@@ -133,7 +133,7 @@ impl Sessions {
         match self.store.insert_session(record.clone()).await? {
             Insertion::Inserted => {
                 self.tell(about(AuthEventKind::SignedIn, &record));
-                Ok(self.told(Session { secret, record }, now))
+                Ok(self.with_cookie(Session { secret, record }, now))
             }
             Insertion::Exists => Err(StoreError::corrupt("the entropy source repeats itself")),
         }
@@ -358,11 +358,11 @@ impl Sessions {
                 SessionRenewal::Proven => AuthEventKind::SignedIn,
             };
             self.tell(about(kind, &record));
-            self.told(Session { secret, record }, now)
+            self.with_cookie(Session { secret, record }, now)
         }))
     }
 
-    fn told(&self, session: Session, now: SystemTime) -> NewSession {
+    fn with_cookie(&self, session: Session, now: SystemTime) -> NewSession {
         let max_age = session.record.expires_at.duration_since(now).unwrap_or_default();
         let set_cookie = self.cookie.set(&session.secret, max_age);
         NewSession { session, set_cookie }

@@ -53,8 +53,8 @@ struct NoIntrospectionResponse(http::StatusCode);
 #[error("too many concurrent introspection requests: the limit is 1024")]
 struct TooManyQuestions;
 
-type Told = Result<Arc<Active>, AskError>;
-type Flight = Shared<BoxFuture<'static, Told>>;
+type IntrospectionResult = Result<Arc<Active>, AskError>;
+type Flight = Shared<BoxFuture<'static, IntrospectionResult>>;
 
 /// Introspection client for the opaque tokens of one issuer ([RFC
 /// 7662](https://www.rfc-editor.org/rfc/rfc7662)), with a cache.
@@ -100,7 +100,7 @@ struct Manner {
 
 struct State {
     cache: Cache<Active>,
-    flights: HashMap<TokenHash, (u64, WeakShared<BoxFuture<'static, Told>>)>,
+    flights: HashMap<TokenHash, (u64, WeakShared<BoxFuture<'static, IntrospectionResult>>)>,
     /// Counts requests and revocations: the response to a request from before a revocation is not
     /// cached.
     turn: u64,
@@ -270,13 +270,13 @@ impl Introspection {
         };
         let (policy, token) = (policy.clone(), Zeroizing::new(token.to_owned()));
         let asking = async move {
-            let told = question.inner.ask(&token, now).await;
+            let result = question.inner.ask(&token, now).await;
             // a response that is useless here is not cached
-            let useful = told.as_ref().ok().filter(|active| active.is_for(&policy, now));
+            let useful = result.as_ref().ok().filter(|active| active.is_for(&policy, now));
             if let Some(active) = useful {
                 question.keep(active, now);
             }
-            told
+            result
         };
         let flight = asking.boxed().shared();
         if let Some(weak) = flight.downgrade() {
@@ -292,7 +292,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(&self, token: &str, now: SystemTime) -> Told {
+    async fn ask(&self, token: &str, now: SystemTime) -> IntrospectionResult {
         let Manner {
             endpoint,
             asker,
