@@ -12,8 +12,8 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// Rate limit with exponential backoff.
 ///
 /// A number of attempts is free. After the last free attempt, and after each further one, there is
-/// a wait, which doubles up to a maximum. The count is forgotten when no attempt was refused or
-/// made for the window.
+/// a wait, which doubles up to a maximum. The count is forgotten when the window has passed since
+/// the end of the last wait.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct AttemptPolicy {
     attempts: NonZeroU32,

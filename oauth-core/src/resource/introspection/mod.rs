@@ -51,7 +51,7 @@ struct NoIntrospectionResponse(http::StatusCode);
 /// The limit of concurrent introspection requests is reached.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("too many concurrent introspection requests: the limit is 1024")]
-struct TooManyQuestions;
+struct TooManyRequests;
 
 type IntrospectionResult = Result<Arc<Active>, AskError>;
 type Flight = Shared<BoxFuture<'static, IntrospectionResult>>;
@@ -83,13 +83,13 @@ pub struct Introspection {
 }
 
 struct Inner {
-    manner: Manner,
+    settings: Settings,
     state: Mutex<State>,
 }
 
 /// Settings of the requests and the cache.
 #[derive(Clone)]
-struct Manner {
+struct Settings {
     endpoint: Endpoint,
     asker: Asker,
     transport: Arc<dyn Transport>,
@@ -142,7 +142,7 @@ impl Introspection {
     }
 
     fn by(asker: Asker, endpoint: Endpoint, transport: Arc<dyn Transport>) -> Self {
-        Self::in_manner(Manner {
+        Self::with_settings(Settings {
             endpoint,
             asker,
             transport,
@@ -152,15 +152,15 @@ impl Introspection {
         })
     }
 
-    fn in_manner(manner: Manner) -> Self {
+    fn with_settings(settings: Settings) -> Self {
         let state = Mutex::new(State {
-            cache: Cache::new(manner.capacity),
+            cache: Cache::new(settings.capacity),
             flights: HashMap::new(),
             turn: 0,
             forgotten_at: 0,
         });
         Self {
-            inner: Arc::new(Inner { manner, state }),
+            inner: Arc::new(Inner { settings, state }),
         }
     }
 
@@ -168,10 +168,10 @@ impl Introspection {
     /// zero disables the cache. The cache starts empty.
     #[must_use]
     pub fn with_cache(self, lifetime: Duration, capacity: usize) -> Self {
-        Self::in_manner(Manner {
+        Self::with_settings(Settings {
             lifetime: lifetime.min(MAX_LIFETIME),
             capacity,
-            ..self.inner.manner.clone()
+            ..self.inner.settings.clone()
         })
     }
 
@@ -187,9 +187,9 @@ impl Introspection {
     /// still bound.
     #[must_use]
     pub fn danger_allow_untyped_tokens(self) -> Self {
-        Self::in_manner(Manner {
+        Self::with_settings(Settings {
             takes_untyped: true,
-            ..self.inner.manner.clone()
+            ..self.inner.settings.clone()
         })
     }
 
@@ -249,7 +249,7 @@ impl Introspection {
         let under_way = state.flights.get(&hash).and_then(|(_, flight)| flight.upgrade());
         match under_way {
             Some(flight) => Ok(flight),
-            None if state.flights.len() >= MAX_FLIGHTS => Err(unavailable(TooManyQuestions)),
+            None if state.flights.len() >= MAX_FLIGHTS => Err(unavailable(TooManyRequests)),
             None => Ok(self.take_off(state, (token, hash), policy, now)),
         }
     }
@@ -293,13 +293,13 @@ impl Inner {
     }
 
     async fn ask(&self, token: &str, now: SystemTime) -> IntrospectionResult {
-        let Manner {
+        let Settings {
             endpoint,
             asker,
             transport,
             takes_untyped,
             ..
-        } = &self.manner;
+        } = &self.settings;
         let asking = async {
             let request = asker.request(endpoint, token, now).map_err(unavailable)?;
             exchange(&*transport, request).await.map_err(unavailable)
@@ -328,7 +328,7 @@ impl Question {
     /// Caches the response, unless there was a revocation since, and not beyond the expiry of the
     /// token.
     fn keep(&self, active: &Arc<Active>, asked_at: SystemTime) {
-        let until = later(asked_at, self.inner.manner.lifetime).min(active.expires_at());
+        let until = later(asked_at, self.inner.settings.lifetime).min(active.expires_at());
         let mut state = self.inner.state();
         if state.forgotten_at < self.turn {
             state.cache.insert(self.hash, Arc::clone(active), asked_at, until);
@@ -360,7 +360,7 @@ impl State {
 impl fmt::Debug for Introspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Introspection")
-            .field("endpoint", &self.inner.manner.endpoint)
+            .field("endpoint", &self.inner.settings.endpoint)
             .finish_non_exhaustive()
     }
 }
