@@ -115,7 +115,7 @@ macro_rules! secret {
         pub struct $name(Zeroizing<String>);
 
         impl $name {
-            #[doc = concat!("Makes a new one of 256 random bits: `", $prefix, "` and 43 base64url characters.")]
+            #[doc = concat!("Generates a secret of 256 random bits: `", $prefix, "` and 43 base64url characters.")]
             #[must_use]
             pub fn generate(entropy: &dyn Entropy) -> Self {
                 // the prefix lets log scanners recognise a leak

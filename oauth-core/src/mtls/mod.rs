@@ -8,7 +8,7 @@
 //! [authenticates](crate::store::RegisteredClient::tls) clients by it. The [resource
 //! server](crate::resource) requires it for bound tokens.
 //!
-//! | constructor | trust | sufficient for |
+//! | method | trust | sufficient for |
 //! |---|---|---|
 //! | [`from_der`](ClientCertificate::from_der) | the TLS handshake proved possession of the key; the content is unverified | bound tokens, `self_signed_tls_client_auth` |
 //! | [`with_verified_names`](ClientCertificate::with_verified_names) | a CA that the host trusts verified the names | also `tls_client_auth`, which compares the names |
