@@ -136,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn credentials_survive_the_way_there_and_back(id in "[ -~]{1,40}", secret in "[ -~]{1,40}") {
+        fn credentials_round_trip(id in "[ -~]{1,40}", secret in "[ -~]{1,40}") {
             let credentials = BasicCredentials { client_id: id.parse().unwrap(), secret: secret.parse().unwrap() };
             let read = BasicCredentials::parse(&credentials.to_header()).unwrap();
             prop_assert_eq!(read.client_id.as_str(), id);

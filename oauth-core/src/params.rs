@@ -191,7 +191,7 @@ mod tests {
 
     /// RFC 6749 appendix B.
     #[test]
-    fn the_vector_of_appendix_b_goes_both_ways() {
+    fn vector_of_appendix_b_holds_both_ways() {
         assert_eq!(encode([("", " %&+\u{a3}\u{20ac}")]), "=+%25%26%2B%C2%A3%E2%82%AC");
         assert_eq!(
             decode(b"+%25%26%2B%C2%A3%E2%82%AC").as_deref(),
@@ -231,7 +231,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pairs_survive_the_way_there_and_back(pairs in prop::collection::vec(("\\PC+", "\\PC+"), 0..8)) {
+        fn pairs_round_trip(pairs in prop::collection::vec(("\\PC+", "\\PC+"), 0..8)) {
             let text = encode(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
             prop_assert_eq!(&Params::parse(text.as_bytes()).unwrap().pairs, &pairs);
         }

@@ -175,7 +175,7 @@ mod tests {
 
     /// O20, 96: an invalid or repeated nonce is ignored, and the stored one stays.
     #[test]
-    fn what_is_no_nonce_is_not_kept() {
+    fn invalid_nonces_are_ignored() {
         let (key, uri) = (key(), at(1));
         assert!(key.learn(&uri, &from(&"n".repeat(MAX_NONCE))).is_some());
         for nonce in ["", " ", "a b", "a\"b", "a\\b", "a\tb", &"n".repeat(MAX_NONCE + 1)] {

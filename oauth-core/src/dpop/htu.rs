@@ -201,7 +201,7 @@ mod tests {
     /// O20, DP9: characters that browsers send raw equal their encoded form; a query changes
     /// nothing.
     #[test]
-    fn a_path_may_have_what_no_uri_should() {
+    fn path_may_have_characters_that_browsers_send() {
         for (raw, encoded) in [
             ("|", "%7C"),
             ("\"", "%22"),
@@ -284,7 +284,7 @@ mod tests {
 
     /// O20, DP9: ambiguous URLs are refused.
     #[test]
-    fn what_is_no_target_is_refused() {
+    fn rejects_ambiguous_targets() {
         for text in [
             "",
             "/a",

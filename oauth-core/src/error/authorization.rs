@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_value_never_becomes_one() {
+    fn invalid_location_never_becomes_header() {
         let response = redirect("https://app.example/\r\nSet-Cookie: x", &Method::GET);
         assert_eq!(response.status(), 500);
         assert!(response.headers().is_empty());

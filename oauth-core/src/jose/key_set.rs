@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_is_refused() {
+    fn rejects_malformed_key_sets() {
         for text in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[],"keys":[]}"#, A] {
             assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
         }
@@ -204,7 +204,7 @@ mod tests {
 
     /// O15, 77: a `kid` selects its key; without one, only one key may have the algorithm.
     #[test]
-    fn a_key_is_selected_by_its_name_or_as_the_only_one() {
+    fn key_is_selected_by_kid_or_if_only_one() {
         let keys = parse(&[A, B]).unwrap();
         let check = |kid, algorithm, expected: Result<&str, JwtError>| {
             let selected = keys.select(kid, algorithm).map(|key| key.key_id().unwrap());

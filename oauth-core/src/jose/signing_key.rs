@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generated_key_signs_what_its_public_half_verifies() {
+    fn generated_key_signs_for_its_public_key() {
         for key in [
             key(7),
             SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap(),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_survives_the_way_through_pem() {
+    fn key_round_trips_through_pem() {
         for key in [
             key(1),
             SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(1))).unwrap(),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn rejects_malformed_private_keys() {
         for pem in [
             "",
             "-----BEGIN PRIVATE KEY-----",

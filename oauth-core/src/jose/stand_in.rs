@@ -35,7 +35,7 @@ mod tests {
 
     /// 10: each dummy key has its algorithm.
     #[test]
-    fn each_algorithm_has_a_key_that_is_nobodys() {
+    fn each_algorithm_has_a_dummy_key() {
         for algorithm in Algorithm::ALL {
             assert_eq!(key(algorithm).algorithm(), algorithm);
         }

@@ -170,7 +170,7 @@ mod tests {
 
     /// O19, 12: ambiguous text is refused.
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn rejects_ambiguous_names() {
         for text in [
             "",
             " ",

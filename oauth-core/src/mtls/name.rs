@@ -286,7 +286,7 @@ mod tests {
 
     /// O19, 12: wildcards, empty names and invalid names are refused.
     #[test]
-    fn what_is_no_name_of_its_kind_is_refused() {
+    fn rejects_names_of_another_kind() {
         let long = "a".repeat(64);
         for (parse, text) in [
             (DNS, ""),

@@ -94,7 +94,7 @@ mod tests {
 
     /// O14: entries expire at the exact instant, and a clock that was set back extends none.
     #[test]
-    fn what_is_known_ends() {
+    fn cached_entries_expire() {
         let tick = Duration::from_nanos(1);
         let mut cache = Cache::new(10);
         let end = now() + 10 * SECOND;
@@ -112,7 +112,7 @@ mod tests {
 
     /// O14: a flood of tokens evicts only entries that are not used.
     #[test]
-    fn a_flood_is_bounded_and_leaves_what_is_used() {
+    fn flood_evicts_only_unused_entries() {
         let mut cache = Cache::new(100);
         keep(&mut cache, 0);
         for number in 1..10_000 {
@@ -130,7 +130,7 @@ mod tests {
 
     /// O13: an entry is removed from either half.
     #[test]
-    fn what_is_removed_is_gone() {
+    fn removed_entries_are_gone() {
         let mut cache = Cache::new(4);
         (0..3).for_each(|number| keep(&mut cache, number));
         for number in 0..3 {

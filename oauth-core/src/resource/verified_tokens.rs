@@ -170,7 +170,7 @@ mod tests {
     /// O15, 77: another set verifies again, even with the same keys, and forgets the tokens of the
     /// previous set.
     #[test]
-    fn what_was_verified_with_other_keys_is_forgotten() {
+    fn other_key_set_clears_cache() {
         let (tokens, before, after) = (VerifiedTokens::new(10), keys(), keys());
         assert!(remembers(&tokens, (&before, now()), (&before, now())));
         assert!(!remembers(&tokens, (&before, now()), (&after, now())));
@@ -182,7 +182,7 @@ mod tests {
 
     /// O15: tokens are cached by their whole text, and refused tokens are refused each time.
     #[test]
-    fn what_is_refused_is_not_remembered() {
+    fn refused_tokens_are_not_cached() {
         let (tokens, keys, token) = (VerifiedTokens::new(10), keys(), token(0));
         let long_ago = now() - Duration::from_secs(60);
         let refused = tokens.granted(&token, &keys, &policy(), long_ago);

@@ -336,7 +336,7 @@ mod tests {
 
     /// S1, S4: the current and the previous secret sign the session out, older ones do not.
     #[test]
-    fn a_session_is_meant_by_its_last_two_secrets() {
+    fn last_two_secrets_match_session() {
         let secrets = ["cookie", "second", "third"].map(TokenHash::of);
         let mut session = session();
         for (renewals, secret) in secrets.iter().enumerate() {

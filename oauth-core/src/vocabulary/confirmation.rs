@@ -156,7 +156,7 @@ mod tests {
 
     /// O20, DP12: exactly one known method is accepted.
     #[test]
-    fn a_confirmation_that_cannot_be_checked_is_none() {
+    fn rejects_unsupported_confirmation() {
         let parse = |text: &str| serde_json::from_str::<Confirmation>(text).ok();
         let thumbprint = A.parse().unwrap();
         assert_eq!(

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn uri_text_is_what_rfc_3986_knows() {
+    fn uri_text_has_only_characters_of_rfc_3986() {
         assert!(is_uri_text("https://a.example/%7Ex?y=z"));
         for text in ["a b", "a\\b", "a%2", "a%zz", "a\u{e9}", "a\"b", "a<b", "a\nb"] {
             assert!(!is_uri_text(text), "{text:?}");

@@ -175,7 +175,7 @@ fn a_proof_is_one_well_formed_token() {
 
 /// DP3, DP14: all header members and claims are required, of their type, once.
 #[test]
-fn what_a_proof_must_say_it_says() {
+fn members_and_claims_of_proof_are_required() {
     let jwk = jwk(&key());
     for (header, error) in [
         (
@@ -300,7 +300,7 @@ fn the_proofs_of_rfc_9449_are_accepted() {
 
 /// O20: the exact bytes of a client's proof, and that the server accepts it.
 #[test]
-fn a_client_makes_what_a_server_accepts() {
+fn server_accepts_proof_of_client() {
     let entropy = entropy_fn(|bytes: &mut [u8]| bytes.fill(0));
     let made = Proof::new(Method::POST, URI.parse().unwrap(), &entropy, now());
     let signed = made.clone().with_access_token(TOKEN).sign(&key()).unwrap();

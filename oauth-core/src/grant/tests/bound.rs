@@ -53,7 +53,7 @@ fn rotate(
 
 /// O20, 33, 40: a code that is bound to a key is redeemed only with that key.
 #[test]
-fn a_bound_code_is_redeemed_by_its_key_alone() {
+fn bound_code_is_redeemed_only_with_its_key() {
     use authorization_code::{RedemptionDecision, Refusal};
     let jkt = Some(Thumbprint::from_bytes([1; 32]));
     let bound = code().with_dpop_jkt(jkt);
@@ -102,7 +102,7 @@ fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
 /// O20, 50: a bound family is refreshed only with its key; without the key a thief neither
 /// refreshes nor revokes it.
 #[test]
-fn a_bound_chain_is_refreshed_by_its_key_alone() {
+fn bound_family_is_refreshed_only_with_its_key() {
     use refresh_token::{Refusal, RotationDecision};
     let web = public("web");
     let mut state = refresh();

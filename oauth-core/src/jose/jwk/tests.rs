@@ -34,7 +34,7 @@ fn the_thumbprint_vectors_hold() {
 }
 
 #[test]
-fn a_key_survives_the_way_there_and_back() {
+fn key_round_trips_through_json() {
     let key = parse(&p256(r#","kid":"k\"1","unknown":{"a":1}"#)).unwrap();
     assert_eq!(key.key_id(), Some("k\"1"));
     assert_eq!(parse(&key.to_json()), Ok(key.clone()));

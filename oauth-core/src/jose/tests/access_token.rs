@@ -184,7 +184,7 @@ fn both_keys_verify_while_they_rotate() {
 
 /// O14: the exact bytes of an access token's header and claims.
 #[test]
-fn an_access_token_says_exactly_this() {
+fn access_token_has_exact_header_and_claims() {
     let claims = verify_at(&forge(&header("at+jwt"), &format!("{{{CLAIMS}}}")), now()).unwrap();
     let check = |claims: AccessTokenClaims, expected: &str| {
         let token = claims.sign(&key()).unwrap();

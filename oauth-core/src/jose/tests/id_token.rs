@@ -112,7 +112,7 @@ fn an_id_token_of_an_old_sign_in_is_refused() {
 
 /// O18: an `email_verified` that is text does not fail the sign-in and counts as absent.
 #[test]
-fn an_unreadable_email_verified_says_nothing() {
+fn malformed_email_verified_counts_as_absent() {
     for (written, read) in [
         ("true", Some(true)),
         ("false", Some(false)),

@@ -149,7 +149,7 @@ fn a_redirect_uri_is_https_or_loopback_or_private_use() {
 
 /// O3, 18: an existing query is kept.
 #[test]
-fn a_query_is_added_to_what_is_there() {
+fn parameters_are_appended_to_existing_query() {
     let check = |uri: &str, expected: &str| {
         assert_eq!(
             uri.parse::<RedirectUri>()
