@@ -45,25 +45,26 @@ impl Source {
 pub struct AttemptKey(TokenHash);
 
 impl AttemptKey {
-    /// Counts authentications of a client, registered or not.
+    /// Creates the key for authentications of a client, registered or not.
     #[must_use]
     pub fn client(id: &ClientId) -> Self {
         Self::named("client", id.as_str())
     }
 
-    /// Counts sign-ins under a name as it was entered, whether or not an account has it.
+    /// Creates the key for sign-ins under a name as it was entered, with or without an account.
     #[must_use]
     pub fn subject(name: &str) -> Self {
         Self::named("subject", name)
     }
 
-    /// Counts reset messages to an address as it was entered, whether or not an account has it.
+    /// Creates the key for reset messages to an address as it was entered, with or without an
+    /// account.
     #[must_use]
     pub fn reset(address: &str) -> Self {
         Self::named("reset", address)
     }
 
-    /// Counts attempts of the host's own purpose. Different pairs of purpose and name have
+    /// Creates the key for another purpose of the host. Different pairs of purpose and name have
     /// different keys.
     #[must_use]
     pub fn named(purpose: &str, name: &str) -> Self {
