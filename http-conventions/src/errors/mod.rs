@@ -33,7 +33,11 @@
 //! );
 //! assert_eq!(
 //!     response.body().as_ref(),
-//!     br#"{"type":"https://api.example.com/problems/out-of-stock","title":"Out of stock","status":409,"detail":"item B00027Y5QG is gone","stock":0}"#
+//!     concat!(
+//!         r#"{"type":"https://api.example.com/problems/out-of-stock","title":"Out of stock","#,
+//!         r#""status":409,"detail":"item B00027Y5QG is gone","stock":0}"#,
+//!     )
+//!     .as_bytes()
 //! );
 //!
 //! let plain = Problem::new(ErrorStatus::NOT_FOUND);

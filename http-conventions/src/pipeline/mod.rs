@@ -84,7 +84,8 @@
 //! it runs.
 //!
 //! ```compile_fail,E0599
-//! # use {bytes::Bytes, http::Request, http_conventions::{idempotency::KeyScope, pipeline::{Admitted, Exchange}}};
+//! # use {bytes::Bytes, http::Request};
+//! # use http_conventions::{idempotency::KeyScope, pipeline::{Admitted, Exchange}};
 //! # async fn run(exchange: Exchange<Admitted>, request: Request<Bytes>) {
 //! exchange
 //!     .run(&request, KeyScope::new("user-7", "/v1/charges"), async {

@@ -81,7 +81,8 @@
 //! # use tower_service::Service;
 //! # use webhook_core::{memory::MemoryInbox, receiver::Verifier, secret::SigningSecret};
 //! # fn now() -> SystemTime { UNIX_EPOCH + Duration::from_secs(1_700_000_120) }
-//! # fn clock() -> host_ports::testing::ManualClock { host_ports::testing::ManualClock::new(now()) }
+//! # use host_ports::testing::ManualClock;
+//! # fn clock() -> ManualClock { ManualClock::new(now()) }
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn Error>> {
 //! # let key = SigningKey::generate_es256(&oauth_core::ports::OsEntropy)?;

@@ -3,7 +3,8 @@
 //! ```sh
 //! cargo run -p service &
 //! cargo run -p oauth-login         # then open http://127.0.0.1:9999
-//! OAUTH_CLIENT_SECRET=… cargo run -p oauth-login -- --issuer https://accounts.example --client-id shop
+//! OAUTH_CLIENT_SECRET=… cargo run -p oauth-login -- \
+//!     --issuer https://accounts.example --client-id shop
 //! ```
 #![expect(clippy::print_stdout, reason = "what it is for")]
 

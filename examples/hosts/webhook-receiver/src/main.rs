@@ -1,7 +1,8 @@
 //! Receives signed webhooks (Standard Webhooks) and prints a line for each new event.
 //!
 //! ```sh
-//! cargo run -p webhook-receiver -- --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --listen 127.0.0.1:8090
+//! cargo run -p webhook-receiver -- \
+//!     --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --listen 127.0.0.1:8090
 //! ```
 //!
 //! Prefer the environment variable `WEBHOOK_SECRET` for the secret. The sender gets its response as

@@ -1,11 +1,13 @@
 //! Binary encoding of a cursor.
 //!
 //! ```text
-//! payload  = version key-id direction expiry binding *value     ; expiry: seconds since 1970, 64 bits, big endian
-//! value    = %x00 / %x01 / %x02                                 ; null, false, true
-//!          / %x03 8OCTET                                        ; integer, big endian
-//!          / ( %x04 / %x05 ) length *OCTET                      ; text, bytes; length: 16 bits, big endian
+//! payload  = version key-id direction expiry binding *value
+//! value    = %x00 / %x01 / %x02               ; null, false, true
+//!          / %x03 8OCTET                      ; integer
+//!          / ( %x04 / %x05 ) length *OCTET    ; text, bytes
 //! ```
+//!
+//! Numbers are big endian. `expiry` is in seconds since 1970 and has 64 bits, `length` has 16.
 
 /// Direction of a cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
