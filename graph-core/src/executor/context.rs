@@ -94,7 +94,8 @@ impl<'x, C> Execution<'x, C> {
             .ok_or_else(|| self.misuse(field))
     }
 
-    /// Waits for a slot under the concurrency limit and holds it until the permit is dropped.
+    /// Waits for a free slot under the concurrency limit. The permit frees the slot when it is dropped.
+    /// Returns `None` at once if no limit is set, which is the default.
     #[inline]
     pub async fn enter(&self) -> Option<Permit<'_>> {
         match &self.gate {
@@ -176,7 +177,8 @@ impl<H> Execution<'_, RequestContext<H>> {
     ///
     /// # Errors
     ///
-    /// If the guard refuses the principal.
+    /// If `allowed` is `false`: without a principal the request must authenticate, with one it is
+    /// forbidden. In dry-run mode the refusal is only recorded, and the result is `Ok`.
     pub fn apply_guard(&self, parent: &str, field: &str, allowed: bool) -> Result<(), GraphError> {
         self.watch.allowed(self.context, parent, field, allowed)
     }

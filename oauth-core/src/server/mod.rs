@@ -40,8 +40,9 @@
 //!
 //! - TLS, a body limit, and a rate limit for requests;
 //! - a store for failed client authentications
-//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts));
-//! - calling the purge methods of its stores on a timer.
+//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts)), without which client secrets
+//!   can be guessed without limit;
+//! - calling the purge methods of its stores on a timer, for example every minute.
 
 mod authorization_request;
 mod authorize;
@@ -85,7 +86,7 @@ use crate::ports::{Clock, Entropy};
 use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
 use crate::vocabulary::{Audience, Issuer};
 
-/// Paths of the endpoints, relative to the issuer, as in the metadata.
+/// Paths of the endpoints, appended to the URL of the issuer.
 pub mod path {
     /// The authorization endpoint.
     pub const AUTHORIZE: &str = "/authorize";

@@ -37,10 +37,10 @@ pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 /// A boxed future that may move between threads.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Handler of the requests of one server.
+/// Request handler that the adapter must serve.
 pub type Handler = Box<dyn Fn(Request<Bytes>) -> BoxFuture<Response<Body>> + Send + Sync>;
 
-/// The adapter under test, as a function that serves one [`Server`].
+/// Adapter under test.
 pub struct Adapter {
     serve: Box<dyn Fn(Server) -> io::Result<()> + Send + Sync>,
     drops_handshakes: bool,
@@ -49,8 +49,8 @@ pub struct Adapter {
 impl Adapter {
     /// An adapter whose shutdown drops pending TLS handshakes.
     ///
-    /// The kit calls `serve` on a thread of its own. It starts the runtime of the framework,
-    /// serves, and returns when the [shutdown](Server::shutdown) is complete.
+    /// The kit calls `serve` on a thread of its own. `serve` must start the runtime of the
+    /// framework, serve the [`Server`], and return when the [shutdown](Server::shutdown) is complete.
     #[must_use]
     pub fn new(serve: impl Fn(Server) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self {
@@ -86,11 +86,11 @@ pub struct Server {
     pub tls: Option<host_tls::Tls>,
     /// The handler. It gets requests with whole bodies of at most 1 MiB.
     pub handler: Handler,
-    /// Time for a TLS handshake, for the head of a request, and again for its body.
+    /// Time limit for each of: the TLS handshake, the request head, the request body.
     pub read_timeout: Duration,
-    /// Time for open requests after the shutdown.
+    /// Time limit for open requests after the shutdown began.
     pub drain_timeout: Duration,
-    /// Begins the shutdown.
+    /// Completes when the server must begin its shutdown.
     pub shutdown: BoxFuture<()>,
 }
 
