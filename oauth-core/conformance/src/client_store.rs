@@ -86,7 +86,7 @@ mod cases {
 
     /// A record with many redirect URIs and a long name with all kinds of characters is kept whole.
     pub async fn a_big_record_is_kept_whole(store: &Arc<dyn ClientStore>) {
-        let name = "\u{e9}\u{1f680}'\"\\\n".repeat(8 * 1024);
+        let name = "\u{0}\u{e9}\u{1f680}'\"\\\n".repeat(8 * 1024);
         let client = (0..500).fold(confidential("big").with_name(name), |client, index| {
             client.with_redirect_uri(exact(&format!("https://app{index}.example/callback")))
         });
@@ -134,7 +134,7 @@ mod cases {
         use oauth_core::jose::{Algorithm, KeySet};
         use oauth_core::store::ClientKeys;
 
-        let named = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"the \"new\" one"}"#;
+        let named = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"the \"new\" one\u0000"}"#;
         let nameless = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
         let keys = KeySet::parse(format!(r#"{{"keys":[{named},{nameless}]}}"#).as_bytes()).expect("two keys");
         RegisteredClient::keyed(id(name), ClientKeys::new(Algorithm::EdDsa, &keys).expect("keys"))

@@ -63,7 +63,7 @@ pub(super) fn grant() -> Grant {
         auth_time: start() - MINUTE,
         session: None,
         nonce: Some("n-0S6_WzA2Mj".parse().expect("printable")),
-        email: Some("zo\u{eb}@ex\u{e4}mple.test'".to_owned()),
+        email: Some("zo\u{eb}@ex\u{e4}mple.test\0'".to_owned()),
         name: Some("\u{1f680}".repeat(16 * 1024)),
     }
 }
@@ -140,7 +140,7 @@ pub(super) fn session_id(label: &str) -> SessionId {
 pub(super) fn session(label: &str) -> SessionRecord {
     let (id, timeouts) = (session_id(label), SessionTimeouts::default());
     SessionRecord::new(hash(label), id, grant().subject, timeouts, start())
-        .with_label("Mozilla/5.0 'one' \"two\" \u{1f680}")
+        .with_label("Mozilla/5.0 'one' \"two\" \u{1f680}\0")
 }
 
 /// A reset token that expires after 15 minutes.

@@ -70,6 +70,7 @@ mod signing_key;
 mod signing_keys;
 mod stand_in;
 #[cfg(feature = "_verifications")]
+#[doc(hidden)]
 pub mod verifications;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};

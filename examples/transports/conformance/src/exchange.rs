@@ -32,6 +32,17 @@ mod cases {
         tokio::join!(transport.send(request), answering).0
     }
 
+    /// A caller that wants no deadline passes the longest timeout.
+    pub async fn longest_timeout_is_accepted(make: &Arc<Maker>) {
+        let limits = ExchangeLimits {
+            timeout: Duration::MAX,
+            ..Default::default()
+        };
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        let response = exchange(make, answer, limits).await.unwrap();
+        assert_eq!(response.body().as_ref(), b"ok");
+    }
+
     const CHUNK_OF_FOUR: &[u8] = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfour\r\n";
 
     fn capped_at_four(receiver: &Receiver, timeout: Duration) -> Request<Bytes> {

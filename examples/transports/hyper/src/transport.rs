@@ -26,6 +26,8 @@ use tokio_rustls::TlsConnector;
 use crate::tls::{self, Trust};
 use crate::{Resolve, SystemResolver, connect::connect};
 
+/// Upper bound of a deadline, so that a timeout of `Duration::MAX` does not overflow.
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Upper bound of the header fields of a response: names, values and four bytes for each field.
 const MAX_RESPONSE_FIELDS: usize = 64 * 1024;
 /// hyper's buffer for a head: the fields and a status line.
@@ -145,7 +147,7 @@ impl HyperTransport {
             .policy
             .vet(&request.uri().to_string())
             .map_err(TransportError::refused)?;
-        let deadline = Instant::now() + limits.timeout;
+        let deadline = Instant::now() + limits.timeout.min(FAR);
         let addresses = self.vetted_addresses(&target).await?;
         let tcp = connect(&addresses).await.map_err(TransportError::connect)?;
         let request = prepared(request, &target)?;

@@ -21,6 +21,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::resolve::{SystemResolver, Vetting};
 
+/// Upper bound of a deadline, so that a timeout of `Duration::MAX` does not overflow.
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Default of [`Builder::with_connect_timeout`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time for the end of a body that has filled the cap, unless half of the time that is left is
@@ -66,7 +68,7 @@ impl ReqwestTransport {
         request: Request<Bytes>,
         limits: ExchangeLimits,
     ) -> Result<Response<Bytes>, TransportError> {
-        let deadline = Instant::now() + limits.timeout;
+        let deadline = Instant::now() + limits.timeout.min(FAR);
         let target = self.policy.vet(&request.uri().to_string());
         let target = target.map_err(TransportError::refused)?;
         if let Host::Ip(address) = target.host() {

@@ -85,7 +85,9 @@ fn snapshot(
     let Some((redeemed, expires_at)) = found.optional()? else {
         return Ok(None);
     };
-    let session = grant.session.as_ref();
+    // a redeemed or expired code is reported even if its session cannot be read
+    let is_fresh = redeemed.is_none() && now < expires_at;
+    let session = grant.session.as_ref().filter(|_| is_fresh);
     let session = session.map(|id| sessions::load(transaction, id)).transpose()?;
     Ok(Some(CodeSnapshot {
         redeemed: redeemed.map(FamilyId::from_bytes),
