@@ -28,7 +28,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///         self.id
 ///     }
 ///
-/// The customer who paid.
+///     /// The customer who paid.
 ///     #[graph(scope = "read:customers")]
 ///     async fn customer(&self, context: &Context) -> Result<Option<String>, GraphError> {
 ///         Ok(Some(format!("{} of charge {}", context.host(), self.id)))

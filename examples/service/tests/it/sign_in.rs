@@ -284,7 +284,7 @@ async fn user_may_switch_account() {
     browser.sign_in().await;
     let begun = begin(&mut browser, "&prompt=select_account").await;
     let page = text(&browser.get(&begun.login).await);
-    assert!(page.contains(&format!("Go on as {EMAIL}")), "{page}");
+    assert!(page.contains(&format!("Continue as {EMAIL}")), "{page}");
     let page = text(&browser.get(&begun.consent()).await);
     let other = format!("{}&amp;switch=1", begun.login);
     assert!(page.contains(&other), "{page}");
