@@ -24,8 +24,8 @@ use http::{Request, Response};
 ///   is truncated there and its connection closed. This is not an error, because the status was
 ///   received. The same holds for a body that ends early. In both cases the response has
 ///   [`Truncated`] in its extensions.
-/// - **A head limit.** A response head of 65,536 bytes in up to 100 fields is read. A head of 10,000
-///   fields fails with [`TransportErrorKind::TooLarge`]; in between the transport decides.
+/// - **A head limit.** A response head of 65,536 bytes in up to 100 fields is read. A head of
+///   10,000 fields fails with [`TransportErrorKind::TooLarge`]; in between the transport decides.
 /// - **Vetted addresses.** If another party chooses the URL, the transport checks every resolved
 ///   address, connects to a checked address, and ignores proxies of the environment. Otherwise the
 ///   error is [`TransportErrorKind::RefusedAddress`].

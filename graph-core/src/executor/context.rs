@@ -94,7 +94,7 @@ impl<'x, C> Execution<'x, C> {
             .ok_or_else(|| self.misuse(field))
     }
 
-    /// Waits for a free slot under the concurrency limit. The permit frees the slot when it is dropped.
+    /// Waits for a free slot under the concurrency limit. The permit frees the slot on drop.
     /// Returns `None` at once if no limit is set, which is the default.
     #[inline]
     pub async fn enter(&self) -> Option<Permit<'_>> {

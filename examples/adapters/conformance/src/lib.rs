@@ -50,7 +50,8 @@ impl Adapter {
     /// An adapter whose shutdown drops pending TLS handshakes.
     ///
     /// The kit calls `serve` on a thread of its own. `serve` must start the runtime of the
-    /// framework, serve the [`Server`], and return when the [shutdown](Server::shutdown) is complete.
+    /// framework, serve the [`Server`], and return when the [shutdown](Server::shutdown) is
+    /// complete.
     #[must_use]
     pub fn new(serve: impl Fn(Server) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self {

@@ -90,7 +90,7 @@ pub async fn record(store: impl Respond + 'static, workload: Workload) -> Histor
     let plan = move |number, verb: &Verb| workload.fault(number, verb);
     let faulty = Faulty::new(Arc::clone(&recorder), plan);
     race_of(ACTORS, &run, async move |run, actor| {
-        run.act(&faulty, actor).await
+        run.act(&faulty, actor).await;
     })
     .await;
     run.look_at_everything(&direct, &recorder.history()).await;
