@@ -1,4 +1,4 @@
-//! Conformance kit for [`AttemptStore`].
+//! Conformance kit for [`AttemptStore`](oauth_core::store::AttemptStore).
 //!
 //! `attempt_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
 //! empty store.

@@ -1,4 +1,4 @@
-//! Conformance kit for [`ClientStore`].
+//! Conformance kit for [`ClientStore`](oauth_core::store::ClientStore).
 //!
 //! `client_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
 //! empty store.

@@ -1,4 +1,4 @@
-//! Conformance kit for [`ReplayStore`].
+//! Conformance kit for [`ReplayStore`](oauth_core::store::ReplayStore).
 //!
 //! `replay_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
 //! empty store.
