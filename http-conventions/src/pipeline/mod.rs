@@ -89,7 +89,7 @@
 //! # async fn run(exchange: Exchange<Admitted>, request: Request<Bytes>) {
 //! exchange
 //!     .run(&request, KeyScope::new("user-7", "/v1/charges"), async {
-//!         todo!() as http::Response<Bytes>
+//!         http::Response::new(Bytes::new())
 //!     })
 //!     .await;
 //! # }

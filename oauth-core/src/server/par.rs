@@ -98,8 +98,8 @@ impl AuthorizationServer {
 
     /// Loads the pushed request that a browser presents for `client`.
     ///
-    /// In doubt about the client the server shows a page: a redirect would reveal to an attacker
-    /// whose request it is.
+    /// If the client is in doubt, the server shows a page: a redirect would reveal the client of
+    /// the request to an attacker.
     pub(super) async fn load_pushed(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
         let hash = TokenHash::of(name);
         let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));

@@ -1,8 +1,8 @@
 //! A bounded pool of connections to one schema of a PostgreSQL database.
 //!
 //! Every verb is one transaction at `READ COMMITTED`: a statement after a lock sees the writes of
-//! the previous holder. Verbs run in the runtime of the pool, for callers of any runtime. A verb
-//! whose caller is dropped runs to its end.
+//! the previous holder. Verbs run in the runtime of the pool, for callers of any runtime. If the
+//! caller is dropped, the verb still completes.
 
 mod clock;
 mod error;
