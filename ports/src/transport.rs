@@ -24,6 +24,9 @@ use http::{Request, Response};
 ///   is truncated there and its connection closed. This is not an error, because the status was
 ///   received. The same holds for a body that ends early. In both cases the response has
 ///   [`Truncated`] in its extensions.
+/// - **A body timeout.** With [`ExchangeLimits::body_timeout`] the head of the response decides. A
+///   body that takes longer, or is not complete at the deadline, is truncated, which is not an
+///   error either.
 /// - **A head limit.** A response head of 65,536 bytes in up to 100 fields is read. A head of
 ///   10,000 fields fails with [`TransportErrorKind::TooLarge`]; in between the transport decides.
 /// - **Vetted addresses.** If another party chooses the URL, the transport checks every resolved
@@ -99,6 +102,11 @@ pub struct ExchangeLimits {
     pub timeout: Duration,
     /// Maximum number of bytes of the response body. Default 64 KiB.
     pub max_response_body: usize,
+    /// Time after the response head in which the body is read. Default `None`: until `timeout`.
+    ///
+    /// With a value the head alone decides: a body that has not ended after this time is
+    /// [`Truncated`], and the response is returned.
+    pub body_timeout: Option<Duration>,
 }
 
 impl Default for ExchangeLimits {
@@ -106,11 +114,12 @@ impl Default for ExchangeLimits {
         Self {
             timeout: Duration::from_secs(10),
             max_response_body: 64 * 1024,
+            body_timeout: None,
         }
     }
 }
 
-/// Marks an incomplete response body: longer than the limit, or ended early.
+/// Marks an incomplete response body: longer than the limit, ended early, or not ended in time.
 ///
 /// The marker is in the extensions of the response. A caller that needs the whole body, such as a
 /// JWKS client, must refuse the response.

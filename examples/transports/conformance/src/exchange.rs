@@ -50,6 +50,7 @@ mod cases {
         request.extensions_mut().insert(ExchangeLimits {
             timeout,
             max_response_body: 4,
+            ..ExchangeLimits::default()
         });
         request
     }

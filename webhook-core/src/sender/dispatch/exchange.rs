@@ -1,6 +1,10 @@
 //! One lease: check the delivery, sign, send, and decide on the outcome.
 
-use std::{any::Any, panic::AssertUnwindSafe, time::SystemTime};
+use std::{
+    any::Any,
+    panic::AssertUnwindSafe,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -14,6 +18,9 @@ use crate::{
         EndpointState, FailureReason, KEPT_ANSWER, Leased, Settlement, StoredEvent,
     },
 };
+
+/// Time after the response head in which the excerpt for the log is read.
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Outcome of a lease, not written yet.
 pub(super) struct Finished {
@@ -145,6 +152,7 @@ impl Dispatcher {
         request.extensions_mut().insert(ExchangeLimits {
             timeout: self.deadline,
             max_response_body: KEPT_ANSWER,
+            body_timeout: Some(BODY_TIMEOUT),
         });
         // a panic of the host's transport costs one attempt and leaves other exchanges running
         let sent = AssertUnwindSafe(self.transport.send(request))

@@ -61,6 +61,7 @@ async fn transport_gets_ten_second_deadline() {
     let limits = ExchangeLimits {
         timeout: Duration::from_secs(10),
         max_response_body: KEPT_ANSWER,
+        body_timeout: Some(Duration::from_secs(1)),
     };
     assert_eq!(fixture.transport.requests()[0].extensions().get(), Some(&limits));
 }
