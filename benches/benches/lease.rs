@@ -13,8 +13,8 @@ use criterion::{Bencher, Criterion, SamplingMode};
 use futures_util::{StreamExt, stream};
 use tokio::runtime::Runtime;
 use webhook_core::sender::{
-    Delivery, DeliveryId, DeliveryState, Disposition, Enqueue, LeaseRequest, Leased, Outbox, Settlement,
-    StoredEvent,
+    Bulkheads, Delivery, DeliveryId, DeliveryState, Disposition, Enqueue, LeaseRequest, Leased, Outbox,
+    Settlement, StoredEvent,
 };
 
 const ENDPOINTS: usize = 100;
@@ -66,6 +66,8 @@ fn lease(bencher: &mut Bencher<'_>, runtime: &Runtime, store: &impl Outbox, now:
         now,
         until: now + Duration::from_secs(40),
         limit: LEASES,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 16,
         suspects: 1,
         quarantine_after: 5,
@@ -88,6 +90,7 @@ fn back(leased: &Leased, now: SystemTime) -> Settlement {
     Settlement {
         delivery: leased.delivery.id.clone(),
         fence: leased.delivery.fence,
+        owner: leased.delivery.owner,
         disposition: Disposition::Held { due_at: now },
         spent: false,
         hold_endpoint_until: None,

@@ -39,8 +39,15 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
         let transport = HyperTransport::new(loopback());
-        let dispatcher = Dispatcher::new(store.clone(), store.clone(), transport, SystemClock, OsEntropy)
-            .with_address_policy(loopback());
+        let dispatcher = Dispatcher::new(
+            store.clone(),
+            store.clone(),
+            transport,
+            SystemClock,
+            timer_fn(tokio::time::sleep),
+            OsEntropy,
+        )
+        .with_address_policy(loopback());
         let secret = SigningSecret::from_bytes(&[7; 32]).expect("a secret");
         let mut endpoints = Vec::new();
         for (number, url) in urls.into_iter().enumerate() {

@@ -77,7 +77,14 @@ impl Host {
         Ok(Self {
             authorization,
             introspection,
-            dispatcher: Dispatcher::new(outbox, endpoints, transport, Arc::clone(&clock), entropy),
+            dispatcher: Dispatcher::new(
+                outbox,
+                endpoints,
+                transport,
+                Arc::clone(&clock),
+                timer_fn(tokio::time::sleep),
+                entropy,
+            ),
             limiter: RateLimiter::new(store.clone(), Arc::clone(&clock), OnStoreFailure::FailOpen),
             queries: AutomaticPersistedQueries::new(store.clone(), clock),
         })

@@ -1,9 +1,11 @@
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime};
 
-use crate::Clock;
+use crate::{Clock, Sleep, Timer};
 
-/// A [`Clock`] that the test advances. Clones share their time.
+/// A [`Clock`] and [`Timer`] that the test advances. Clones share their time.
 #[derive(Clone, Debug)]
 pub struct ManualClock(Arc<Mutex<Times>>);
 
@@ -11,6 +13,7 @@ pub struct ManualClock(Arc<Mutex<Times>>);
 struct Times {
     wall: SystemTime,
     monotonic: Duration,
+    sleepers: Vec<(Duration, Waker)>,
 }
 
 impl ManualClock {
@@ -20,14 +23,18 @@ impl ManualClock {
         Self(Arc::new(Mutex::new(Times {
             wall: now,
             monotonic: Duration::ZERO,
+            sleepers: Vec::new(),
         })))
     }
 
-    /// Advances both clocks.
+    /// Advances both clocks, and ends the sleeps whose time has passed.
     pub fn advance(&self, by: Duration) {
         let mut times = self.times();
         times.wall += by;
         times.monotonic += by;
+        let now = times.monotonic;
+        let ended = times.sleepers.extract_if(.., |(end, _)| *end <= now);
+        ended.for_each(|(_, waker)| waker.wake());
     }
 
     /// Sets the wall clock, forwards or backwards. The monotonic time does not change.
@@ -47,5 +54,27 @@ impl Clock for ManualClock {
 
     fn monotonic(&self) -> Duration {
         self.times().monotonic
+    }
+}
+
+impl Timer for ManualClock {
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let clock = self.clone();
+        let end = clock.monotonic().saturating_add(duration);
+        Box::pin(poll_fn(move |context| {
+            let mut times = clock.times();
+            if times.monotonic >= end {
+                return Poll::Ready(());
+            }
+            let waker = context.waker();
+            if !times
+                .sleepers
+                .iter()
+                .any(|(at, sleeper)| *at == end && sleeper.will_wake(waker))
+            {
+                times.sleepers.push((end, waker.clone()));
+            }
+            Poll::Pending
+        }))
     }
 }

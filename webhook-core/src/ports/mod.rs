@@ -1,4 +1,4 @@
-//! Ports that the host implements: clock, randomness, HTTP transport, store errors, and encryption
+//! Ports that the host implements: clock, timer, randomness, HTTP transport, store errors, and encryption
 //! at rest.
 //!
 //! All except [`Sealer`] come from [`host_ports`], which all crates of the suite share. The store
@@ -8,8 +8,8 @@
 mod sealer;
 
 pub use host_ports::{
-    Clock, Entropy, EntropyFn, ExchangeLimits, StoreError, StoreErrorKind, Transport, TransportError,
-    TransportErrorKind, TransportFn, Truncated, entropy_fn, transport_fn,
+    Clock, Entropy, EntropyFn, ExchangeLimits, Sleep, StoreError, StoreErrorKind, Timer, TimerFn, Transport,
+    TransportError, TransportErrorKind, TransportFn, Truncated, entropy_fn, timer_fn, transport_fn,
 };
 #[cfg(feature = "os")]
 pub use host_ports::{OsEntropy, SystemClock};

@@ -38,6 +38,18 @@ impl Destination {
         &self.0
     }
 
+    /// Host of the URL, in lower case and without the port.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = rest.split(['/', '?']).next().unwrap_or_default();
+        match authority.rsplit_once(':') {
+            // the last part of an IPv6 address is no port
+            Some((host, port)) if !port.ends_with(']') => host,
+            _ => authority,
+        }
+    }
+
     /// Checks the URL with the address rules, without name resolution.
     ///
     /// # Errors
@@ -88,6 +100,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn host_has_neither_port_nor_path() {
+        for (url, host) in [
+            ("https://Hooks.Example.com", "hooks.example.com"),
+            ("https://example.com:8443/hooks?at=1:2", "example.com"),
+            ("http://192.0.2.1:8080/", "192.0.2.1"),
+            ("https://[2001:db8::1]/", "[2001:db8::1]"),
+            ("https://[2001:db8::1]:8443/", "[2001:db8::1]"),
+            ("https://example.com?a:b", "example.com"),
+        ] {
+            assert_eq!(url.parse::<Destination>().unwrap().host(), host);
+        }
+    }
 
     #[test]
     fn a_destination_is_an_absolute_http_url_and_nothing_else() {

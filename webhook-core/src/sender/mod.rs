@@ -12,24 +12,32 @@
 //! | registered endpoints | [`Endpoint`], [`Destination`], [`EndpointStore`] |
 //! | stored events and deliveries | [`StoredEvent`], [`Delivery`], [`Outbox`] |
 //! | retry schedule | [`Schedule`] |
-//! | classification of responses | [`classify`], [`DeliveryPolicy`] |
+//! | classification of responses | [`Classification`], [`DeliveryPolicy`] |
 //! | circuit breaker, concurrency limit | [`EndpointHealth`], [`HealthEvent`] |
-//! | delivery | [`Dispatcher`] |
+//! | bulkheads | [`Places`], [`Standing`], [`Bulkheads`] |
+//! | owners of leases, heartbeats | [`InstanceId`], [`Liveness`] |
+//! | error of the local clock | [`SkewEstimator`], [`ClockSkew`] |
+//! | delivery, metrics | [`Dispatcher`], [`DeliveryMetrics`] |
 //!
 //! All decisions are pure functions and usable without the dispatcher.
 
 mod attempt;
+mod bulkhead;
 mod delivery;
 mod destination;
 mod dispatch;
 mod endpoint;
 mod health;
+mod instance;
+mod metrics;
 mod outbox;
 mod policy;
 mod schedule;
+mod skew;
 mod term;
 
-pub use attempt::{Attempt, AttemptClass, AttemptOutcome, AttemptResult, KEPT_ANSWER, classify};
+pub use attempt::{Attempt, AttemptClass, AttemptOutcome, AttemptResult, Classification, KEPT_ANSWER};
+pub use bulkhead::{Bulkheads, Places, Standing};
 pub use delivery::{
     Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Lease, Receipt, Settled, Settlement,
     Step,
@@ -41,10 +49,14 @@ pub use endpoint::{
     Rotation, SignersAtRest,
 };
 pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
+pub use instance::{BEAT, Departure, Heartbeat, InstanceId, Liveness, SILENCE};
+pub use metrics::{DeliveryEvent, DeliveryMetrics};
 pub use outbox::{
     DeliveryFilter, Enqueue, Enqueued, EventPlace, LeaseRequest, Leased, Leases, Missing, MissingRequest,
-    Outbox, Page, Period, PurgeRequest, ReplayRequest, Retention, SetAside, StoredEvent, fan_out,
+    Outbox, Page, Period, PurgeRequest, ReplayRequest, Retention, SetAside, StoredEvent, Turn, TurnRequest,
+    fan_out,
 };
 pub use policy::{DeliveryDecision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};
+pub use skew::{ClockSkew, SkewEstimator};
 pub use term::UnknownTerm;

@@ -10,8 +10,8 @@ use webhook_core::ports::TransportErrorKind;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming, Position, Queued, ResourceKey, Ticket};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointHealth, EndpointState,
-    EventFilter, FailureReason, Lane, StoredEvent,
+    Attempt, AttemptResult, Classification, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointHealth,
+    EndpointState, EventFilter, FailureReason, InstanceId, Lane, Standing, StoredEvent,
 };
 use webhook_core::signature::{ActiveSigner, Scheme, Signer, Signers};
 
@@ -47,6 +47,7 @@ struct DeliveryRow {
     due_at: u64,
     attempts: u32,
     fence: u64,
+    owner: Option<u64>,
     started_at: u64,
     reason: Option<&'static str>,
     crashes: u32,
@@ -61,6 +62,7 @@ impl From<&Delivery> for DeliveryRow {
             due_at: nanoseconds(delivery.due_at),
             attempts: delivery.attempts,
             fence: delivery.fence,
+            owner: delivery.owner.map(InstanceId::number),
             started_at: nanoseconds(delivery.started_at),
             reason: delivery.reason.map(FailureReason::as_str),
             crashes: delivery.crashes,
@@ -79,6 +81,7 @@ impl DeliveryRow {
             due_at: time(self.due_at),
             attempts: self.attempts,
             fence: self.fence,
+            owner: self.owner.map(InstanceId::new),
             started_at: time(self.started_at),
             reason: self.reason.map(|reason| reason.parse().unwrap()),
             crashes: self.crashes,
@@ -98,6 +101,7 @@ fn host_reads_back_deliveries_it_built() {
                 due_at: instant(),
                 attempts: 3,
                 fence: u64::MAX,
+                owner: Some(InstanceId::new(u64::MAX)),
                 started_at: now(),
                 reason,
                 crashes: 1,
@@ -192,8 +196,13 @@ fn host_reads_back_endpoint_health_it_built() {
                 pauses: 3,
                 counts_from: at,
             },
+            standing: Standing::Silent,
         };
-        let Lane { held_until, health } = lane;
+        let Lane {
+            held_until,
+            health,
+            standing,
+        } = lane;
         let times = [held_until, health.failing_since, health.counts_from].map(|at| at.map(nanoseconds));
         let counts = [health.limit, health.successes, health.failures, health.pauses];
         let [held_until, failing_since, counts_from] = times.map(|at| at.map(time));
@@ -208,6 +217,7 @@ fn host_reads_back_endpoint_health_it_built() {
                 pauses,
                 counts_from,
             },
+            standing: standing.as_str().parse().unwrap(),
         };
         assert_eq!(read, lane);
     }
@@ -243,6 +253,7 @@ fn host_reads_back_endpoints_it_built() {
                 events,
                 signers: signers.clone(),
                 state,
+                classification: Classification::Patient,
             };
             let events: Option<Vec<String>> = match &endpoint.events {
                 EventFilter::All => None,
@@ -264,7 +275,9 @@ fn host_reads_back_endpoints_it_built() {
                 }),
                 signers: read.unwrap(),
                 state: endpoint.state.as_str().parse().unwrap(),
+                classification: endpoint.classification.as_str().parse().unwrap(),
             };
+            assert_eq!(read.classification, endpoint.classification);
             assert_eq!((&read.id, read.state), (&endpoint.id, endpoint.state));
             assert_eq!(read.url.as_str(), endpoint.url.as_str());
             assert_eq!(format!("{:?}", read.events), format!("{:?}", endpoint.events));

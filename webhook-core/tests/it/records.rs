@@ -7,10 +7,10 @@ use webhook_core::ports::TransportErrorKind;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming, Position, Queued, ResourceKey, Ticket};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Disposition, Endpoint,
-    EndpointHealth, EndpointState, Enqueue, EventFilter, EventPlace, FailureReason, HealthEvent, Lane,
-    LeaseRequest, Leased, Leases, Missing, MissingRequest, Page, PurgeRequest, Receipt, ReplayRequest,
-    Rotation, SetAside, Settled, Settlement, SignersAtRest, StoredEvent,
+    Attempt, AttemptResult, Bulkheads, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Disposition,
+    Endpoint, EndpointHealth, EndpointState, Enqueue, EventFilter, EventPlace, FailureReason, HealthEvent,
+    InstanceId, Lane, LeaseRequest, Leased, Leases, Missing, MissingRequest, Page, PurgeRequest, Receipt,
+    ReplayRequest, Rotation, SetAside, Settled, Settlement, SignersAtRest, Standing, StoredEvent,
 };
 use webhook_core::signature::{Signer, Signers};
 
@@ -80,6 +80,7 @@ fn delivery_records_are_built_and_read_by_a_host() {
         due_at: now(),
         attempts: 1,
         fence: 3,
+        owner: Some(InstanceId::new(7)),
         started_at: now(),
         reason: None,
         crashes: 0,
@@ -102,7 +103,12 @@ fn delivery_records_are_built_and_read_by_a_host() {
     };
     assert_eq!(set_aside.reason, FailureReason::Quarantined);
     let leases = Leases {
-        leased: vec![Leased { delivery, event }],
+        leased: vec![Leased {
+            delivery,
+            event,
+            due_at: now(),
+            standing: Standing::Answering,
+        }],
         set_aside: vec![set_aside],
     };
     assert_eq!(leases.leased[0].delivery.fence, 3);
@@ -121,6 +127,7 @@ fn delivery_records_are_built_and_read_by_a_host() {
     let settlement = Settlement {
         delivery: delivery_id(),
         fence: attempt.fence,
+        owner: Some(InstanceId::new(7)),
         disposition: Disposition::Retry { due_at: now() },
         spent: true,
         hold_endpoint_until: None,
@@ -132,6 +139,7 @@ fn delivery_records_are_built_and_read_by_a_host() {
             limit: 8,
             ..EndpointHealth::default()
         },
+        standing: "silent".parse().unwrap(),
     };
     let health = lane.settle(&settlement, Settled::Applied);
     let receipt = Receipt {
@@ -163,6 +171,8 @@ fn store_requests_are_built_and_read_by_a_host() {
         now: now(),
         until: now(),
         limit: 1,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 1,
         suspects: 1,
         quarantine_after: 5,
@@ -219,6 +229,7 @@ fn endpoint_record_is_rebuilt_from_its_columns() {
         events: EventFilter::only(["charge.refunded".parse().unwrap()]),
         signers: at_rest.read(&id, &text).unwrap(),
         state: "paused".parse().unwrap(),
+        classification: "patient".parse().unwrap(),
         id,
     };
     assert_eq!(

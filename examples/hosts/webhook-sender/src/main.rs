@@ -51,7 +51,14 @@ async fn run() -> Result<(), Failure> {
         println!("stored {}", charge::book(&database, amount).await?);
     }
     let transport = HyperTransport::new(policy.clone());
-    let dispatcher = Dispatcher::new(database.clone(), database, transport, SystemClock, OsEntropy);
+    let dispatcher = Dispatcher::new(
+        database.clone(),
+        database,
+        transport,
+        SystemClock,
+        timer_fn(tokio::time::sleep),
+        OsEntropy,
+    );
     deliver::until_ctrl_c(&dispatcher.with_address_policy(policy)).await;
     Ok(())
 }

@@ -269,6 +269,7 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
         database.clone(),
         transport,
         clock.clone(),
+        timer_fn(tokio::time::sleep),
         OsEntropy,
     )
     .with_address_policy(addresses.clone())

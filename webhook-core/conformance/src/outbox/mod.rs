@@ -81,12 +81,10 @@ pub(crate) fn names(deliveries: &[Delivery]) -> Vec<String> {
 
 pub(crate) fn lease_request(now: SystemTime, limit: usize, per_endpoint: usize) -> LeaseRequest {
     LeaseRequest {
-        now,
         until: now + LEASE,
-        limit,
         per_endpoint,
         suspects: limit,
-        quarantine_after: 5,
+        ..LeaseRequest::new(now, limit)
     }
 }
 
@@ -119,6 +117,7 @@ pub(crate) fn settlement(leased: &Leased, disposition: Disposition) -> Settlemen
     Settlement {
         delivery: leased.delivery.id.clone(),
         fence: leased.delivery.fence,
+        owner: leased.delivery.owner,
         disposition,
         spent: !matches!(disposition, Disposition::Held { .. }),
         hold_endpoint_until: None,

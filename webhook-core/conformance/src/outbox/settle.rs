@@ -117,6 +117,7 @@ mod cases {
         let unknown = Settlement {
             delivery: id.clone(),
             fence: 1,
+            owner: None,
             disposition: Disposition::Acked,
             spent: true,
             hold_endpoint_until: Some(at(1_000)),

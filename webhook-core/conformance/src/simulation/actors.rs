@@ -14,7 +14,7 @@ use super::{
     scheduler::LONGEST_RESTART,
     sites::{Site, Sites},
     stores::{SimulatedEndpoints, SimulatedOutbox},
-    world::{Actor, ActorClock, LONGEST_STALL, SKEW, STEP, World},
+    world::{Actor, ActorClock, LONGEST_STALL, SKEW, STEP, World, WorldTimer},
 };
 use host_ports::testing::SeededEntropy;
 use webhook_core::{
@@ -264,6 +264,7 @@ impl Stage {
             self.endpoints(actor),
             transport,
             ActorClock(self.world.clone(), actor),
+            WorldTimer(self.world.clone()),
             SeededEntropy::new(seed),
         )
         .with_policy(self.scenario.policy.clone())

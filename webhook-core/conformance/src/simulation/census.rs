@@ -34,6 +34,10 @@ pub enum CrashPoint {
     InCatchUp,
     /// Operator, before or after old events are purged.
     InPurge,
+    /// Dispatcher, after it joined and before the result arrives.
+    InJoin,
+    /// Dispatcher, before or after an instance is removed.
+    InLeave,
     /// Receiver, before an event is claimed and queued.
     BeforeReceipt,
     /// Receiver, after an event was claimed and queued and before it responds.
@@ -44,7 +48,7 @@ pub enum CrashPoint {
 
 impl CrashPoint {
     /// All points.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::BeforeEventCommit,
         Self::AfterEventCommit,
         Self::BeforeClaim,
@@ -59,6 +63,8 @@ impl CrashPoint {
         Self::InReplay,
         Self::InCatchUp,
         Self::InPurge,
+        Self::InJoin,
+        Self::InLeave,
         Self::BeforeReceipt,
         Self::AfterReceipt,
         Self::AnyAwait,

@@ -177,6 +177,8 @@ impl Monitor {
             || format!("{who} takes {id} over from {lost:?}, which was healthy"),
         )?;
         row.fence = leased.fence;
+        // it was due by the clock of this dispatcher, and stays due if the lease is lost
+        row.due_at = None;
         let permits = row.permits.entry(who).or_default();
         permits.insert(leased.fence, request.until);
         row.holder = Some(Holder {

@@ -19,7 +19,7 @@ use super::{
     violation::{Broken, Checked},
 };
 use webhook_core::{
-    ports::{Clock, StoreError},
+    ports::{Clock, Sleep, StoreError, Timer},
     sender::DeliveryId,
 };
 
@@ -161,16 +161,23 @@ impl World {
 
     /// Ends after `time`.
     pub(super) async fn sleep(&self, time: Duration) {
+        struct Pending<'w>(&'w World, Option<(Duration, u64)>);
+        impl Drop for Pending<'_> {
+            fn drop(&mut self) {
+                if let Some(timer) = self.1.take() {
+                    self.0.state().timers.remove(&timer);
+                }
+            }
+        }
         let end = self.now() + time;
-        let mut set = false;
+        let mut pending = Pending(self, None);
         poll_fn(|context| {
             let mut state = self.state();
             if state.now >= end {
                 return Poll::Ready(());
             }
-            if !set {
-                state.set_timer(end, context.waker().clone());
-                set = true;
+            if pending.1.is_none() {
+                pending.1 = Some(state.set_timer(end, context.waker().clone()));
             }
             Poll::Pending
         })
@@ -332,15 +339,26 @@ impl State {
         true
     }
 
-    fn set_timer(&mut self, end: Duration, waker: Waker) {
+    fn set_timer(&mut self, end: Duration, waker: Waker) -> (Duration, u64) {
         self.timer_count += 1;
         self.timers.insert((end, self.timer_count), waker);
+        (end, self.timer_count)
     }
 }
 
 /// Start of a run, by the slowest clock.
 fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+}
+
+/// Timer of all actors.
+pub(super) struct WorldTimer(pub(super) Arc<World>);
+
+impl Timer for WorldTimer {
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let world = self.0.clone();
+        Box::pin(async move { world.sleep(duration).await })
+    }
 }
 
 /// Clock of one actor.

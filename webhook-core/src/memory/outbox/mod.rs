@@ -13,10 +13,10 @@ use crate::{
     event::EventId,
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Endpoint, EndpointId, Enqueue,
-        Enqueued, EventPlace, FailureReason, Lane, Lease, LeaseRequest, Leased, Leases, Missing,
-        MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, SetAside, Settled,
-        Settlement, StoredEvent,
+        Attempt, Bulkheads, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Departure, Endpoint,
+        EndpointId, Enqueue, Enqueued, EventPlace, FailureReason, Heartbeat, InstanceId, Lane, Lease,
+        LeaseRequest, Leased, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt,
+        ReplayRequest, Retention, SetAside, Settled, Settlement, Standing, StoredEvent,
     },
 };
 
@@ -36,6 +36,9 @@ struct Tables {
     queues: BTreeMap<EndpointId, Queue>,
     attempts: HashMap<DeliveryId, BTreeMap<u64, Attempt>>,
     turns: u64,
+    /// Heartbeat counters of the instances.
+    instances: BTreeMap<InstanceId, u64>,
+    latest_instance: u64,
 }
 
 /// Live deliveries to one endpoint, ordered by the time at which they are due.
@@ -76,8 +79,7 @@ impl Queue {
             .rev()
             .take_while(|(end, _)| *end > request.now)
             .count();
-        let share = usize::try_from(self.lane.health.limit).unwrap_or(usize::MAX);
-        let room = request.per_endpoint.min(share).saturating_sub(in_flight);
+        let room = request.limit_of(&self.lane).saturating_sub(in_flight);
         let is_due = |(due_at, _): &&(SystemTime, DeliveryId)| *due_at <= request.now;
         // only leased deliveries become suspects, so the waiting ones are not scanned
         let waiting = self
@@ -121,71 +123,151 @@ impl Tables {
 
     /// Leases due deliveries: suspects first, up to their limit, then the others.
     fn lease(&mut self, request: &LeaseRequest) -> Leases {
+        let mut leases = Leases::default();
+        if request
+            .owner
+            .is_some_and(|owner| !self.instances.contains_key(&owner))
+        {
+            return leases;
+        }
+        let mut bulkheads = request.bulkheads;
         let suspects = LeaseRequest {
             limit: request.limit.min(request.suspects),
             ..*request
         };
-        let mut leases = self.lease_those(&suspects, true);
+        self.lease_those(&suspects, true, &mut bulkheads, &mut leases);
         let others = LeaseRequest {
             limit: request.limit - leases.leased.len(),
             ..*request
         };
-        let others = self.lease_those(&others, false);
-        leases.leased.extend(others.leased);
-        leases.set_aside.extend(others.set_aside);
+        self.lease_those(&others, false, &mut bulkheads, &mut leases);
         leases
     }
 
     /// Leases due suspects, or due deliveries that are not suspects, in the order of the endpoints'
     /// turns.
-    fn lease_those(&mut self, request: &LeaseRequest, suspects: bool) -> Leases {
-        if request.limit == 0 {
-            return Leases::default();
+    fn lease_those(
+        &mut self,
+        request: &LeaseRequest,
+        suspects: bool,
+        bulkheads: &mut Bulkheads,
+        leases: &mut Leases,
+    ) {
+        let mut due = if request.limit == 0 {
+            Vec::new()
+        } else {
+            self.due(request, suspects)
+        };
+        let most = leases.leased.len() + request.limit;
+        while leases.leased.len() < most {
+            due.retain(|(standing, queue)| !queue.is_empty() && bulkheads.room(*standing) > 0);
+            if due.is_empty() {
+                break;
+            }
+            for (standing, queue) in &mut due {
+                if leases.leased.len() < most
+                    && bulkheads.room(*standing) > 0
+                    && let Some(id) = queue.pop_front()
+                    && self.lease_one(id, *standing, request, leases)
+                {
+                    bulkheads.take(*standing);
+                }
+            }
         }
+    }
+
+    /// Due deliveries of each endpoint, in the order of the turns.
+    fn due(&self, request: &LeaseRequest, suspects: bool) -> Vec<(Standing, VecDeque<DeliveryId>)> {
         let mut queues: Vec<&Queue> = self.queues.values().collect();
         queues.sort_by_key(|queue| queue.last_turn);
         let becomes_suspect = |id: &DeliveryId| {
             let row = self.deliveries.get(id);
             row.is_some_and(Delivery::becomes_suspect)
         };
-        let due = queues
-            .into_iter()
-            .map(|queue| queue.due(request, suspects, becomes_suspect));
-        let mut due: Vec<_> = due.collect();
-        let mut leases = Leases::default();
-        while leases.leased.len() < request.limit {
-            due.retain(|queue| !queue.is_empty());
-            if due.is_empty() {
-                break;
-            }
-            for id in due.iter_mut().filter_map(VecDeque::pop_front) {
-                if leases.leased.len() < request.limit {
-                    self.lease_one(id, request, &mut leases);
-                }
-            }
-        }
-        leases
+        let due = queues.into_iter().map(|queue| {
+            let due = queue.due(request, suspects, becomes_suspect);
+            (queue.lane.standing, due)
+        });
+        due.collect()
     }
 
-    fn lease_one(&mut self, id: DeliveryId, request: &LeaseRequest, leases: &mut Leases) {
+    /// Returns `true` if the delivery was leased.
+    fn lease_one(
+        &mut self,
+        id: DeliveryId,
+        standing: Standing,
+        request: &LeaseRequest,
+        leases: &mut Leases,
+    ) -> bool {
         let (Some(delivery), Some(event)) = (self.deliveries.get(&id), self.events.get(&id.event)) else {
-            return;
+            return false;
         };
         let (mut delivery, event) = (delivery.clone(), event.clone());
+        let due_at = delivery.due_at;
         match delivery.lease(request) {
-            Lease::Refused => {}
+            Lease::Refused => false,
             Lease::Quarantined => {
                 self.write(delivery);
                 let (delivery, reason) = (id, FailureReason::Quarantined);
                 leases.set_aside.push(SetAside { delivery, reason });
+                false
             }
             Lease::Taken => {
                 self.turns += 1;
                 self.queues.entry(id.endpoint).or_default().last_turn = self.turns;
                 self.write(delivery.clone());
-                leases.leased.push(Leased { delivery, event });
+                leases.leased.push(Leased {
+                    delivery,
+                    event,
+                    due_at,
+                    standing,
+                });
+                true
             }
         }
+    }
+
+    fn join(&mut self) -> InstanceId {
+        self.latest_instance += 1;
+        let instance = InstanceId::new(self.latest_instance);
+        self.instances.insert(instance, 0);
+        instance
+    }
+
+    fn beat(&mut self, instance: InstanceId) -> Vec<Heartbeat> {
+        if let Some(counter) = self.instances.get_mut(&instance) {
+            *counter = counter.wrapping_add(1);
+        }
+        let beats = self.instances.iter();
+        let beats = beats.map(|(&instance, &counter)| Heartbeat { instance, counter });
+        beats.collect()
+    }
+
+    fn leave(&mut self, instance: InstanceId, departure: Departure, now: SystemTime) -> u64 {
+        let counter = self.instances.get(&instance).copied();
+        match departure {
+            Departure::Silent { counter: seen } if counter.is_some_and(|counter| counter != seen) => {
+                return 0;
+            }
+            Departure::Silent { .. } | Departure::Stopped => self.instances.remove(&instance),
+        };
+        self.change_all(|delivery| delivery.free(instance, departure, now))
+    }
+
+    /// Changes all rows for which `change` returns `true`; returns their number.
+    fn change_all(&mut self, mut change: impl FnMut(&mut Delivery) -> bool) -> u64 {
+        let changed: Vec<Delivery> = self
+            .deliveries
+            .values()
+            .filter(|delivery| delivery.state.is_live())
+            .cloned()
+            .filter_map(|mut delivery| change(&mut delivery).then_some(delivery))
+            .collect();
+        let count = u64::try_from(changed.len()).unwrap_or(u64::MAX);
+        for delivery in changed {
+            self.write(delivery);
+        }
+        count
     }
 
     fn is_over(&self, event: &StoredEvent, request: &PurgeRequest) -> bool {
@@ -326,6 +408,27 @@ impl Outbox for MemoryOutbox {
             .into_iter()
             .map(|settlement| tables.settle(settlement))
             .collect())
+    }
+
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        Ok(Some(self.tables().join()))
+    }
+
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        Ok(self.tables().beat(instance))
+    }
+
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        Ok(self.tables().leave(instance, departure, now))
+    }
+
+    async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
+        Ok(self.tables().change_all(|delivery| delivery.pull_forward(now)))
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {

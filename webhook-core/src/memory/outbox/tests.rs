@@ -16,6 +16,8 @@ fn request() -> LeaseRequest {
         now: NOW,
         until: NOW + Duration::from_secs(40),
         limit: 64,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 4,
         suspects: 1,
         quarantine_after: 5,

@@ -1,24 +1,30 @@
 //! Attempts: their outcomes, and the classification of outcomes.
 //!
-//! [`classify`] maps every [`AttemptOutcome`] to an [`AttemptClass`]. A host can replace it with
+//! [`Classification::classify`] maps every [`AttemptOutcome`] to an [`AttemptClass`]. Each
+//! [`Endpoint`](super::Endpoint) has a [`Classification`]. A host can replace both with
 //! [`DeliveryPolicy::with_classification`](super::DeliveryPolicy::with_classification).
 //!
-//! | response | class |
-//! |---|---|
-//! | 2xx | acknowledged |
-//! | 5xx, 3xx (redirects are not followed), 408, 425, no response | retried later |
-//! | 429 | the whole endpoint is held; no attempt is counted |
-//! | 410 | permanent failure, and the endpoint is disabled |
-//! | other 4xx, refused address | permanent failure |
+//! | response | `strict`, the default | `patient` |
+//! |---|---|---|
+//! | 2xx | acknowledged | acknowledged |
+//! | 5xx, 3xx (redirects are not followed), 408, 425, no response | retried later | retried later |
+//! | 429 | the whole endpoint is held; no attempt is counted | the same |
+//! | 410 | permanent failure, and the endpoint is disabled | the same |
+//! | 401, 403, 404 | permanent failure | retried later |
+//! | other 4xx, refused address | permanent failure | permanent failure |
 //!
 //! ```
 //! use http::StatusCode;
-//! use webhook_core::sender::{AttemptOutcome, AttemptClass, classify};
+//! use webhook_core::sender::{AttemptClass, AttemptOutcome, Classification};
 //!
 //! let answered = |status| AttemptOutcome::Answered { status, retry_after: None };
-//! assert_eq!(classify(&answered(StatusCode::NO_CONTENT)), AttemptClass::Acked);
-//! assert_eq!(classify(&answered(StatusCode::BAD_GATEWAY)), AttemptClass::Retry);
-//! assert_eq!(classify(&answered(StatusCode::GONE)), AttemptClass::Disable);
+//! let strict = Classification::Strict;
+//! assert_eq!(strict.classify(&answered(StatusCode::NO_CONTENT)), AttemptClass::Acked);
+//! assert_eq!(strict.classify(&answered(StatusCode::BAD_GATEWAY)), AttemptClass::Retry);
+//! assert_eq!(strict.classify(&answered(StatusCode::GONE)), AttemptClass::Disable);
+//! assert_eq!(strict.classify(&answered(StatusCode::NOT_FOUND)), AttemptClass::PermanentFailure);
+//! let patient = Classification::Patient;
+//! assert_eq!(patient.classify(&answered(StatusCode::NOT_FOUND)), AttemptClass::Retry);
 //! ```
 
 mod log;
@@ -32,6 +38,7 @@ use http_conventions::limits::RetryAfter;
 pub use log::{Attempt, AttemptResult, KEPT_ANSWER};
 
 use crate::ports::{TransportError, TransportErrorKind};
+use crate::sender::term::terms;
 
 /// Maximum `Retry-After` of a receiver.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -93,14 +100,35 @@ impl AttemptOutcome {
     }
 }
 
-/// Default classification; see the table of this module.
-#[must_use]
-pub fn classify(outcome: &AttemptOutcome) -> AttemptClass {
-    match outcome {
-        AttemptOutcome::Answered { status, .. } => classify_status(*status),
-        // a retry would be refused too, and two days of retries would only hide the mistake
-        AttemptOutcome::Failed(TransportErrorKind::RefusedAddress) => AttemptClass::PermanentFailure,
-        AttemptOutcome::Failed(_) => AttemptClass::Retry,
+/// Classification of outcomes by name; see the table of this module.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Classification {
+    /// A 4xx response is a permanent failure, except 408, 425 and 429.
+    #[default]
+    Strict,
+    /// Also 401, 403 and 404 are retried: the receiver may be deployed or configured later.
+    Patient,
+}
+
+terms!(Classification {
+    Strict => "strict",
+    Patient => "patient",
+});
+
+impl Classification {
+    /// Class of an outcome.
+    #[must_use]
+    pub fn classify(self, outcome: &AttemptOutcome) -> AttemptClass {
+        match outcome {
+            AttemptOutcome::Answered {
+                status: StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND,
+                ..
+            } if self == Self::Patient => AttemptClass::Retry,
+            AttemptOutcome::Answered { status, .. } => classify_status(*status),
+            // a retry would be refused too, and two days of retries would only hide the mistake
+            AttemptOutcome::Failed(TransportErrorKind::RefusedAddress) => AttemptClass::PermanentFailure,
+            AttemptOutcome::Failed(_) => AttemptClass::Retry,
+        }
     }
 }
 
@@ -131,6 +159,28 @@ mod tests {
         AttemptOutcome::Answered {
             status,
             retry_after: None,
+        }
+    }
+
+    fn classify(outcome: &AttemptOutcome) -> AttemptClass {
+        Classification::Strict.classify(outcome)
+    }
+
+    /// W33: `patient` retries 401, 403 and 404, and agrees with `strict` on everything else.
+    #[test]
+    fn patient_retries_three_statuses_more() {
+        let patient = Classification::Patient;
+        for code in 100..=999 {
+            let outcome = answered(StatusCode::from_u16(code).unwrap());
+            let expected = match code {
+                401 | 403 | 404 => AttemptClass::Retry,
+                _ => classify(&outcome),
+            };
+            assert_eq!(patient.classify(&outcome), expected, "{code}");
+        }
+        for kind in TransportErrorKind::ALL {
+            let outcome = AttemptOutcome::Failed(kind);
+            assert_eq!(patient.classify(&outcome), classify(&outcome), "{kind}");
         }
     }
 

@@ -1,8 +1,9 @@
 //! Deliveries: one event for one endpoint, its state table, and the changes that a store writes.
 //!
-//! [`DeliveryState::after`] is the state table. [`Delivery::lease`], [`Delivery::settle`] and
-//! [`Delivery::replay`] are the changes of a row, as pure functions. A store loads the row, calls
-//! one of them, and writes the row back in the same transaction. So no query repeats a rule.
+//! [`DeliveryState::after`] is the state table. [`Delivery::lease`], [`Delivery::settle`],
+//! [`Delivery::free`], [`Delivery::pull_forward`] and [`Delivery::replay`] are the changes of a
+//! row, as pure functions. A store loads the row, calls one of them, and writes the row back in the
+//! same transaction. So no query repeats a rule.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -18,10 +19,7 @@
 //! let request = LeaseRequest {
 //!     now,
 //!     until,
-//!     limit: 1,
-//!     per_endpoint: 1,
-//!     suspects: 1,
-//!     quarantine_after: 5,
+//!     ..LeaseRequest::new(now, 1)
 //! };
 //! assert_eq!(delivery.lease(&request), Lease::Taken);
 //! assert_eq!(delivery.lease(&request), Lease::Refused);
@@ -39,7 +37,7 @@ use std::{fmt, time::SystemTime};
 pub use settlement::{Disposition, FailureReason, Receipt, Settled, Settlement};
 pub use state::{DeliveryState, Step};
 
-use super::{EndpointId, LeaseRequest};
+use super::{Departure, EndpointId, InstanceId, LeaseRequest};
 use crate::event::EventId;
 
 /// Identifier of a delivery. There is exactly one delivery per event and endpoint.
@@ -74,6 +72,9 @@ pub struct Delivery {
     ///
     /// It grows by one with each lease and is never reset.
     pub fence: u64,
+    /// Instance that holds the lease; `None` unless the state is `Leased`, and for a lease that
+    /// ends by time.
+    pub owner: Option<InstanceId>,
     /// Time of acceptance or of the latest replay. The lifetime starts here.
     pub started_at: SystemTime,
     /// Reason of the failure, in the two failed states.
@@ -110,16 +111,17 @@ impl Delivery {
             due_at: now,
             attempts: 0,
             fence: 0,
+            owner: None,
             started_at: now,
             reason: None,
             crashes: 0,
         }
     }
 
-    /// Leases the delivery until `request.until`, under the next fencing token.
+    /// Leases the delivery to `request.owner` until `request.until`, under the next fencing token.
     ///
     /// A delivery can be leased from the instant `due_at` on. A lease ends at the instant of its
-    /// end.
+    /// end. The lease of an owner has the end [`LeaseRequest::until_freed`].
     pub fn lease(&mut self, request: &LeaseRequest) -> Lease {
         let Some(state) = self
             .state
@@ -133,13 +135,50 @@ impl Delivery {
             if self.crashes >= request.quarantine_after {
                 self.state = DeliveryState::DeadLetter;
                 self.reason = Some(FailureReason::Quarantined);
+                self.owner = None;
                 return Lease::Quarantined;
             }
         }
         self.state = state;
         self.due_at = request.until;
+        self.owner = request.owner;
         self.fence = self.fence.saturating_add(1);
         Lease::Taken
+    }
+
+    /// Frees the lease of `owner`, which has left: the delivery is due since its acceptance, or
+    /// since `now` if that is earlier.
+    ///
+    /// - A lease of a stopped owner does not count as lost.
+    /// - A lease of a silent owner stays `Leased`, so that the next lease counts it as lost.
+    ///
+    /// Returns `false` and changes nothing if `owner` does not hold the delivery.
+    pub fn free(&mut self, owner: InstanceId, departure: Departure, now: SystemTime) -> bool {
+        if self.state != DeliveryState::Leased || self.owner != Some(owner) {
+            return false;
+        }
+        if let Some(state) = self
+            .state
+            .after(Step::Hold)
+            .filter(|_| departure == Departure::Stopped)
+        {
+            self.state = state;
+        }
+        self.owner = None;
+        // the clock of the caller may be ahead of that of the next dispatcher
+        self.due_at = now.min(self.started_at);
+        true
+    }
+
+    /// Makes a delivery that was never attempted due at `now`, if it is due later.
+    ///
+    /// It was accepted by a clock that is ahead of `now`, or before the clock was set back.
+    pub fn pull_forward(&mut self, now: SystemTime) -> bool {
+        if self.state != DeliveryState::Ready || self.due_at <= now {
+            return false;
+        }
+        self.due_at = now;
+        true
     }
 
     /// Marks a delivery as a dead letter because the store cannot read the rest of its row, or its
@@ -149,6 +188,7 @@ impl Delivery {
         Self {
             state: DeliveryState::DeadLetter,
             reason: Some(FailureReason::Unreadable),
+            owner: None,
             ..self
         }
     }
@@ -182,13 +222,14 @@ impl Delivery {
 
     /// Applies the outcome of a lease.
     ///
-    /// - The fencing token must be the latest.
+    /// - The fencing token must be the latest, and its owner must hold the delivery.
     /// - Exception: a 2xx counts for every token that was issued, while the delivery is not final.
     pub fn settle(&mut self, settlement: &Settlement) -> Settled {
         if settlement.delivery != self.id {
             return Settled::Unknown;
         }
-        let current = self.state == DeliveryState::Leased && settlement.fence == self.fence;
+        let holds = settlement.fence == self.fence && settlement.owner == self.owner;
+        let current = self.state == DeliveryState::Leased && holds;
         // a token that was never issued proves nothing
         let issued = (1..=self.fence).contains(&settlement.fence);
         let acknowledged = settlement.disposition == Disposition::Acked;
@@ -197,6 +238,7 @@ impl Delivery {
             return Settled::Stale;
         };
         self.state = state;
+        self.owner = None;
         self.crashes = 0;
         self.attempts = self.attempts.saturating_add(u32::from(settlement.spent));
         match settlement.disposition {

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::{DeliveryId, Step};
-use crate::sender::{Attempt, HealthEvent, term::terms};
+use crate::sender::{Attempt, HealthEvent, InstanceId, term::terms};
 
 /// Outcome of a lease: the next step of the delivery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -86,6 +86,8 @@ pub struct Settlement {
     pub delivery: DeliveryId,
     /// Fencing token of the lease.
     pub fence: u64,
+    /// Owner of the lease.
+    pub owner: Option<InstanceId>,
     /// Next step of the delivery.
     pub disposition: Disposition,
     /// `true` if an attempt of the schedule is counted.

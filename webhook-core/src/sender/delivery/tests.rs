@@ -3,6 +3,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::sender::Bulkheads;
 
 use DeliveryState::{Acked, DeadLetter, Leased, PermanentFailure, Ready, RetryScheduled};
 
@@ -23,6 +24,8 @@ fn request(now: SystemTime, until: SystemTime) -> LeaseRequest {
         now,
         until,
         limit: 1,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 1,
         suspects: 1,
         quarantine_after: 5,
@@ -37,6 +40,7 @@ fn settlement(fence: u64, disposition: Disposition) -> Settlement {
     Settlement {
         delivery: fresh().id,
         fence,
+        owner: None,
         disposition,
         spent: !matches!(disposition, Disposition::Held { .. }),
         hold_endpoint_until: None,

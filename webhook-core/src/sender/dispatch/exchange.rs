@@ -3,56 +3,62 @@
 use std::{
     any::Any,
     panic::AssertUnwindSafe,
+    sync::{Arc, PoisonError},
     time::{Duration, SystemTime},
 };
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderValue, Method, Request, Response, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
-use super::Dispatcher;
+use super::{Dispatcher, Limits};
 use crate::{
     ports::{ExchangeLimits, StoreError, TransportError},
     sender::{
-        Attempt, AttemptOutcome, AttemptResult, Delivery, DeliveryDecision, Disposition, Endpoint,
-        EndpointState, FailureReason, KEPT_ANSWER, Leased, Settlement, StoredEvent,
+        Attempt, AttemptOutcome, AttemptResult, ClockSkew, Delivery, DeliveryDecision, DeliveryEvent,
+        Disposition, Endpoint, EndpointState, KEPT_ANSWER, Leased, Settlement, Standing, StoredEvent,
     },
 };
 
 /// Time after the response head in which the excerpt for the log is read.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Endpoint of a lease, as it was loaded with the other endpoints of a turn.
+pub(super) enum LoadedEndpoint {
+    /// The call failed, so the endpoint is loaded alone.
+    Unloaded,
+    /// The endpoint, if it is registered.
+    Loaded(Option<Arc<Endpoint>>),
+}
+
 /// Outcome of a lease, not written yet.
 pub(super) struct Finished {
     pub(super) settlement: Settlement,
     pub(super) outcome: Option<AttemptOutcome>,
     pub(super) endpoint_disabled: bool,
+    /// Bulkhead whose place the lease uses.
+    pub(super) standing: Standing,
     /// Time from which another dispatcher can lease the delivery.
     pub(super) lease_ends: SystemTime,
+    /// Number of times that the outbox failed to write it alone.
+    pub(super) failed_writes: u32,
     /// Error of the endpoint store; it does not count against the receiver.
     pub(super) failure: Option<StoreError>,
+    /// Error of the local clock that explains the outcome.
+    pub(super) skew: Option<ClockSkew>,
 }
 
 impl Finished {
-    fn unsent(leased: &Delivery, decision: DeliveryDecision, failure: Option<StoreError>) -> Self {
+    fn unsent(leased: &Delivery, decision: DeliveryDecision, standing: Standing) -> Self {
         Self {
             settlement: decision.settle(leased, None),
             outcome: None,
             endpoint_disabled: false,
+            standing,
             lease_ends: leased.due_at,
-            failure,
-        }
-    }
-
-    /// Settlement for this lease that reports a disabled endpoint, without an attempt.
-    pub(super) fn lease(&self) -> Settlement {
-        Settlement {
-            delivery: self.settlement.delivery.clone(),
-            fence: self.settlement.fence,
-            disposition: Disposition::Failed(FailureReason::EndpointDisabled),
-            spent: false,
-            hold_endpoint_until: None,
-            attempt: None,
+            failed_writes: 0,
+            failure: None,
+            skew: None,
         }
     }
 }
@@ -71,21 +77,36 @@ pub(super) async fn guarded<T>(verb: impl Future<Output = Result<T, StoreError>>
 }
 
 impl Dispatcher {
-    pub(super) async fn work(&self, leased: Leased) -> Finished {
-        let Leased { delivery, event } = leased;
-        let loaded = guarded(self.endpoints.load(&delivery.id.endpoint)).await;
+    pub(super) async fn work(&self, leased: Leased, endpoint: LoadedEndpoint) -> Finished {
+        let Leased {
+            delivery,
+            event,
+            standing,
+            ..
+        } = leased;
+        let loaded = match endpoint {
+            LoadedEndpoint::Loaded(endpoint) => Ok(endpoint),
+            LoadedEndpoint::Unloaded => {
+                let loaded = guarded(self.endpoints.load(&delivery.id.endpoint));
+                let loaded = self.within(Limits::LOAD, loaded).await;
+                loaded.map(|endpoint| endpoint.map(Arc::new))
+            }
+        };
         let now = self.clock.now();
         let endpoint = match loaded {
             Ok(endpoint) => endpoint,
             // settled nevertheless: a lease that just ends would count as a crash
             Err(failure) => {
                 let postponed = self.policy.postpone(&delivery, now);
-                return Finished::unsent(&delivery, postponed, Some(failure));
+                return Finished {
+                    failure: Some(failure),
+                    ..Finished::unsent(&delivery, postponed, standing)
+                };
             }
         };
-        match self.policy.admit(&delivery, endpoint.as_ref(), now) {
-            Ok(endpoint) => self.attempt(&delivery, &event, endpoint, now).await,
-            Err(decision) => Finished::unsent(&delivery, decision, None),
+        match self.policy.admit(&delivery, endpoint.as_deref(), now) {
+            Ok(endpoint) => self.attempt(&delivery, &event, endpoint, (standing, now)).await,
+            Err(decision) => Finished::unsent(&delivery, decision, standing),
         }
     }
 
@@ -94,17 +115,30 @@ impl Dispatcher {
         delivery: &Delivery,
         event: &StoredEvent,
         endpoint: &Endpoint,
-        started_at: SystemTime,
+        (standing, started_at): (Standing, SystemTime),
     ) -> Finished {
+        let begun = self.clock.monotonic();
         let exchange = self.exchange(event, endpoint, started_at).await;
         let now = self.clock.now();
+        let duration = self.clock.monotonic().saturating_sub(begun);
         let outcome = AttemptOutcome::from_exchange(&exchange, now);
-        let mut decision = self.policy.after_attempt(delivery, &outcome, now, self.jitter());
+        self.record(&DeliveryEvent::Attempted {
+            delivery: &delivery.id,
+            outcome,
+            duration,
+        });
+        let mut decision =
+            self.policy
+                .after_attempt(delivery, &outcome, endpoint.classification, now, self.jitter());
+        let skew = self.explain(endpoint, &exchange, now);
+        if skew.is_some() && self.skew_hold {
+            decision = self.policy.hold_for_skew(delivery, now);
+        }
         let mut failure = None;
         // before the settlement: after a crash in between, the next 410 disables the endpoint
         if decision.disable_endpoint {
             let disabled = guarded(self.endpoints.set_state(&endpoint.id, EndpointState::Disabled));
-            failure = disabled.await.err();
+            failure = self.within(Limits::LOAD, disabled).await.err();
         }
         if failure.is_some() {
             decision = self.policy.postpone(delivery, now);
@@ -114,7 +148,7 @@ impl Dispatcher {
             delivery: delivery.id.clone(),
             fence: delivery.fence,
             started_at,
-            duration: now.duration_since(started_at).unwrap_or_default(),
+            duration,
             // a held delivery stores no text, because no schedule limits how often it is held
             result: match decision.disposition {
                 Disposition::Held { .. } => result.without_text(),
@@ -125,9 +159,38 @@ impl Dispatcher {
             settlement: decision.settle(delivery, Some(attempt)),
             outcome: Some(outcome),
             endpoint_disabled: decision.disable_endpoint,
+            standing,
             lease_ends: delivery.due_at,
+            failed_writes: 0,
             failure,
+            skew,
         }
+    }
+
+    /// Compares the local clock with the response; returns the confirmed error of the clock if it
+    /// explains a 400 or 401.
+    fn explain(
+        &self,
+        endpoint: &Endpoint,
+        exchange: &Result<Response<Bytes>, TransportError>,
+        now: SystemTime,
+    ) -> Option<ClockSkew> {
+        let response = exchange.as_ref().ok()?;
+        let date = response.headers().get(header::DATE)?.to_str().ok();
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let mut estimator = self.skew.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(date) = date {
+            estimator.observe(endpoint.url.host(), date, now, self.clock.monotonic());
+        }
+        let is_refusal = matches!(
+            response.status(),
+            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED
+        );
+        let skew = is_refusal.then(|| estimator.explains(date, now)).flatten()?;
+        drop(estimator);
+        let held = self.skew_hold;
+        self.record(&DeliveryEvent::ClockSkewed { skew, held });
+        Some(skew)
     }
 
     async fn exchange(
@@ -155,10 +218,13 @@ impl Dispatcher {
             body_timeout: Some(BODY_TIMEOUT),
         });
         // a panic of the host's transport costs one attempt and leaves other exchanges running
-        let sent = AssertUnwindSafe(self.transport.send(request))
-            .catch_unwind()
-            .await;
-        sent.unwrap_or_else(|panic| Err(TransportError::other(panicked("the transport", &*panic))))
+        let sent = AssertUnwindSafe(self.transport.send(request)).catch_unwind();
+        // the transport enforces the deadline; one that does not is abandoned
+        match self.before(self.deadline + Limits::TRANSPORT_GRACE, sent).await {
+            Some(Ok(response)) => response,
+            Some(Err(panic)) => Err(TransportError::other(panicked("the transport", &*panic))),
+            None => Err(TransportError::timeout()),
+        }
     }
 
     fn jitter(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Dispatcher: leases due deliveries from the outbox, sends them, and settles their outcomes.
 //!
-//! A [`Dispatcher`] owns no thread, timer or socket. The host drives it with
+//! A [`Dispatcher`] owns no thread and no socket. The host drives it with
 //! [`run`](Dispatcher::run) and a function that waits, or one pass at a time with
 //! [`run_due`](Dispatcher::run_due):
 //!
@@ -13,30 +13,38 @@
 //! dispatcher.run(wait, |result| log(result)).await;
 //! ```
 //!
-//! Several dispatchers may share an outbox, in one process or in many: leases separate them. If the
-//! future is dropped or the process ends, the leases end and other dispatchers retry the
-//! deliveries.
+//! Several dispatchers may share an outbox, in one process or in many: leases separate them.
+//!
+//! | end of a dispatcher | its leases are free |
+//! |---|---|
+//! | `run` returns after a stop | at once |
+//! | the process is killed, or the future of `run` is dropped | in at most 15 seconds, if another dispatcher runs or starts; in an outbox without owners of leases after the deadline and 30 seconds |
+//! | the future of `run_due` is dropped | after the deadline and 30 seconds |
 
+mod deadline;
 mod exchange;
+mod membership;
 mod outcomes;
 mod round;
 mod run;
 
 use std::{
     fmt,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
 use http::HeaderValue;
 
+use self::deadline::Limits;
 use super::{
-    AttemptOutcome, DeliveryId, DeliveryPolicy, Disposition, EndpointStore, Enqueue, Enqueued, HealthEvent,
-    Outbox, Settled, StoredEvent,
+    AttemptOutcome, ClockSkew, DeliveryEvent, DeliveryId, DeliveryMetrics, DeliveryPolicy, Disposition,
+    EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Settled, SkewEstimator, StoredEvent,
+    outbox::QUARANTINE_AFTER,
 };
 use crate::{
     address::AddressPolicy,
-    ports::{Clock, Entropy, StoreError, Transport},
+    ports::{Clock, Entropy, StoreError, Timer, Transport},
 };
 
 /// Maximum deadline of an exchange, which bounds how long a lost lease blocks its delivery.
@@ -66,7 +74,7 @@ const USER_AGENT: &str = concat!(
 ///     address::AddressPolicy,
 ///     event::Envelope,
 ///     memory::{MemoryEndpoints, MemoryOutbox},
-///     ports::{OsEntropy, SystemClock, transport_fn},
+///     ports::{OsEntropy, SystemClock, timer_fn, transport_fn},
 ///     secret::SigningSecret,
 ///     sender::{Disposition, Dispatcher, Endpoint, EndpointStore},
 ///     signature::Signer,
@@ -82,7 +90,8 @@ const USER_AGENT: &str = concat!(
 /// // replace with the host's HTTP client
 /// let transport = transport_fn(async |_: Request<Bytes>| Ok(Response::new(Bytes::new())));
 /// let outbox = MemoryOutbox::default();
-/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, OsEntropy);
+/// let timer = timer_fn(tokio::time::sleep);
+/// let dispatcher = Dispatcher::new(outbox, endpoints, transport, SystemClock, timer, OsEntropy);
 ///
 /// let (id, kind, version) = ("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?);
 /// let event = Envelope::new(id, kind, version, SystemTime::now(), b"{}")?;
@@ -92,7 +101,8 @@ const USER_AGENT: &str = concat!(
 /// assert_eq!(report.next_due, None);
 /// # Ok(())
 /// # }
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(example()).unwrap();
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+/// # runtime.unwrap().block_on(example()).unwrap();
 /// ```
 #[derive(Clone)]
 pub struct Dispatcher {
@@ -100,7 +110,11 @@ pub struct Dispatcher {
     endpoints: Arc<dyn EndpointStore>,
     transport: Arc<dyn Transport>,
     clock: Arc<dyn Clock>,
+    timer: Arc<dyn Timer>,
     entropy: Arc<dyn Entropy>,
+    metrics: Option<Arc<dyn DeliveryMetrics>>,
+    skew: Arc<Mutex<SkewEstimator>>,
+    skew_hold: bool,
     policy: DeliveryPolicy,
     addresses: AddressPolicy,
     user_agent: HeaderValue,
@@ -136,14 +150,21 @@ pub struct Handled {
     pub endpoint_disabled: bool,
     /// Change of the endpoint's health.
     pub health: Option<HealthEvent>,
+    /// Error of the local clock, if the receiver responded with 400 or 401 because of it
+    /// (`clock.skewed`). See [`Dispatcher::with_skew_hold`].
+    pub skew: Option<ClockSkew>,
 }
 
 impl Dispatcher {
     /// Creates a dispatcher with these defaults:
     ///
     /// - [`DeliveryPolicy::default`] and the strict [`AddressPolicy`];
-    /// - at most 64 concurrent exchanges, 16 of them per endpoint;
+    /// - at most 512 concurrent exchanges, 16 of them per endpoint;
     /// - a deadline of 10 seconds for each exchange.
+    ///
+    /// `timer` is a function such as `timer_fn(tokio::time::sleep)`. It bounds each call of a port:
+    /// the outbox by 20 seconds, the endpoint store by 10, a heartbeat by 3, the transport by its
+    /// deadline and 2 seconds.
     ///
     /// An `Arc` of a port implements the port too.
     #[must_use]
@@ -152,6 +173,7 @@ impl Dispatcher {
         endpoints: impl EndpointStore + 'static,
         transport: impl Transport + 'static,
         clock: impl Clock + 'static,
+        timer: impl Timer + 'static,
         entropy: impl Entropy + 'static,
     ) -> Self {
         Self {
@@ -159,14 +181,18 @@ impl Dispatcher {
             endpoints: Arc::new(endpoints),
             transport: Arc::new(transport),
             clock: Arc::new(clock),
+            timer: Arc::new(timer),
             entropy: Arc::new(entropy),
+            metrics: None,
+            skew: Arc::default(),
+            skew_hold: false,
             policy: DeliveryPolicy::default(),
             addresses: AddressPolicy::new(),
             user_agent: HeaderValue::from_static(USER_AGENT),
             deadline: Duration::from_secs(10),
-            concurrency: 64,
+            concurrency: 512,
             concurrency_per_endpoint: 16,
-            quarantine_after: 5,
+            quarantine_after: QUARANTINE_AFTER,
         }
     }
 
@@ -206,7 +232,9 @@ impl Dispatcher {
         }
     }
 
-    /// Sets the maximum number of concurrent exchanges. Default: 64; minimum: 1.
+    /// Sets the maximum number of concurrent exchanges. Default: 512; minimum: 1.
+    ///
+    /// They are divided into [bulkheads](super::Places): endpoints that hang use at most an eighth.
     #[must_use]
     pub fn with_concurrency(self, concurrency: usize) -> Self {
         Self {
@@ -218,9 +246,7 @@ impl Dispatcher {
     /// Sets the maximum number of concurrent exchanges per endpoint, over all dispatchers of the
     /// outbox. Default: 16; minimum: 1.
     ///
-    /// An endpoint starts with 4 and gets more as its [health](super::EndpointHealth) allows. Keep
-    /// this value well below [`with_concurrency`](Self::with_concurrency): an endpoint that hangs
-    /// occupies this many exchanges.
+    /// An endpoint starts with 4 and gets more as its [health](super::EndpointHealth) allows.
     #[must_use]
     pub fn with_concurrency_per_endpoint(self, concurrency: usize) -> Self {
         Self {
@@ -250,6 +276,36 @@ impl Dispatcher {
         }
     }
 
+    /// Sends metrics to this hook.
+    #[must_use]
+    pub fn with_metrics(self, metrics: impl DeliveryMetrics + 'static) -> Self {
+        Self {
+            metrics: Some(Arc::new(metrics)),
+            ..self
+        }
+    }
+
+    /// Holds a delivery whose receiver responds with 400 or 401 while the [`SkewEstimator`] confirms
+    /// an error of the local clock. Default: off.
+    ///
+    /// - *Off*: the response is a permanent failure. The delivery stays replayable, and
+    ///   [`Handled::skew`] and [`DeliveryEvent::ClockSkewed`] tell the operator.
+    /// - *On*: the endpoint is held for 60 seconds at a time, and no attempt is counted. At the end
+    ///   of its lifetime the delivery is a dead letter.
+    #[must_use]
+    pub fn with_skew_hold(self) -> Self {
+        Self {
+            skew_hold: true,
+            ..self
+        }
+    }
+
+    fn record(&self, event: &DeliveryEvent<'_>) {
+        if let Some(metrics) = &self.metrics {
+            metrics.record(event);
+        }
+    }
+
     /// Stores an event with a delivery for each endpoint that subscribes to it. After this call
     /// returns, the event will be delivered.
     ///
@@ -262,9 +318,10 @@ impl Dispatcher {
     /// is safe.
     pub async fn send(&self, event: impl Into<StoredEvent> + Send) -> Result<Enqueued, StoreError> {
         let event = event.into();
-        let subscribers = self.endpoints.subscribers(&event.event_type).await?;
+        let subscribers = self.endpoints.subscribers(&event.event_type);
+        let subscribers = self.within(Limits::LOAD, subscribers).await?;
         let enqueue = Enqueue::to(event, subscribers, self.clock.now());
-        self.outbox.enqueue(enqueue).await
+        self.within(Limits::VERB, self.outbox.enqueue(enqueue)).await
     }
 }
 

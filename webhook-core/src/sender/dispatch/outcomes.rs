@@ -1,32 +1,81 @@
-//! Writes outcomes to the outbox, and retries failed writes.
+//! Turns: writes outcomes to the outbox and leases due deliveries; retries failed writes.
 
-use std::{collections::BTreeSet, mem};
+use std::{collections::BTreeSet, mem, time::Duration};
 
 use super::{
-    Handled,
+    Handled, Limits,
     exchange::{Finished, guarded},
-    round::{Ended, Round},
+    round::{Ended, Round, failed_unsent},
 };
-use crate::sender::{EndpointId, EndpointState, HealthEvent, Receipt, Settlement};
+use crate::sender::{
+    DeliveryEvent, Disposition, EndpointId, EndpointState, FailureReason, HealthEvent, Leases, Receipt,
+    Settlement, Turn, TurnRequest,
+};
 
 /// Number of consecutive failed writes after which the store itself is assumed to fail.
 const FAILURES: usize = 2;
 
+/// Number of failed writes of one outcome after which it is given up, and its event sent again.
+const MOST_FAILURES: u32 = 20;
+
 impl Round<'_> {
-    /// Writes outcomes, and those that could not be written before.
+    /// Writes outcomes and leases due deliveries, in one call of the outbox.
     ///
     /// The future must not be dropped before it ends: its outcomes would be lost and sent again.
+    pub(super) async fn turn(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
+        let finished = self.finished(ended);
+        let mut handled = Vec::new();
+        if !self.is_paused() {
+            handled = self.settle_again().await;
+            if self.is_paused() {
+                // the store has just failed
+                self.unwritten.extend(finished);
+                return handled;
+            }
+        }
+        let Some(lease) = self.lease_request(&finished).await else {
+            handled.extend(self.settle_now(finished).await);
+            return handled;
+        };
+        let settlements = finished
+            .iter()
+            .map(|outcome| outcome.settlement.clone())
+            .collect();
+        let request = TurnRequest {
+            settlements,
+            lease: Some(lease),
+        };
+        let dispatcher = self.dispatcher;
+        let begun = dispatcher.clock.monotonic();
+        let turn = dispatcher.within(Limits::VERB, dispatcher.outbox.turn(request));
+        let turn = self.exchanges.beside(turn).await;
+        let Some(Turn {
+            receipts,
+            leases,
+            next_due,
+        }) = self.keep(turn)
+        else {
+            // the store may have leased to this owner what this process does not know
+            if let Some(membership) = self.membership {
+                membership.retire();
+            }
+            handled.extend(self.settle_apart(finished).await);
+            return handled;
+        };
+        self.due_at = next_due;
+        let duration = dispatcher.clock.monotonic().saturating_sub(begun);
+        self.record_turn(receipts.len(), &leases, duration);
+        let Leases { leased, set_aside } = leases;
+        self.set_aside.extend(set_aside.into_iter().map(failed_unsent));
+        self.start(leased).await;
+        handled.extend(self.written(finished, receipts).await);
+        handled
+    }
+
+    /// Writes outcomes, and those that could not be written before.
     pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
         let finished = self.finished(ended);
-        let mut handled = match self.write(finished).await {
-            Ok(handled) => handled,
-            // one outcome may make the batch fail, so each is written alone
-            Err(several) if several.len() > 1 => self.write_each(several).await,
-            Err(one) => {
-                self.unwritten.extend(one);
-                Vec::new()
-            }
-        };
+        let mut handled = self.settle_now(finished).await;
         if !self.is_paused() {
             handled.extend(self.settle_again().await);
         }
@@ -36,18 +85,57 @@ impl Round<'_> {
     /// Writes unwritten outcomes whose leases have not ended.
     pub(super) async fn settle_again(&mut self) -> Vec<Handled> {
         let unwritten = mem::take(&mut self.unwritten);
-        self.write_each(unwritten).await
+        let handled = self.write_each(unwritten).await;
+        if let Some(membership) = self.membership {
+            let left = membership.leave_retired(self.dispatcher);
+            self.exchanges.beside(left).await;
+        }
+        handled
+    }
+
+    async fn settle_now(&mut self, finished: Vec<Finished>) -> Vec<Handled> {
+        match self.write(finished).await {
+            Ok(handled) => handled,
+            Err(outcomes) => self.settle_apart(outcomes).await,
+        }
+    }
+
+    /// Writes the outcomes of a failed batch: one of them may be the cause, so each is written
+    /// alone.
+    async fn settle_apart(&mut self, outcomes: Vec<Finished>) -> Vec<Handled> {
+        if outcomes.len() > 1 {
+            return self.write_each(outcomes).await;
+        }
+        self.unwritten.extend(outcomes);
+        Vec::new()
     }
 
     fn finished(&mut self, ended: Vec<Ended>) -> Vec<Finished> {
-        self.suspects -= ended.iter().filter(|ended| ended.is_suspect).count();
-        let mut finished: Vec<Finished> = ended
-            .into_iter()
-            .filter_map(|ended| self.keep(ended.result))
-            .collect();
-        // reported without a pause: the store still serves other endpoints
-        self.errors
-            .extend(finished.iter_mut().filter_map(|finished| finished.failure.take()));
+        let mut finished = Vec::with_capacity(ended.len());
+        for Ended {
+            is_suspect,
+            standing,
+            owner,
+            result,
+        } in ended
+        {
+            self.suspects -= usize::from(is_suspect);
+            match self.keep(result) {
+                Some(mut outcome) => {
+                    // reported without a pause: the store still serves other endpoints
+                    self.errors.extend(outcome.failure.take());
+                    finished.push(outcome);
+                }
+                // a panic of the host's policy leaves no outcome, and the lease of a living owner
+                // would never end
+                None => {
+                    self.release(standing, owner);
+                    if let Some(membership) = self.membership {
+                        membership.retire();
+                    }
+                }
+            }
+        }
         finished
     }
 
@@ -59,8 +147,7 @@ impl Round<'_> {
         while in_a_row < FAILURES
             && let Some(outcome) = outcomes.next()
         {
-            if outcome.lease_ends <= self.dispatcher.clock.now() {
-                // another dispatcher may hold the delivery, so its event is sent again
+            if self.is_lost(&outcome) {
                 continue;
             }
             match self.write(vec![outcome]).await {
@@ -78,23 +165,60 @@ impl Round<'_> {
         handled
     }
 
+    /// Gives up an outcome whose lease has ended, so that another dispatcher may hold the delivery,
+    /// or that cannot be written. Its event is sent again.
+    fn is_lost(&mut self, outcome: &Finished) -> bool {
+        let has_ended = outcome.lease_ends <= self.dispatcher.clock.now();
+        let cannot_be_written = outcome.failed_writes >= MOST_FAILURES;
+        if !has_ended && !cannot_be_written {
+            return false;
+        }
+        self.release(outcome.standing, outcome.settlement.owner);
+        if let Some(membership) = self.membership.filter(|_| cannot_be_written) {
+            membership.retire();
+        }
+        true
+    }
+
     /// Writes outcomes in one batch, or returns them.
     async fn write(&mut self, outcomes: Vec<Finished>) -> Result<Vec<Handled>, Vec<Finished>> {
         if outcomes.is_empty() {
             return Ok(Vec::new());
         }
         let settlements = outcomes.iter().map(|outcome| outcome.settlement.clone());
-        let receipts = self.dispatcher.outbox.settle(settlements.collect());
-        let receipts = self.exchanges.beside(receipts).await;
-        let Some(receipts) = self.keep(receipts) else {
-            return Err(outcomes);
-        };
+        let dispatcher = self.dispatcher;
+        let receipts = dispatcher.outbox.settle(settlements.collect());
+        let receipts = self
+            .exchanges
+            .beside(dispatcher.within(Limits::VERB, receipts))
+            .await;
+        match self.keep(receipts) {
+            Some(receipts) => Ok(self.written(outcomes, receipts).await),
+            None => Err(outcomes
+                .into_iter()
+                .map(|outcome| Finished {
+                    failed_writes: outcome.failed_writes.saturating_add(1),
+                    ..outcome
+                })
+                .collect()),
+        }
+    }
+
+    /// Reports written outcomes, frees their places, and disables endpoints that were given up.
+    async fn written(&mut self, outcomes: Vec<Finished>, receipts: Vec<Receipt>) -> Vec<Handled> {
         let mut disabled = BTreeSet::new();
         let mut handled = Vec::with_capacity(outcomes.len());
         for (outcome, receipt) in outcomes.into_iter().zip(receipts) {
+            self.release(outcome.standing, outcome.settlement.owner);
             let given_up = matches!(receipt.health, Some(HealthEvent::Disabled { .. }));
             let lease = given_up.then(|| outcome.lease());
             let mut written = outcome.written(receipt);
+            self.dispatcher.record(&DeliveryEvent::Settled {
+                delivery: &written.delivery,
+                disposition: written.disposition,
+                settled: written.settled,
+                health: written.health,
+            });
             if let Some(lease) = lease {
                 let endpoint = &written.delivery.endpoint;
                 written.endpoint_disabled =
@@ -103,15 +227,18 @@ impl Round<'_> {
             }
             handled.push(written);
         }
-        Ok(handled)
+        handled
     }
 
     /// Disables a failing endpoint, and resets its health only after that: after a crash in
     /// between, the next failure disables it again.
     async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
-        let endpoints = &self.dispatcher.endpoints;
-        let disabled = guarded(endpoints.set_state(endpoint, EndpointState::Disabled));
-        let disabled = self.exchanges.beside(disabled).await;
+        let dispatcher = self.dispatcher;
+        let disabled = guarded(dispatcher.endpoints.set_state(endpoint, EndpointState::Disabled));
+        let disabled = self
+            .exchanges
+            .beside(dispatcher.within(Limits::LOAD, disabled))
+            .await;
         let disabled = match disabled {
             Ok(disabled) => disabled,
             // reported without a pause: the next failure disables the endpoint again
@@ -120,14 +247,45 @@ impl Round<'_> {
                 return false;
             }
         };
-        let confirmed = self.dispatcher.outbox.settle(vec![lease]);
-        let confirmed = self.exchanges.beside(confirmed).await;
+        let confirmed = dispatcher.outbox.settle(vec![lease]);
+        let confirmed = self
+            .exchanges
+            .beside(dispatcher.within(Limits::VERB, confirmed))
+            .await;
         self.keep(confirmed);
         disabled
+    }
+
+    fn record_turn(&self, settled: usize, leases: &Leases, duration: Duration) {
+        let dispatcher = self.dispatcher;
+        for aside in &leases.set_aside {
+            let (delivery, reason) = (&aside.delivery, aside.reason);
+            dispatcher.record(&DeliveryEvent::SetAside { delivery, reason });
+        }
+        let age = |due_at| dispatcher.clock.now().duration_since(due_at).unwrap_or_default();
+        dispatcher.record(&DeliveryEvent::Turn {
+            settled,
+            leased: leases.leased.len(),
+            duration,
+            backlog_age: self.due_at.map(age).unwrap_or_default(),
+        });
     }
 }
 
 impl Finished {
+    /// Settlement for this lease that reports a disabled endpoint, without an attempt.
+    fn lease(&self) -> Settlement {
+        Settlement {
+            delivery: self.settlement.delivery.clone(),
+            fence: self.settlement.fence,
+            owner: self.settlement.owner,
+            disposition: Disposition::Failed(FailureReason::EndpointDisabled),
+            spent: false,
+            hold_endpoint_until: None,
+            attempt: None,
+        }
+    }
+
     /// Report for the host, after the settlement was written.
     fn written(self, Receipt { settled, health }: Receipt) -> Handled {
         Handled {
@@ -137,6 +295,7 @@ impl Finished {
             settled,
             endpoint_disabled: self.endpoint_disabled,
             health,
+            skew: self.skew,
         }
     }
 }

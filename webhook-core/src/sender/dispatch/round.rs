@@ -1,10 +1,12 @@
 //! State of one call: leases and running exchanges.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     mem,
     ops::{ControlFlow, Range},
     panic::AssertUnwindSafe,
     pin::pin,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -15,15 +17,19 @@ use futures_util::{
 };
 
 use super::{
-    Dispatcher, Handled,
-    exchange::{Finished, panicked},
+    Dispatcher, Handled, Limits,
+    exchange::{Finished, LoadedEndpoint, guarded, panicked},
+    membership::Membership,
 };
 use crate::{
     ports::StoreError,
-    sender::{Disposition, LeaseRequest, Leased, Leases, SetAside, Settled},
+    sender::{
+        DeliveryEvent, Disposition, Endpoint, EndpointId, InstanceId, LeaseRequest, Leased, Places, SetAside,
+        Settled, Standing,
+    },
 };
 
-/// Time by which a lease outlives the deadline of its exchange: to load, sign and settle.
+/// Time by which a lease by time outlives the deadline of its exchange: to load, sign and settle.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
 /// Maximum number of suspects at a time; with two, a crash would not show which one caused it.
@@ -33,112 +39,195 @@ const SUSPECTS: usize = 1;
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 const LONGEST_LOOK: Duration = Duration::from_secs(4);
 
-impl Dispatcher {
-    async fn lease(&self, limit: usize, suspects: usize) -> Result<Leases, StoreError> {
-        let now = self.clock.now();
-        let lease = self.deadline + LEASE_MARGIN;
-        let request = LeaseRequest {
-            now,
-            until: now.checked_add(lease).unwrap_or(now),
-            limit,
-            per_endpoint: self.concurrency_per_endpoint,
-            suspects,
-            quarantine_after: self.quarantine_after,
-        };
-        self.outbox.lease(&request).await
-    }
+/// Difference by which the wall clock falls behind the monotonic clock in a step back.
+const STEP_BACK: Duration = Duration::from_secs(1);
 
+impl Dispatcher {
     /// Delivers one leased event. Panics of the host's ports become values.
-    async fn end(&self, leased: Leased) -> Ended {
-        let is_suspect = leased.delivery.is_suspect();
-        let result = AssertUnwindSafe(self.work(leased)).catch_unwind().await;
+    async fn end(&self, leased: Leased, endpoint: LoadedEndpoint) -> Ended {
+        let delivery = &leased.delivery;
+        let (is_suspect, standing, owner) = (delivery.is_suspect(), leased.standing, delivery.owner);
+        let result = AssertUnwindSafe(self.work(leased, endpoint)).catch_unwind().await;
         let result = result.map_err(|panic| StoreError::unavailable(panicked("the exchange", &*panic)));
-        Ended { is_suspect, result }
+        Ended {
+            is_suspect,
+            standing,
+            owner,
+            result,
+        }
     }
 }
 
 /// End of a lease.
 pub(super) struct Ended {
     pub(super) is_suspect: bool,
+    pub(super) standing: Standing,
+    pub(super) owner: Option<InstanceId>,
     pub(super) result: Result<Finished, StoreError>,
 }
 
 /// The exchanges of one call.
 pub(super) struct Round<'d> {
     pub(super) dispatcher: &'d Dispatcher,
+    /// `None` for a single pass, whose leases end by time.
+    pub(super) membership: Option<&'d Membership>,
     pub(super) exchanges: Exchanges<'d>,
+    pub(super) places: Places,
     pub(super) suspects: usize,
-    /// Outcomes that could not be written yet.
+    /// Outcomes that could not be written yet. They keep their places.
     pub(super) unwritten: Vec<Finished>,
     /// Due deliveries that failed instead of being leased.
     pub(super) set_aside: Vec<Handled>,
     /// Store errors to report.
     pub(super) errors: Vec<StoreError>,
+    /// Number of deliveries that were leased.
+    pub(super) leased: usize,
+    /// Earliest due delivery after the last turn.
+    pub(super) due_at: Option<SystemTime>,
     /// Number of consecutive leases that returned nothing although deliveries were due.
     in_vain: u32,
     /// `true` after an error of the outbox or of the host's policy.
     pub(super) has_failed: bool,
     /// Time after such an error in which nothing is leased.
     pause: Range<SystemTime>,
+    /// Both clocks at the last turn.
+    clocks: (SystemTime, Duration),
 }
 
 impl<'d> Round<'d> {
-    pub(super) fn new(dispatcher: &'d Dispatcher) -> Self {
+    pub(super) fn new(dispatcher: &'d Dispatcher, membership: Option<&'d Membership>) -> Self {
         Self {
             dispatcher,
+            membership,
             exchanges: Exchanges::default(),
+            places: Places::new(dispatcher.concurrency),
             suspects: 0,
             unwritten: Vec::new(),
             set_aside: Vec::new(),
             errors: Vec::new(),
+            leased: 0,
+            due_at: None,
             in_vain: 0,
             has_failed: false,
             pause: SystemTime::UNIX_EPOCH..SystemTime::UNIX_EPOCH,
+            clocks: (dispatcher.clock.now(), dispatcher.clock.monotonic()),
         }
     }
 
-    /// Leases due deliveries for all free places; returns their number.
-    pub(super) async fn lease(&mut self) -> usize {
-        let (dispatcher, room) = (self.dispatcher, self.room());
+    /// Request for all places that are free when `finished` is settled; `None` if nothing may be
+    /// leased now.
+    pub(super) async fn lease_request(&mut self, finished: &[Finished]) -> Option<LeaseRequest> {
+        let mut places = self.places.clone();
+        for outcome in finished {
+            places.free(outcome.standing);
+        }
+        let (dispatcher, room) = (self.dispatcher, places.room());
         if room == 0 || self.is_paused() {
-            return 0;
+            return None;
         }
-        let suspects = SUSPECTS.saturating_sub(self.suspects);
-        let leases = self.exchanges.beside(dispatcher.lease(room, suspects)).await;
-        let Leases { leased, set_aside } = self.keep(leases).unwrap_or_default();
-        self.set_aside.extend(set_aside.into_iter().map(failed_unsent));
-        let count = leased.len();
-        if count > 0 {
-            self.in_vain = 0;
+        self.pull_forward_after_step().await?;
+        let owner = match self.membership {
+            None => None,
+            Some(membership) => {
+                let owner = self.exchanges.beside(membership.owner(dispatcher)).await;
+                self.keep(owner)?
+            }
+        };
+        let now = dispatcher.clock.now();
+        let by_time = now.checked_add(dispatcher.deadline + LEASE_MARGIN).unwrap_or(now);
+        Some(LeaseRequest {
+            now,
+            until: owner.map_or(by_time, |_| LeaseRequest::until_freed()),
+            owner,
+            limit: room,
+            bulkheads: places.bulkheads(dispatcher.concurrency_per_endpoint),
+            per_endpoint: dispatcher.concurrency_per_endpoint,
+            suspects: SUSPECTS.saturating_sub(self.suspects),
+            quarantine_after: dispatcher.quarantine_after,
+        })
+    }
+
+    /// Makes deliveries due that wait only because the wall clock was set back.
+    async fn pull_forward_after_step(&mut self) -> Option<()> {
+        let dispatcher = self.dispatcher;
+        let (now, monotonic) = (dispatcher.clock.now(), dispatcher.clock.monotonic());
+        let (wall, before) = mem::replace(&mut self.clocks, (now, monotonic));
+        let expected = wall.checked_add(monotonic.saturating_sub(before)).unwrap_or(wall);
+        if expected.duration_since(now).unwrap_or_default() > STEP_BACK {
+            let pulled = dispatcher.within(Limits::VERB, dispatcher.outbox.pull_forward(now));
+            let pulled = self.exchanges.beside(pulled).await;
+            self.keep(pulled)?;
         }
-        self.suspects += leased
-            .iter()
-            .filter(|leased| leased.delivery.is_suspect())
-            .count();
-        let exchanges = leased.into_iter().map(|leased| dispatcher.end(leased).boxed());
+        Some(())
+    }
+
+    /// Starts the exchanges of these leases, after their endpoints were loaded in one call.
+    pub(super) async fn start(&mut self, leased: Vec<Leased>) {
+        if leased.is_empty() {
+            return;
+        }
+        self.in_vain = 0;
+        self.leased += leased.len();
+        let dispatcher = self.dispatcher;
+        let now = dispatcher.clock.now();
+        for Leased {
+            delivery,
+            due_at,
+            standing,
+            ..
+        } in &leased
+        {
+            self.places.take(*standing);
+            self.suspects += usize::from(delivery.is_suspect());
+            if let Some(membership) = self.membership {
+                membership.hold(delivery.owner);
+            }
+            let lag = now.duration_since(*due_at).unwrap_or_default();
+            let delivery = &delivery.id;
+            dispatcher.record(&DeliveryEvent::Leased { delivery, lag });
+        }
+        let loaded = self.load_endpoints(&leased).await;
+        let exchanges = leased.into_iter().map(|leased| {
+            let endpoint = match &loaded {
+                // one unreadable row fails the whole call, so each is loaded alone
+                None => LoadedEndpoint::Unloaded,
+                Some(loaded) => LoadedEndpoint::Loaded(loaded.get(&leased.delivery.id.endpoint).cloned()),
+            };
+            dispatcher.end(leased, endpoint).boxed()
+        });
         self.exchanges.under_way.extend(exchanges);
-        count
+    }
+
+    async fn load_endpoints(&mut self, leased: &[Leased]) -> Option<BTreeMap<EndpointId, Arc<Endpoint>>> {
+        let ids: BTreeSet<&EndpointId> = leased.iter().map(|leased| &leased.delivery.id.endpoint).collect();
+        let ids: Vec<EndpointId> = ids.into_iter().cloned().collect();
+        let loaded = guarded(self.dispatcher.endpoints.load_many(&ids));
+        let loaded = self.dispatcher.within(Limits::LOAD, loaded);
+        let loaded = self.exchanges.beside(loaded).await.ok()?;
+        let loaded = loaded.into_iter();
+        Some(
+            loaded
+                .map(|endpoint| (endpoint.id.clone(), Arc::new(endpoint)))
+                .collect(),
+        )
     }
 
     /// Time of the next lease or of the next write of unwritten outcomes.
-    pub(super) async fn next_due(&mut self) -> Option<SystemTime> {
-        let (dispatcher, now) = (self.dispatcher, self.dispatcher.clock.now());
-        let writes_again = !self.unwritten.is_empty();
-        if self.room() == 0 && !writes_again {
+    pub(super) fn next_due(&mut self) -> Option<SystemTime> {
+        let now = self.dispatcher.clock.now();
+        if self.places.room() == 0 && self.unwritten.is_empty() {
             return None;
         }
         if self.pause.contains(&now) {
             return Some(self.pause.end);
         }
-        if writes_again {
+        if !self.unwritten.is_empty() {
             return Some(now);
         }
-        let due_at = self.exchanges.beside(dispatcher.outbox.next_due()).await;
-        match self.keep(due_at) {
-            None => Some(self.pause.end),
+        match self.due_at {
             // these deliveries could not be leased a moment ago, so wait before the next try
-            Some(Some(due_at)) if due_at <= now => Some(self.look_again(now)),
-            Some(due_at) => due_at,
+            Some(due_at) if due_at <= now => Some(self.look_again(now)),
+            due_at => due_at.filter(|due_at| *due_at < LeaseRequest::until_freed()),
         }
     }
 
@@ -147,28 +236,35 @@ impl<'d> Round<'d> {
         self.exchanges.ended().await
     }
 
-    /// Waits for the end of a lease, or for `wait`.
+    /// Waits for the end of a lease, for freed leases, or for `wait`.
     pub(super) async fn ended_or(
         &mut self,
         wait: impl Future<Output = ControlFlow<()>>,
     ) -> ControlFlow<(), Vec<Ended>> {
         let wait = pin!(wait);
+        let freed = async {
+            match self.membership {
+                Some(membership) => membership.freed().await,
+                None => std::future::pending().await,
+            }
+        };
+        // `wait` is polled first, so that a stop is seen even if exchanges end all the time
+        let wait = async {
+            match select(wait, pin!(freed)).await {
+                Either::Left((flow, _)) => flow,
+                Either::Right(_) => ControlFlow::Continue(()),
+            }
+        };
+        let wait = pin!(wait);
         if self.exchanges.is_empty() {
             return wait.await.map_continue(|()| Vec::new());
         }
-        // `wait` is polled first, so that a stop is seen even if exchanges end all the time
         match select(wait, pin!(self.exchanges.ended())).await {
             Either::Left((flow, ended)) => {
                 flow.map_continue(|()| ended.now_or_never().flatten().unwrap_or_default())
             }
             Either::Right((ended, _)) => ControlFlow::Continue(ended.unwrap_or_default()),
         }
-    }
-
-    /// Number of exchanges that may start. Unwritten outcomes keep their places.
-    fn room(&self) -> usize {
-        let taken = self.exchanges.under_way.len() + self.unwritten.len();
-        self.dispatcher.concurrency.saturating_sub(taken)
     }
 
     /// Returns `true` during the pause after an error.
@@ -191,10 +287,24 @@ impl<'d> Round<'d> {
         }
     }
 
+    /// Errors to report, also those of the heartbeat.
+    pub(super) fn take_errors(&mut self) -> impl Iterator<Item = StoreError> {
+        let beats = self.membership.map(Membership::take_errors).unwrap_or_default();
+        mem::take(&mut self.errors).into_iter().chain(beats)
+    }
+
     fn look_again(&mut self, now: SystemTime) -> SystemTime {
         let doubled = FIRST_LOOK.saturating_mul(2_u32.saturating_pow(self.in_vain));
         self.in_vain = self.in_vain.saturating_add(1);
         now.checked_add(doubled.min(LONGEST_LOOK)).unwrap_or(now)
+    }
+
+    /// Frees the place of a lease whose outcome is written or lost.
+    pub(super) fn release(&mut self, standing: Standing, owner: Option<InstanceId>) {
+        self.places.free(standing);
+        if let Some(membership) = self.membership {
+            membership.settle(owner);
+        }
     }
 }
 
@@ -236,7 +346,7 @@ impl Exchanges<'_> {
     }
 }
 
-fn failed_unsent(SetAside { delivery, reason }: SetAside) -> Handled {
+pub(super) fn failed_unsent(SetAside { delivery, reason }: SetAside) -> Handled {
     Handled {
         delivery,
         outcome: None,
@@ -244,5 +354,6 @@ fn failed_unsent(SetAside { delivery, reason }: SetAside) -> Handled {
         settled: Settled::Applied,
         endpoint_disabled: false,
         health: None,
+        skew: None,
     }
 }

@@ -1,8 +1,10 @@
 //! Drivers of a dispatcher: `run` for a service, `run_due` for a single pass.
 
-use std::{ops::ControlFlow, time::SystemTime};
+use std::{ops::ControlFlow, pin::pin, time::SystemTime};
 
-use super::{Dispatcher, Handled, Report, round::Round};
+use futures_util::future::select;
+
+use super::{Dispatcher, Handled, Report, membership::Membership, round::Round};
 use crate::ports::StoreError;
 
 /// Number of deliveries after which a round ends, to bound its report.
@@ -28,22 +30,24 @@ impl Dispatcher {
     /// - After an error of the endpoint store its deliveries are held for 10 seconds. All others
     ///   are sent.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
-        let mut round = Round::new(self);
+        let mut round = Round::new(self, None);
         let mut handled = Vec::new();
-        let mut leased = 0;
+        let mut ended = Vec::new();
         loop {
-            if leased < LONGEST_ROUND && !round.has_failed {
-                leased += round.lease().await;
+            if round.leased < LONGEST_ROUND && !round.has_failed {
+                handled.extend(round.turn(ended).await);
                 handled.append(&mut round.set_aside);
+            } else {
+                handled.extend(round.settle(ended).await);
             }
-            let Some(ended) = round.ended().await else {
+            let Some(next) = round.ended().await else {
                 break;
             };
-            handled.extend(round.settle(ended).await);
+            ended = next;
         }
         handled.extend(round.settle_again().await);
-        let next_due = if leased < LONGEST_ROUND {
-            round.next_due().await
+        let next_due = if round.leased < LONGEST_ROUND {
+            round.next_due()
         } else {
             self.outbox.next_due().await?
         };
@@ -74,15 +78,19 @@ impl Dispatcher {
     ///
     /// # Failures
     ///
-    /// - *Error of the outbox*: nothing is leased for 0.25 to 4 seconds; running exchanges
-    ///   continue. A failed batch is written one outcome at a time. Outcomes that fail again are
-    ///   retried after each pause until their lease ends, and then sent again. Each occupies one
-    ///   place of [`with_concurrency`](Self::with_concurrency). If only the response of the store
-    ///   was lost, the retry reports [`Settled::Stale`](crate::sender::Settled::Stale).
-    /// - *Error of the endpoint store*: the delivery and all others for its endpoint are
+    /// - *Error of the outbox, or no response within 20 seconds*: nothing is leased for 0.25 to 4
+    ///   seconds; running exchanges continue. A failed batch is written one outcome at a time.
+    ///   Outcomes that fail again are retried after each pause, 20 times, and then sent again. Each
+    ///   occupies one place of [`with_concurrency`](Self::with_concurrency). If only the response of
+    ///   the store was lost, the retry reports [`Settled::Stale`](crate::sender::Settled::Stale).
+    /// - *Unknown result of a lease*: the dispatcher joins the outbox as a new instance. The old one
+    ///   leaves as soon as its exchanges are settled, which frees leases that the store wrote and
+    ///   the dispatcher does not know.
+    /// - *Error of the endpoint store, or no response within 10 seconds*: the delivery and all others for its endpoint are
     ///   [held](crate::sender::Disposition::Held) for 10 seconds without a counted attempt. An
     ///   endpoint that could not be disabled is disabled at its next failure.
-    /// - *Panic of the transport*: a failed attempt.
+    /// - *Panic of the transport*: a failed attempt. A transport that does not end an exchange is
+    ///   abandoned 2 seconds after the deadline: a timeout.
     /// - *Panic of the endpoint store*: a `StoreError`.
     /// - *Panic of the outbox*: propagated to the caller of `run`.
     ///
@@ -114,37 +122,40 @@ impl Dispatcher {
     ) where
         F: Future<Output = ControlFlow<()>>,
     {
-        let mut round = Round::new(self);
-        loop {
-            round.lease().await;
-            let next_due = round.next_due().await;
-            round.set_aside.drain(..).map(Ok).for_each(&mut report);
-            round.errors.drain(..).map(Err).for_each(&mut report);
-            let ControlFlow::Continue(ended) = round.ended_or(wait(next_due)).await else {
-                break;
-            };
+        let membership = Membership::default();
+        let deliver = async {
+            let mut round = Round::new(self, Some(&membership));
+            let mut ended = Vec::new();
+            loop {
+                let handled = round.turn(ended).await;
+                let handled = round.set_aside.drain(..).chain(handled);
+                handled.map(Ok).for_each(&mut report);
+                let next_due = round.next_due();
+                round.take_errors().map(Err).for_each(&mut report);
+                let ControlFlow::Continue(next) = round.ended_or(wait(next_due)).await else {
+                    break;
+                };
+                ended = next;
+            }
+            while let Some(ended) = round.ended().await {
+                round
+                    .settle(ended)
+                    .await
+                    .into_iter()
+                    .map(Ok)
+                    .for_each(&mut report);
+            }
+            // a stop does not wait for the end of a pause
             round
-                .settle(ended)
+                .settle_again()
                 .await
                 .into_iter()
                 .map(Ok)
                 .for_each(&mut report);
-        }
-        while let Some(ended) = round.ended().await {
-            round
-                .settle(ended)
-                .await
-                .into_iter()
-                .map(Ok)
-                .for_each(&mut report);
-        }
-        // a stop does not wait for the end of a pause
-        round
-            .settle_again()
-            .await
-            .into_iter()
-            .map(Ok)
-            .for_each(&mut report);
-        round.errors.into_iter().map(Err).for_each(report);
+            membership.leave_all(self).await;
+            round.take_errors().map(Err).for_each(&mut report);
+        };
+        // the heartbeat never ends
+        select(pin!(deliver), pin!(membership.beat_forever(self))).await;
     }
 }

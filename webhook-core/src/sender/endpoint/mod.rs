@@ -35,7 +35,7 @@ pub use at_rest::SignersAtRest;
 pub use id::{EndpointId, InvalidEndpointId};
 pub use store::{EndpointStore, Inserted};
 
-use super::{Delivery, DeliveryId, Destination, term::terms};
+use super::{Classification, Delivery, DeliveryId, Destination, term::terms};
 use crate::{
     address::{AddressPolicy, RefusedAddress},
     event::{EventId, EventType},
@@ -99,6 +99,8 @@ pub struct Endpoint {
     pub signers: Signers,
     /// State of the endpoint.
     pub state: EndpointState,
+    /// Classification of its responses.
+    pub classification: Classification,
 }
 
 impl Endpoint {
@@ -125,6 +127,7 @@ impl Endpoint {
             events: EventFilter::All,
             signers: signers.into(),
             state: EndpointState::Enabled,
+            classification: Classification::Strict,
         })
     }
 
@@ -132,6 +135,15 @@ impl Endpoint {
     #[must_use]
     pub fn with_events(self, events: EventFilter) -> Self {
         Self { events, ..self }
+    }
+
+    /// Sets the classification of responses. Default: [`Classification::Strict`].
+    #[must_use]
+    pub fn with_classification(self, classification: Classification) -> Self {
+        Self {
+            classification,
+            ..self
+        }
     }
 
     /// Returns `true` if the endpoint is not disabled and its filter accepts this type.

@@ -26,9 +26,8 @@ pub enum Inserted {
 /// - **Isolation of unreadable rows.** [`subscribers`](Self::subscribers) needs neither signers nor
 ///   URL: it decrypts nothing, and returns an endpoint whose other columns are unreadable like any
 ///   other. The deliveries of that endpoint wait until [`load`](Self::load) can read it.
-/// - **Time limit.** Each method returns or fails well before a lease ends, which is the deadline
-///   of an exchange plus 30 seconds, 40 seconds by default. The dispatcher sets no limit of its
-///   own: a slower `load` loses the lease, and five lost leases quarantine the delivery.
+/// - **Time limit.** The dispatcher drops the future of a call after 10 seconds, and treats it as an
+///   error of the store.
 /// - **Secrets.** An attacker who can read the signers can forge messages. Write and read them with
 ///   [`SignersAtRest`](super::SignersAtRest), which encrypts them if the host has a key.
 ///
@@ -49,6 +48,23 @@ pub trait EndpointStore: Send + Sync {
     ///
     /// [`StoreError`] if the store fails or the row is unreadable.
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError>;
+
+    /// Loads several endpoints in one call; unknown ids are left out, the order is free.
+    ///
+    /// The dispatcher calls it once for each batch of leases. The default calls
+    /// [`load`](Self::load) for each id.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store fails or a row is unreadable. The dispatcher then loads each
+    /// endpoint alone, so that an unreadable row delays its own deliveries only.
+    async fn load_many(&self, ids: &[EndpointId]) -> Result<Vec<Endpoint>, StoreError> {
+        let mut endpoints = Vec::with_capacity(ids.len());
+        for id in ids {
+            endpoints.extend(self.load(id).await?);
+        }
+        Ok(endpoints)
+    }
 
     /// Ids of the endpoints that subscribe to this type, in ascending order.
     ///
@@ -82,6 +98,10 @@ impl<S: EndpointStore + ?Sized> EndpointStore for Arc<S> {
 
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
         (**self).load(id).await
+    }
+
+    async fn load_many(&self, ids: &[EndpointId]) -> Result<Vec<Endpoint>, StoreError> {
+        (**self).load_many(ids).await
     }
 
     async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {

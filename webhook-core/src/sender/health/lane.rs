@@ -7,7 +7,7 @@ use http::StatusCode;
 use super::{EndpointHealth, HealthEvent, Signal};
 use crate::{
     ports::TransportErrorKind,
-    sender::{Attempt, AttemptResult, Disposition, FailureReason, Settled, Settlement},
+    sender::{Attempt, AttemptResult, Disposition, FailureReason, Settled, Settlement, Standing},
 };
 
 /// State of an endpoint in the outbox, changed by settlements.
@@ -20,6 +20,8 @@ pub struct Lane {
     pub held_until: Option<SystemTime>,
     /// Health of the endpoint.
     pub health: EndpointHealth,
+    /// Bulkhead of the endpoint, by its last outcome.
+    pub standing: Standing,
 }
 
 impl Lane {
@@ -27,22 +29,23 @@ impl Lane {
     /// [`Delivery::settle`](crate::sender::Delivery::settle) has returned `settled`.
     ///
     /// - A hold is extended and never shortened, also by a stale settlement.
-    /// - A stale settlement does not change the health, so a repeated call changes nothing.
-    /// - A settlement that reports a disabled endpoint resets the health, whichever lease it has.
-    ///   An endpoint that is enabled again starts without its old failures.
+    /// - A stale settlement changes neither health nor standing, so a repeated call changes nothing.
+    /// - A settlement that reports a disabled endpoint resets both, whichever lease it has. An
+    ///   endpoint that is enabled again starts without its old failures.
     pub fn settle(&mut self, settlement: &Settlement, settled: Settled) -> Option<HealthEvent> {
         if settled == Settled::Unknown {
             return None;
         }
         self.held_until = self.held_until.max(settlement.hold_endpoint_until);
         if settlement.disposition == Disposition::Failed(FailureReason::EndpointDisabled) {
-            self.health = EndpointHealth::default();
+            (self.health, self.standing) = Default::default();
             return None;
         }
         let attempt = settlement
             .attempt
             .as_ref()
             .filter(|_| settled != Settled::Stale)?;
+        self.standing = Standing::after(attempt);
         let now = attempt.started_at.checked_add(attempt.duration)?;
         let event = self
             .health

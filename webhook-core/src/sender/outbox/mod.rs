@@ -12,10 +12,12 @@
 //! A host without a SQL store calls [`Dispatcher::send`](super::Dispatcher::send).
 
 mod enqueue;
+mod lease;
 mod missing;
 mod period;
 mod retention;
 mod select;
+mod turn;
 
 use std::sync::Arc;
 
@@ -24,58 +26,16 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 
 pub use enqueue::{Enqueue, Enqueued, StoredEvent, fan_out};
+pub(crate) use lease::QUARANTINE_AFTER;
+pub use lease::{LeaseRequest, Leased, Leases, SetAside};
 pub use missing::{EventPlace, Missing, MissingRequest};
 pub use period::Period;
 pub use retention::{PurgeRequest, Retention};
 pub use select::{DeliveryFilter, Page, ReplayRequest};
+pub use turn::{Turn, TurnRequest};
 
-use super::{Attempt, Delivery, DeliveryId, Endpoint, FailureReason, Receipt, Settlement};
+use super::{Attempt, Delivery, DeliveryId, Departure, Endpoint, Heartbeat, InstanceId, Receipt, Settlement};
 use crate::ports::StoreError;
-
-/// Arguments of [`Outbox::lease`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct LeaseRequest {
-    /// Current time.
-    pub now: SystemTime,
-    /// End of the leases.
-    pub until: SystemTime,
-    /// Maximum number of deliveries.
-    pub limit: usize,
-    /// Maximum number of leased deliveries of one endpoint, existing leases included.
-    pub per_endpoint: usize,
-    /// Maximum number of [suspects](Delivery::is_suspect) among them; 0 while the dispatcher holds
-    /// one.
-    pub suspects: usize,
-    /// Number of consecutive lost leases at which a delivery is quarantined instead of leased.
-    pub quarantine_after: u32,
-}
-
-/// Result of [`Outbox::lease`].
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Leases {
-    /// Deliveries that were leased.
-    pub leased: Vec<Leased>,
-    /// Deliveries that were due and became dead letters instead.
-    pub set_aside: Vec<SetAside>,
-}
-
-/// Due delivery that became a dead letter instead of being leased.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct SetAside {
-    /// Identifier of the delivery.
-    pub delivery: DeliveryId,
-    /// [`FailureReason::Quarantined`] or [`FailureReason::Unreadable`].
-    pub reason: FailureReason,
-}
-
-/// Leased delivery with its event.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Leased {
-    /// Delivery after the lease; settle it with its `fence`.
-    pub delivery: Delivery,
-    /// Event to send.
-    pub event: StoredEvent,
-}
 
 /// Store of events and their deliveries, before and after they are delivered.
 ///
@@ -83,12 +43,18 @@ pub struct Leased {
 ///
 /// - **Atomicity.** Each method is one atomic step. Concurrent calls see no intermediate state, and
 ///   a crash leaves all changes of a call or none.
-/// - **Durability.** The results of [`enqueue`](Self::enqueue) and [`settle`](Self::settle) survive
-///   a crash of the machine.
+/// - **Durability.** The results of [`enqueue`](Self::enqueue) and [`join`](Self::join) survive a
+///   crash of the machine. So do those of [`settle`](Self::settle) and [`turn`](Self::turn), unless
+///   the host chooses otherwise: losing them costs a repeated attempt.
 /// - **Rules of a row.** [`Delivery`] and [`Lane`](super::Lane) contain the rules. In one
-///   transaction load the row, call [`Delivery::lease`], [`Delivery::settle`] or
-///   [`Delivery::replay`], and write the row. The endpoint's row changes likewise by
+///   transaction load the row, call [`Delivery::lease`], [`Delivery::settle`], [`Delivery::free`]
+///   or [`Delivery::replay`], and write the row. The endpoint's row changes likewise by
 ///   [`Lane::settle`](super::Lane::settle).
+/// - **Owners of leases.** A store either implements [`join`](Self::join), [`beat`](Self::beat) and
+///   [`leave`](Self::leave), or none of them. Without them its leases end by time.
+/// - **Time limit.** The dispatcher drops the future of a call after 20 seconds, of a heartbeat
+///   after 3. The call then counts as failed with an unknown result. The store must free what the
+///   dropped call held, such as a connection.
 /// - **Unreadable rows.** If a lease finds an unreadable delivery or event, it writes
 ///   [`Delivery::unreadable`] and continues with the others. A row with an unreadable id is removed
 ///   from the live deliveries; only [`list`](Self::list) reports it, as an error.
@@ -113,9 +79,10 @@ pub trait Outbox: Send + Sync {
     ///
     /// - A delivery is due if it is not final, `due_at <= now`, and its endpoint is not held beyond
     ///   `now`.
-    /// - An endpoint gets at most `per_endpoint` leases, or fewer if its
-    ///   [health](super::EndpointHealth::limit) says so, minus its valid leases (`Leased` and
-    ///   `due_at > now`).
+    /// - An endpoint gets at most [`LeaseRequest::limit_of`] leases, minus its valid leases
+    ///   (`Leased` and `due_at > now`).
+    /// - All endpoints together get at most the leases of their [bulkheads](LeaseRequest::bulkheads).
+    /// - An owner that is not an instance, because it has left or was removed, gets no lease.
     /// - Endpoints take turns, one delivery per turn, until `limit` is reached. Endpoints that
     ///   never had a turn come first, then the endpoint with the oldest turn. Within an endpoint
     ///   the order is `due_at`, then the id.
@@ -145,6 +112,97 @@ pub trait Outbox: Send + Sync {
     /// the first call wrote. The dispatcher repeats a failed batch one settlement at a time, so a
     /// row that cannot be written must not make other settlements fail.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError>;
+
+    /// Settles outcomes, then leases due deliveries, in one step and few round trips.
+    ///
+    /// The default implementation calls [`settle`](Self::settle), [`lease`](Self::lease) and
+    /// [`next_due`](Self::next_due). A store that overrides it writes all of it or nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the result is unknown, as for the three methods.
+    async fn turn(&self, request: TurnRequest) -> Result<Turn, StoreError> {
+        let receipts = match request.settlements {
+            none if none.is_empty() => Vec::new(),
+            settlements => self.settle(settlements).await?,
+        };
+        let Some(lease) = request.lease else {
+            return Ok(Turn {
+                receipts,
+                ..Turn::default()
+            });
+        };
+        let leases = self.lease(&lease).await?;
+        let next_due = if leases.leased.len() < lease.limit {
+            self.next_due().await?
+        } else {
+            None
+        };
+        Ok(Turn {
+            receipts,
+            leases,
+            next_due,
+        })
+    }
+
+    /// Registers a dispatcher as an owner of leases; the id survives a crash of the machine.
+    ///
+    /// Returns `None` if the store has no owners. This is the default: leases end by time.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the result is unknown. An instance that no dispatcher knows of never
+    /// beats, so another instance removes it.
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        Ok(None)
+    }
+
+    /// Changes the heartbeat counter of `instance`; returns the counters of all instances.
+    ///
+    /// An instance that is missing in the result was removed, and must join again.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store fails.
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        let _ = instance;
+        Ok(Vec::new())
+    }
+
+    /// Removes an instance and [frees](Delivery::free) its leases, which are due at once; returns their
+    /// number.
+    ///
+    /// - If the departure is [`Departure::Silent`] with a counter that has changed, nothing is
+    ///   removed.
+    /// - A concurrent lease of the instance either is freed too or leases nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the result is unknown. A repeated call frees the leases that are left.
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        let _ = (instance, departure, now);
+        Ok(0)
+    }
+
+    /// [Pulls](Delivery::pull_forward) each delivery that was never attempted forward to `now`;
+    /// returns their number.
+    ///
+    /// A dispatcher calls it when it joins, and when its clock was set back. Otherwise events that
+    /// were accepted before the step would wait until the clock shows that time again. The default
+    /// does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the result is unknown.
+    async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
+        let _ = now;
+        Ok(0)
+    }
 
     /// Earliest time at which a delivery is due.
     ///
@@ -218,6 +276,31 @@ impl<S: Outbox + ?Sized> Outbox for Arc<S> {
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
         (**self).settle(settlements).await
+    }
+
+    async fn turn(&self, request: TurnRequest) -> Result<Turn, StoreError> {
+        (**self).turn(request).await
+    }
+
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        (**self).join().await
+    }
+
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        (**self).beat(instance).await
+    }
+
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        (**self).leave(instance, departure, now).await
+    }
+
+    async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
+        (**self).pull_forward(now).await
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {

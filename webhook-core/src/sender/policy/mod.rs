@@ -3,6 +3,7 @@
 //! - [`DeliveryPolicy::admit`] decides if a leased delivery is sent.
 //! - [`DeliveryPolicy::after_attempt`] decides on the outcome of an attempt.
 //! - [`DeliveryPolicy::postpone`] decides on a failure of the endpoint store.
+//! - [`DeliveryPolicy::hold_for_skew`] decides on a refusal that a wrong local clock explains.
 //!
 //! Each returns a [`DeliveryDecision`], a value that names all effects. This module stores, sends
 //! and waits for nothing.
@@ -10,7 +11,9 @@
 //! ```
 //! use std::time::{Duration, SystemTime};
 //! use http::StatusCode;
-//! use webhook_core::sender::{Delivery, DeliveryId, DeliveryPolicy, Disposition, AttemptOutcome};
+//! use webhook_core::sender::{
+//!     AttemptOutcome, Classification, Delivery, DeliveryId, DeliveryPolicy, Disposition,
+//! };
 //!
 //! let now = SystemTime::UNIX_EPOCH;
 //! let id = DeliveryId { event: "evt_1".parse()?, endpoint: "ep_1".parse()? };
@@ -21,7 +24,8 @@
 //!     status: StatusCode::INTERNAL_SERVER_ERROR,
 //!     retry_after: Some(Duration::from_secs(120)),
 //! };
-//! let decision = DeliveryPolicy::default().after_attempt(&delivery, &outcome, now, u64::MAX / 2);
+//! let (strict, jitter) = (Classification::Strict, u64::MAX / 2);
+//! let decision = DeliveryPolicy::default().after_attempt(&delivery, &outcome, strict, now, jitter);
 //! assert_eq!(decision.disposition, Disposition::Retry { due_at: now + Duration::from_secs(120) });
 //! assert!(decision.spent);
 //! # Ok::<_, Box<dyn std::error::Error>>(())
@@ -36,8 +40,8 @@ use std::{
 use http::StatusCode;
 
 use super::{
-    Attempt, AttemptClass, AttemptOutcome, Delivery, Disposition, Endpoint, EndpointState, FailureReason,
-    Schedule, Settlement, classify, schedule::jittered,
+    Attempt, AttemptClass, AttemptOutcome, Classification, Delivery, Disposition, Endpoint, EndpointState,
+    FailureReason, Schedule, Settlement, schedule::jittered,
 };
 use crate::ports::TransportErrorKind;
 
@@ -55,14 +59,17 @@ const PAUSE_CHECK: Duration = Duration::from_secs(60);
 /// Hold of an endpoint that could not be loaded or disabled.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 
-type Classification = Arc<dyn Fn(&AttemptOutcome) -> AttemptClass + Send + Sync>;
+/// Hold of an endpoint whose refusals the error of the local clock explains.
+const SKEW_PAUSE: Duration = Duration::from_secs(60);
+
+type Classify = Arc<dyn Fn(&AttemptOutcome) -> AttemptClass + Send + Sync>;
 
 /// Schedule, lifetime and classification of deliveries.
 #[derive(Clone)]
 pub struct DeliveryPolicy {
     schedule: Schedule,
     lifetime: Duration,
-    classification: Classification,
+    classify: Option<Classify>,
 }
 
 /// Decision on a leased delivery.
@@ -101,6 +108,7 @@ impl DeliveryDecision {
         Settlement {
             delivery: leased.id.clone(),
             fence: leased.fence,
+            owner: leased.owner,
             disposition: self.disposition,
             spent: self.spent,
             hold_endpoint_until: self.hold_endpoint_until,
@@ -120,7 +128,7 @@ impl DeliveryPolicy {
         Self {
             schedule,
             lifetime,
-            classification: Arc::new(classify),
+            classify: None,
         }
     }
 
@@ -133,14 +141,15 @@ impl DeliveryPolicy {
         Self { lifetime, ..self }
     }
 
-    /// Replaces the classification of outcomes. Fall back on [`classify`], the default.
+    /// Replaces the classification of outcomes for all endpoints, whatever their
+    /// [`Endpoint::classification`]. Fall back on [`Classification::classify`].
     #[must_use]
     pub fn with_classification(
         self,
         classification: impl Fn(&AttemptOutcome) -> AttemptClass + Send + Sync + 'static,
     ) -> Self {
         Self {
-            classification: Arc::new(classification),
+            classify: Some(Arc::new(classification)),
             ..self
         }
     }
@@ -191,7 +200,8 @@ impl DeliveryPolicy {
         }
     }
 
-    /// Decides on the outcome of an attempt that ended at `now`.
+    /// Decides on the outcome of an attempt that ended at `now`, to an endpoint with this
+    /// classification.
     ///
     /// `jitter` is a uniformly random number. It spreads the delay of the schedule and never
     /// shortens `Retry-After`.
@@ -200,11 +210,16 @@ impl DeliveryPolicy {
         &self,
         delivery: &Delivery,
         outcome: &AttemptOutcome,
+        classification: Classification,
         now: SystemTime,
         jitter: u64,
     ) -> DeliveryDecision {
         let asked = outcome.retry_after().unwrap_or_default();
-        match (self.classification)(outcome) {
+        let class = match &self.classify {
+            Some(classify) => classify(outcome),
+            None => classification.classify(outcome),
+        };
+        match class {
             AttemptClass::Acked => DeliveryDecision::spent(Disposition::Acked),
             AttemptClass::PermanentFailure => {
                 DeliveryDecision::spent(Disposition::Failed(rejection(outcome)))
@@ -240,6 +255,18 @@ impl DeliveryPolicy {
     #[must_use]
     pub fn postpone(&self, delivery: &Delivery, now: SystemTime) -> DeliveryDecision {
         let due_at = later(now, STORE_PAUSE);
+        let held = self.unless_expired(delivery, Disposition::Held { due_at }, due_at);
+        DeliveryDecision {
+            hold_endpoint_until: Some(due_at),
+            ..DeliveryDecision::unsent(held)
+        }
+    }
+
+    /// Decides on a 400 or 401 response that the error of the local clock explains: the endpoint is
+    /// held for a minute and no attempt is counted, until the lifetime ends.
+    #[must_use]
+    pub fn hold_for_skew(&self, delivery: &Delivery, now: SystemTime) -> DeliveryDecision {
+        let due_at = later(now, SKEW_PAUSE);
         let held = self.unless_expired(delivery, Disposition::Held { due_at }, due_at);
         DeliveryDecision {
             hold_endpoint_until: Some(due_at),

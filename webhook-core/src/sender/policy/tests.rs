@@ -35,7 +35,7 @@ fn answered(status: u16, retry_after: Option<Duration>) -> AttemptOutcome {
 }
 
 fn decide(attempts: u32, outcome: &AttemptOutcome) -> DeliveryDecision {
-    DeliveryPolicy::default().after_attempt(&after(attempts), outcome, now(), MIDDLE)
+    DeliveryPolicy::default().after_attempt(&after(attempts), outcome, Classification::Strict, now(), MIDDLE)
 }
 
 /// W15: a delivery whose lease has ended is not sent, and no attempt is counted.
@@ -105,7 +105,13 @@ fn an_endless_lifetime_does_not_end() {
     let policy = DeliveryPolicy::default().with_lifetime(Duration::MAX);
     let endpoint = endpoint(EndpointState::Enabled);
     assert!(policy.admit(&after(0), Some(&endpoint), now()).is_ok());
-    let throttled = policy.after_attempt(&after(0), &answered(429, None), now(), MIDDLE);
+    let throttled = policy.after_attempt(
+        &after(0),
+        &answered(429, None),
+        Classification::Strict,
+        now(),
+        MIDDLE,
+    );
     assert!(matches!(throttled.disposition, Disposition::Held { .. }));
 }
 
@@ -115,7 +121,13 @@ fn a_429_is_bounded_by_the_lifetime() {
     let policy = DeliveryPolicy::default();
     let decide = |now| {
         policy
-            .after_attempt(&after(0), &answered(429, Some(HOUR)), now, MIDDLE)
+            .after_attempt(
+                &after(0),
+                &answered(429, Some(HOUR)),
+                Classification::Strict,
+                now,
+                MIDDLE,
+            )
             .disposition
     };
     let last = now() + 71 * HOUR - Duration::from_secs(1);
@@ -178,16 +190,28 @@ fn a_host_may_classify_differently() {
             status: StatusCode::NOT_FOUND,
             ..
         } => AttemptClass::Retry,
-        other => classify(other),
+        other => Classification::Strict.classify(other),
     });
-    let decision = stubborn.after_attempt(&after(0), &answered(404, None), now(), MIDDLE);
+    let decision = stubborn.after_attempt(
+        &after(0),
+        &answered(404, None),
+        Classification::Strict,
+        now(),
+        MIDDLE,
+    );
     assert_eq!(
         decision.disposition,
         Disposition::Retry {
             due_at: now() + Duration::from_secs(60)
         }
     );
-    let decision = stubborn.after_attempt(&after(0), &answered(403, None), now(), MIDDLE);
+    let decision = stubborn.after_attempt(
+        &after(0),
+        &answered(403, None),
+        Classification::Strict,
+        now(),
+        MIDDLE,
+    );
     assert_eq!(decision.disposition, Disposition::Failed(FailureReason::Rejected));
 }
 
@@ -250,7 +274,7 @@ proptest! {
         let asked = Duration::from_secs(asked);
         let policy = DeliveryPolicy::default();
         let delivery = after(attempts);
-        let decision = policy.after_attempt(&delivery, &answered(status, Some(asked)), now(), jitter);
+        let decision = policy.after_attempt(&delivery, &answered(status, Some(asked)), Classification::Strict, now(), jitter);
         if let Disposition::Retry { due_at } | Disposition::Held { due_at } = decision.disposition {
             prop_assert!(due_at >= now() + asked);
             prop_assert!(due_at < delivery.started_at + policy.lifetime());
@@ -266,7 +290,7 @@ proptest! {
     #[test]
     fn every_outcome_at_any_time_is_decided(seconds: u32, attempts: u32, status in 100_u16..1000, jitter: u64) {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(seconds));
-        let decision = DeliveryPolicy::default().after_attempt(&after(attempts), &answered(status, None), now, jitter);
+        let decision = DeliveryPolicy::default().after_attempt(&after(attempts), &answered(status, None), Classification::Strict, now, jitter);
         let unsent = matches!(decision.disposition, Disposition::Held { .. } | Disposition::Failed(_));
         prop_assert!(decision.spent || unsent);
     }

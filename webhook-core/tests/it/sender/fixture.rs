@@ -108,6 +108,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
             endpoints.clone(),
             transport.clone(),
             clock.clone(),
+            clock.clone(),
             SeededEntropy::new(1),
         );
         Self {
@@ -125,6 +126,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
             outbox,
             self.endpoints.clone(),
             self.transport.clone(),
+            self.clock.clone(),
             self.clock.clone(),
             SeededEntropy::new(1),
         )

@@ -155,6 +155,7 @@ async fn failed_disabling_is_retried_at_next_failure() {
         endpoints,
         fixture.transport,
         fixture.clock.clone(),
+        fixture.clock.clone(),
         SeededEntropy::new(1),
     )
     .with_concurrency(1);

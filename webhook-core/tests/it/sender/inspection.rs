@@ -102,6 +102,7 @@ async fn attempt_log_has_duration() {
         fixture.endpoints.clone(),
         fixture.transport.clone(),
         clock,
+        fixture.clock.clone(),
         host_ports::testing::SeededEntropy::new(1),
     );
     fixture.send("evt_1").await;

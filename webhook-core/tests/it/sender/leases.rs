@@ -190,6 +190,7 @@ async fn a_lost_answer_is_delivered_again_and_processed_once() {
         fixture.endpoints.clone(),
         fixture.transport.clone(),
         clock.clone(),
+        fixture.clock.clone(),
         SeededEntropy::new(1),
     );
     fixture.send("evt_1").await;

@@ -9,8 +9,8 @@ use std::{
 use host_ports::testing::{ScriptedTransport, SeededEntropy};
 use http::StatusCode;
 use webhook_core::sender::{
-    DeliveryPolicy, DeliveryState, Dispatcher, Disposition, EndpointState, EndpointStore, FailureReason,
-    LeaseRequest, Outbox,
+    Bulkheads, DeliveryPolicy, DeliveryState, Dispatcher, Disposition, EndpointState, EndpointStore,
+    FailureReason, LeaseRequest, Outbox,
 };
 
 use super::{
@@ -35,6 +35,7 @@ fn dispatcher(fixture: &Scripted, endpoints: &Arc<FailingEndpoints>) -> Dispatch
         fixture.outbox.clone(),
         endpoints.clone(),
         fixture.transport.clone(),
+        fixture.clock.clone(),
         fixture.clock.clone(),
         SeededEntropy::new(1),
     )
@@ -138,6 +139,8 @@ async fn unwritten_410_is_retried() {
         now: fixture.now(),
         until: fixture.now() + LEASE,
         limit: 10,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 10,
         suspects: 1,
         quarantine_after: 5,

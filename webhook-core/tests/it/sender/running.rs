@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, pin::pin, sync::atomic::Ordering, time::Duration};
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use webhook_core::sender::{
-    AttemptOutcome, DeliveryFilter, DeliveryPolicy, DeliveryState, Outbox, Page, Schedule, classify,
+    AttemptOutcome, Classification, DeliveryFilter, DeliveryPolicy, DeliveryState, Outbox, Page, Schedule,
 };
 
 use super::{
@@ -272,7 +272,7 @@ async fn policy_panic_ends_one_lease() {
             retry_after: None,
         };
         assert_ne!(*outcome, teapot);
-        classify(outcome)
+        Classification::Strict.classify(outcome)
     });
     fixture.dispatcher = fixture.dispatcher.with_policy(policy);
     fixture.send("evt_1").await;

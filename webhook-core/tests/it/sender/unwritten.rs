@@ -130,7 +130,7 @@ async fn an_outcome_is_kept_as_long_as_its_lease() {
 async fn unwritten_outcomes_occupy_places() {
     let (fixture, failing, dispatcher) = sent().await;
     failing.broken.store(true, Ordering::Relaxed);
-    let dispatcher = dispatcher.with_concurrency(2);
+    let dispatcher = dispatcher.with_concurrency(4);
     let host = Host::default();
     let mut run = pin!(host.run(&dispatcher));
     proceed(&mut run).await;
@@ -146,6 +146,7 @@ async fn unwritten_outcomes_occupy_places() {
     fixture.clock.set(host.next_due().unwrap());
     host.wake.notify_one();
     proceed(&mut run).await;
+    // half of the places serve endpoints that have not answered yet
     assert_eq!((acked(&fixture).await, fixture.transport.hosts().len()), (2, 4));
 }
 

@@ -17,8 +17,9 @@ use webhook_core::{
     ports::StoreError,
     receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket},
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
-        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Settled, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
+        InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest,
+        Settled, Settlement,
     },
 };
 use webhook_core_conformance::simulation::{Invariant, Stores, simulate};
@@ -34,7 +35,7 @@ fn a_store_that_settles_without_a_fence_is_found() {
 /// W13, W15: a lease that is neither settled nor lost is found.
 #[test]
 fn a_dispatcher_that_forgets_to_settle_is_found() {
-    check(Flaw::NeverSettles, Invariant::StoppedDispatcherIsIdle);
+    check(Flaw::NeverSettles, Invariant::NothingIsLost);
 }
 
 /// W11, W14: an endpoint that is called before its `Retry-After` is found.
@@ -59,6 +60,18 @@ fn outbox_without_quarantine_is_found() {
 #[test]
 fn quarantine_of_wrong_delivery_is_found() {
     check(Flaw::ForgetsSuspects, Invariant::OnlyCrashersAreQuarantined);
+}
+
+/// W29: leases of a dead instance that are never freed are found.
+#[test]
+fn outbox_that_keeps_leases_of_the_dead_is_found() {
+    check(Flaw::KeepsLeases, Invariant::EverythingEnds);
+}
+
+/// W29: an instance that is removed although it lives is found.
+#[test]
+fn outbox_that_removes_the_living_is_found() {
+    check(Flaw::ForgetsHeartbeats, Invariant::AttemptsAreBounded);
 }
 
 /// W15: an event that was accepted and not stored is found.
@@ -143,6 +156,8 @@ enum Flaw {
     LeasesEarly,
     NeverSetsAside,
     ForgetsSuspects,
+    KeepsLeases,
+    ForgetsHeartbeats,
     LosesEvents,
     LosesOutcomes,
     LeavesOutMissing,
@@ -165,9 +180,12 @@ impl Flawed {
         self.flaw == flaw && self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
     }
 
-    async fn latest_fence(&self, delivery: &DeliveryId) -> u64 {
+    async fn latest_lease(&self, delivery: &DeliveryId) -> (u64, Option<InstanceId>) {
         let found = self.list(&DeliveryFilter::one(delivery), &Page::default()).await;
-        found.unwrap().first().map_or(0, |row| row.fence)
+        found
+            .unwrap()
+            .first()
+            .map_or((0, None), |row| (row.fence, row.owner))
     }
 }
 
@@ -204,12 +222,47 @@ impl Outbox for Flawed {
         }
         for settlement in &mut settlements {
             match self.flaw {
-                Flaw::SettlesWithoutFence => settlement.fence = self.latest_fence(&settlement.delivery).await,
+                Flaw::SettlesWithoutFence => {
+                    let latest = self.latest_lease(&settlement.delivery).await;
+                    (settlement.fence, settlement.owner) = latest;
+                }
                 Flaw::IgnoresHold => settlement.hold_endpoint_until = None,
                 _ => {}
             }
         }
         self.inner.settle(settlements).await
+    }
+
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        self.inner.join().await
+    }
+
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        let mut beats = self.inner.beat(instance).await?;
+        if self.flaw == Flaw::ForgetsHeartbeats {
+            beats.iter_mut().for_each(|beat| beat.counter = 0);
+        }
+        Ok(beats)
+    }
+
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        match self.flaw {
+            Flaw::KeepsLeases => Ok(0),
+            // the counter is not compared either
+            Flaw::ForgetsHeartbeats if departure != Departure::Stopped => {
+                let beats = self.inner.beat(InstanceId::new(u64::MAX)).await?;
+                let counter = beats.iter().find(|beat| beat.instance == instance);
+                let counter = counter.map_or(0, |beat| beat.counter);
+                let departure = Departure::Silent { counter };
+                self.inner.leave(instance, departure, now).await
+            }
+            _ => self.inner.leave(instance, departure, now).await,
+        }
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {

@@ -244,9 +244,16 @@ async fn dispatcher() {
     });
     let database = Arc::new(Database::connect(&url).await.unwrap());
     let transport = HyperTransport::new(loopback());
-    let dispatcher = Dispatcher::new(database.clone(), database, transport, clock, OsEntropy)
-        .with_address_policy(loopback())
-        .with_quarantine_after(BLAMELESS);
+    let dispatcher = Dispatcher::new(
+        database.clone(),
+        database,
+        transport,
+        clock,
+        timer_fn(tokio::time::sleep),
+        OsEntropy,
+    )
+    .with_address_policy(loopback())
+    .with_quarantine_after(BLAMELESS);
     let wait = |next_due: Option<SystemTime>| async move {
         // this process gets no notification of new events
         let look_again = clock.now() + Duration::from_secs(1);

@@ -9,8 +9,8 @@ use webhook_core::event::Envelope;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Delivery, DeliveryFilter, DeliveryId, Disposition, Endpoint, Enqueue, Enqueued, LeaseRequest, Leased,
-    Outbox, Page, Settled, Settlement, StoredEvent,
+    Bulkheads, Delivery, DeliveryFilter, DeliveryId, Disposition, Endpoint, Enqueue, Enqueued, LeaseRequest,
+    Leased, Outbox, Page, Settled, Settlement, StoredEvent,
 };
 use webhook_core::signature::Signer;
 
@@ -67,6 +67,8 @@ pub(crate) fn request(now: SystemTime, limit: usize) -> LeaseRequest {
         now,
         until: now + LEASE,
         limit,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 1_000,
         suspects: limit,
         quarantine_after: 5,
@@ -86,6 +88,7 @@ pub(crate) fn settlement(leased: &Leased, disposition: Disposition) -> Settlemen
     Settlement {
         delivery: leased.delivery.id.clone(),
         fence: leased.delivery.fence,
+        owner: leased.delivery.owner,
         disposition,
         spent: true,
         hold_endpoint_until: None,

@@ -31,7 +31,8 @@ CREATE TABLE webhook_endpoint (
     url     TEXT NOT NULL,
     events  TEXT,           -- subscribed types as JSON; null for all
     signers TEXT NOT NULL,  -- schemes and secrets as JSON
-    state   TEXT NOT NULL
+    state   TEXT NOT NULL,
+    classification TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE webhook_subscription (
@@ -56,6 +57,7 @@ CREATE TABLE webhook_delivery (
     due_at     INTEGER NOT NULL,
     attempts   INTEGER NOT NULL,
     fence      INTEGER NOT NULL,
+    owner      INTEGER,  -- instance that holds the lease
     started_at INTEGER NOT NULL,
     reason     TEXT,
     crashes    INTEGER NOT NULL,
@@ -79,9 +81,16 @@ CREATE TABLE webhook_lane (
     failures      INTEGER NOT NULL,
     failing_since INTEGER,
     pauses        INTEGER NOT NULL,
-    counts_from   INTEGER
+    counts_from   INTEGER,
+    standing      TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_lane_turn ON webhook_lane (last_turn, endpoint);
+
+-- dispatchers that own leases; numbers are never reused
+CREATE TABLE webhook_instance (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    counter INTEGER NOT NULL DEFAULT 0
+) STRICT;
 
 CREATE TABLE webhook_attempt (
     event      TEXT NOT NULL,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use webhook_core::event::{EventType, InvalidEventType};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Destination, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated,
+    Classification, Destination, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated,
     Rotation, SignersAtRest,
 };
 
@@ -34,6 +34,15 @@ impl EndpointStore for Database {
         Ok(self
             .read(move |connection| load(connection, &id, &signers))
             .await?)
+    }
+
+    async fn load_many(&self, ids: &[EndpointId]) -> Result<Vec<Endpoint>, StoreError> {
+        let (ids, signers) = (ids.to_vec(), self.signers.clone());
+        let loaded = self.read(move |connection| -> Result<Vec<Endpoint>, DatabaseError> {
+            let loaded = ids.iter().map(|id| load(connection, id, &signers));
+            loaded.filter_map(Result::transpose).collect()
+        });
+        Ok(loaded.await?)
     }
 
     async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
@@ -76,11 +85,13 @@ fn insert(
         .transpose()?
         .map(|types| types.text);
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO webhook_endpoint (id, url, events, signers, state) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO webhook_endpoint (id, url, events, signers, state, classification)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (id) DO NOTHING",
     )?;
     let (id, url) = (endpoint.id.as_str(), endpoint.url.as_str());
-    if statement.execute((id, url, events, signers, endpoint.state.as_str()))? == 0 {
+    let (state, classification) = (endpoint.state.as_str(), endpoint.classification.as_str());
+    if statement.execute((id, url, events, signers, state, classification))? == 0 {
         return Ok(Inserted::AlreadyExists);
     }
     let mut subscribe = transaction
@@ -96,8 +107,9 @@ fn load(
     id: &EndpointId,
     signers: &SignersAtRest,
 ) -> Result<Option<Endpoint>, DatabaseError> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, url, events, signers, state FROM webhook_endpoint WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = ?1",
+    )?;
     let found = statement.query_row([id.as_str()], Stored::from_row).optional()?;
     found.map(|stored| stored.read(signers)).transpose()
 }
@@ -142,6 +154,7 @@ struct Stored {
     events: EventFilter,
     signers: String,
     state: EndpointState,
+    classification: Classification,
 }
 
 impl Stored {
@@ -157,6 +170,7 @@ impl Stored {
             events,
             signers: row.get(3)?,
             state,
+            classification: row.get::<_, Term<_>>(5)?.0,
         })
     }
 
@@ -167,6 +181,7 @@ impl Stored {
             url: self.url,
             events: self.events,
             state: self.state,
+            classification: self.classification,
         })
     }
 }

@@ -12,7 +12,8 @@ use webhook_core::address::AddressPolicy;
 use webhook_core::ports;
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    DeliveryFilter, Endpoint, EndpointStore, FailureReason, LeaseRequest, Leases, Outbox, Page, SetAside,
+    Bulkheads, DeliveryFilter, Endpoint, EndpointStore, FailureReason, LeaseRequest, Leases, Outbox, Page,
+    SetAside,
 };
 use webhook_core::signature::Signer;
 
@@ -118,6 +119,8 @@ async fn lease(database: &Database) -> Leases {
         now,
         until: now + Duration::from_secs(40),
         limit: 10,
+        owner: None,
+        bulkheads: Bulkheads::OPEN,
         per_endpoint: 10,
         suspects: 10,
         quarantine_after: 5,

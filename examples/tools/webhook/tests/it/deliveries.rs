@@ -36,7 +36,14 @@ async fn failed_delivery(file: &Path) {
             .body(Bytes::from_static(b"no \x1b[31mthanks"));
         answer.map_err(TransportError::other)
     });
-    let dispatcher = Dispatcher::new(store.clone(), store.clone(), refusing, SystemClock, OsEntropy);
+    let dispatcher = Dispatcher::new(
+        store.clone(),
+        store.clone(),
+        refusing,
+        SystemClock,
+        timer_fn(tokio::time::sleep),
+        OsEntropy,
+    );
     let (id, kind, version) = ("evt_1".parse(), "charge.created".parse(), "1".parse());
     let event = Envelope::new(
         id.unwrap(),

@@ -11,8 +11,9 @@ use crate::simulation::{
 use webhook_core::{
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leased,
-        Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, SetAside, Settled, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
+        InstanceId, LeaseRequest, Leased, Leases, Missing, MissingRequest, Outbox, Page, Receipt,
+        ReplayRequest, SetAside, Settled, Settlement,
     },
 };
 
@@ -91,6 +92,49 @@ impl Outbox for SimulatedOutbox {
         }
         world.pass(self.actor, after).await?;
         Ok(receipts)
+    }
+
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        self.world.reach(self.actor).await?;
+        let joined = self.world.verb(self.inner.join()).await?;
+        self.world.tell(|| format!("{}: joins as {joined:?}", self.actor));
+        // a crash here leaves an instance that no process knows
+        self.world.pass(self.actor, CrashPoint::InJoin).await?;
+        Ok(joined)
+    }
+
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        self.world.reach(self.actor).await?;
+        self.world.verb(self.inner.beat(instance)).await
+    }
+
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        self.world.pass(self.actor, CrashPoint::InLeave).await?;
+        let freed = self
+            .world
+            .verb(self.inner.leave(instance, departure, now))
+            .await?;
+        self.world.tell(|| {
+            format!(
+                "{}: removes {instance} ({departure:?}): {freed} leases",
+                self.actor
+            )
+        });
+        if freed > 0 {
+            self.world.wake_dispatchers();
+        }
+        self.world.pass(self.actor, CrashPoint::InLeave).await?;
+        Ok(freed)
+    }
+
+    async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
+        self.world.reach(self.actor).await?;
+        self.world.verb(self.inner.pull_forward(now)).await
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {

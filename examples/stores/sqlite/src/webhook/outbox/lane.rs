@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction};
 use webhook_core::sender::{EndpointHealth, EndpointId, Lane};
 
-use crate::column::Time;
+use crate::column::{Term, Time};
 use crate::database::DatabaseError;
 
 /// Inserts the row of an unknown endpoint, unless it exists.
@@ -11,8 +11,8 @@ pub(super) fn open(transaction: &Transaction<'_>, endpoint: &EndpointId) -> Resu
     write(
         transaction,
         "INSERT INTO webhook_lane
-             (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+             (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from, standing)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
         endpoint,
         &Lane::default(),
     )
@@ -27,7 +27,7 @@ pub(super) fn update(
         transaction,
         "UPDATE webhook_lane
          SET held_until = ?2, concurrency = ?3, successes = ?4, failures = ?5, failing_since = ?6, pauses = ?7,
-             counts_from = ?8
+             counts_from = ?8, standing = ?9
          WHERE endpoint = ?1",
         endpoint,
         lane,
@@ -50,6 +50,7 @@ fn write(
         health.failing_since.map(Time),
         health.pauses,
         health.counts_from.map(Time),
+        lane.standing.as_str(),
     ))?;
     Ok(())
 }
@@ -59,7 +60,7 @@ pub(super) fn load(
     endpoint: &EndpointId,
 ) -> Result<Option<Lane>, DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "SELECT held_until, concurrency, successes, failures, failing_since, pauses, counts_from
+        "SELECT held_until, concurrency, successes, failures, failing_since, pauses, counts_from, standing
          FROM webhook_lane WHERE endpoint = ?1",
     )?;
     let lane = statement.query_row([endpoint.as_str()], |row| {
@@ -74,6 +75,7 @@ pub(super) fn load(
                 pauses: row.get(5)?,
                 counts_from: time(6)?,
             },
+            standing: row.get::<_, Term<_>>(7)?.0,
         })
     });
     Ok(lane.optional()?)

@@ -7,11 +7,11 @@ use rusqlite::{Row, Transaction};
 use webhook_core::event::EventId;
 use webhook_core::sender::{
     Delivery, DeliveryId, DeliveryState, FailureReason, Lease, LeaseRequest, Leased, Leases, SetAside,
-    StoredEvent,
+    Standing, StoredEvent,
 };
 
-use super::delivery;
-use crate::column::{Time, limit};
+use super::{delivery, instance};
+use crate::column::{Term, Time, limit};
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
 /// The statements for rows of one index and condition.
@@ -19,21 +19,31 @@ macro_rules! kind {
     ($index:literal, $condition:literal) => {
         Kind {
             lanes: concat!(
-                "SELECT endpoint, min(concurrency, ?2) - (
-                     SELECT count(*) FROM webhook_delivery AS held INDEXED BY webhook_delivery_leased
-                     WHERE held.endpoint = lane.endpoint AND held.state = 'leased' AND held.due_at > ?1
-                 ) AS room
-                 FROM webhook_lane AS lane
-                 WHERE (held_until IS NULL OR held_until <= ?1)
-                   AND EXISTS (
-                       SELECT 1 FROM webhook_delivery AS due INDEXED BY ",
+                "SELECT endpoint, standing, room FROM (
+                     SELECT endpoint, standing, room, last_turn,
+                            row_number() OVER (PARTITION BY standing ORDER BY last_turn, endpoint) AS place
+                     FROM (
+                         SELECT endpoint, standing, last_turn,
+                                min(concurrency, CASE standing WHEN 'answering' THEN ?2 ELSE ?3 END) - (
+                                    SELECT count(*) FROM webhook_delivery AS held INDEXED BY webhook_delivery_leased
+                                    WHERE held.endpoint = lane.endpoint AND held.state = 'leased' AND held.due_at > ?1
+                                ) AS room
+                         FROM webhook_lane AS lane
+                         WHERE (held_until IS NULL OR held_until <= ?1)
+                           AND EXISTS (
+                               SELECT 1 FROM webhook_delivery AS due INDEXED BY ",
                 $index,
-                " WHERE due.endpoint = lane.endpoint AND due.due_at <= ?1 AND ",
+                "              WHERE due.endpoint = lane.endpoint AND due.due_at <= ?1 AND ",
                 $condition,
-                ") AND room > 0 ORDER BY last_turn, endpoint LIMIT ?3"
+                "          )
+                     )
+                     WHERE room > 0
+                 )
+                 WHERE place <= CASE standing WHEN 'answering' THEN ?4 WHEN 'silent' THEN ?6 ELSE ?5 END
+                 ORDER BY last_turn, endpoint"
             ),
             due: concat!(
-                "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
+                "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner
                  FROM webhook_delivery INDEXED BY ",
                 $index,
                 " WHERE endpoint = ?1 AND due_at <= ?2 AND ",
@@ -47,22 +57,30 @@ macro_rules! kind {
 /// An endpoint that has a turn.
 struct Lane {
     endpoint: String,
+    standing: Standing,
     due: VecDeque<Delivery>,
 }
 
 /// Leases suspects first, as many as their limit allows, then other deliveries.
 pub(super) fn lease(transaction: &Transaction<'_>, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
     let mut leases = Leases::default();
+    if let Some(owner) = request.owner
+        && !instance::exists(transaction, owner)?
+    {
+        return Ok(leases);
+    }
+    let mut request = *request;
     let suspects = request.limit.min(request.suspects);
-    lease_those(transaction, request, (SUSPECTS, suspects), &mut leases)?;
-    lease_those(transaction, request, (OTHERS, request.limit), &mut leases)?;
+    lease_those(transaction, &mut request, (SUSPECTS, suspects), &mut leases)?;
+    let limit = request.limit;
+    lease_those(transaction, &mut request, (OTHERS, limit), &mut leases)?;
     Ok(leases)
 }
 
 /// Unreadable deliveries take no slot: after they are set aside the search is repeated.
 fn lease_those(
     transaction: &Transaction<'_>,
-    request: &LeaseRequest,
+    request: &mut LeaseRequest,
     (kind, limit): (Kind, usize),
     leases: &mut Leases,
 ) -> Result<(), DatabaseError> {
@@ -72,6 +90,9 @@ fn lease_those(
             ..*request
         };
         let more = look(transaction, &rest, kind)?;
+        for leased in &more.leased {
+            request.bulkheads.take(leased.standing);
+        }
         let is_clean = more.set_aside.is_empty();
         leases.leased.extend(more.leased);
         leases.set_aside.extend(more.set_aside);
@@ -103,11 +124,18 @@ fn look(transaction: &Transaction<'_>, request: &LeaseRequest, kind: Kind) -> Re
     let mut turn = last_turn(transaction)?;
     let mut events = Events::default();
     let mut leased = Vec::new();
-    while leased.len() < request.limit && lanes.iter().any(|lane| !lane.due.is_empty()) {
+    let mut bulkheads = request.bulkheads;
+    loop {
+        lanes.retain(|lane| !lane.due.is_empty() && bulkheads.room(lane.standing) > 0);
+        if lanes.is_empty() || leased.len() >= request.limit {
+            break;
+        }
         for lane in &mut lanes {
-            let Some(mut delivery) = lane.due.pop_front().filter(|_| leased.len() < request.limit) else {
+            let has_room = leased.len() < request.limit && bulkheads.room(lane.standing) > 0;
+            let Some(mut delivery) = lane.due.pop_front().filter(|_| has_room) else {
                 continue;
             };
+            let (due_at, standing) = (delivery.due_at, lane.standing);
             let Some(event) = events.load(transaction, &delivery.id.event)? else {
                 set_aside.push(aside(
                     transaction,
@@ -125,7 +153,13 @@ fn look(transaction: &Transaction<'_>, request: &LeaseRequest, kind: Kind) -> Re
                     turn += 1;
                     delivery::update(transaction, &delivery)?;
                     take_turn(transaction, &lane.endpoint, turn)?;
-                    leased.push(Leased { delivery, event });
+                    bulkheads.take(standing);
+                    leased.push(Leased {
+                        delivery,
+                        event,
+                        due_at,
+                        standing,
+                    });
                 }
             }
         }
@@ -144,7 +178,7 @@ fn aside(
 }
 
 /// The endpoints with due rows and free capacity, in the order of their turns, at most one for each
-/// lease.
+/// lease of their bulkhead.
 fn lanes(
     transaction: &Transaction<'_>,
     request: &LeaseRequest,
@@ -152,16 +186,23 @@ fn lanes(
     set_aside: &mut Vec<SetAside>,
 ) -> Result<Vec<Lane>, DatabaseError> {
     let mut statement = transaction.prepare_cached(kind.lanes)?;
+    let bulkheads = &request.bulkheads;
     let values = (
         Time(request.now),
         limit(request.per_endpoint),
+        limit(request.per_endpoint.min(bulkheads.per_unproven)),
         limit(request.limit),
+        limit(request.limit.min(bulkheads.room(Standing::Unproven))),
+        limit(request.limit.min(bulkheads.room(Standing::Silent))),
     );
-    let found = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let found = found.collect::<Result<Vec<(String, i64)>, _>>()?;
+    let found = statement.query_map(values, |row| {
+        let Term(standing) = row.get(1)?;
+        Ok((row.get(0)?, standing, row.get(2)?))
+    })?;
+    let found = found.collect::<Result<Vec<(String, Standing, i64)>, _>>()?;
 
     let most = limit(request.limit.saturating_sub(found.len())).saturating_add(1);
-    let lanes = found.into_iter().map(|(endpoint, room)| {
+    let lanes = found.into_iter().map(|(endpoint, standing, room)| {
         let rows = due(transaction, kind, (&endpoint, request.now, room.min(most)))?;
         let mut due = VecDeque::with_capacity(rows.len());
         for row in rows {
@@ -170,7 +211,11 @@ fn lanes(
                 Err(key) => set_aside.extend(unreadable(transaction, key, request.now)?),
             }
         }
-        Ok(Lane { endpoint, due })
+        Ok(Lane {
+            endpoint,
+            standing,
+            due,
+        })
     });
     lanes.collect()
 }
@@ -211,7 +256,7 @@ fn unreadable(
     now: SystemTime,
 ) -> Result<Option<SetAside>, DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "UPDATE webhook_delivery SET state = ?3, due_at = ?4, attempts = 0, started_at = ?4, reason = ?5, crashes = 0
+        "UPDATE webhook_delivery SET state = ?3, due_at = ?4, attempts = 0, started_at = ?4, reason = ?5, crashes = 0, owner = NULL
          WHERE event = ?1 AND endpoint = ?2",
     )?;
     let (state, reason) = (DeliveryState::DeadLetter, FailureReason::Unreadable);

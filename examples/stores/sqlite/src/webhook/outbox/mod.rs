@@ -6,6 +6,7 @@
 //! decides, and writes it back.
 
 mod delivery;
+mod instance;
 mod lane;
 mod lease;
 mod missing;
@@ -19,9 +20,9 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
-    Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
-    StoredEvent,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
+    InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt,
+    ReplayRequest, Retention, Settlement, StoredEvent, Turn, TurnRequest,
 };
 
 use super::endpoints;
@@ -44,13 +45,60 @@ impl Outbox for Database {
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
-        let settle = self.write(move |transaction| -> Result<_, DatabaseError> {
-            settlements
-                .iter()
-                .map(|settlement| settle::settle(transaction, settlement))
-                .collect()
+        Ok(self
+            .write(move |transaction| settle_all(transaction, &settlements))
+            .await?)
+    }
+
+    async fn turn(&self, request: TurnRequest) -> Result<Turn, StoreError> {
+        let turn = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let receipts = settle_all(transaction, &request.settlements)?;
+            let Some(request) = request.lease else {
+                return Ok(Turn {
+                    receipts,
+                    ..Turn::default()
+                });
+            };
+            let leases = lease::lease(transaction, &request)?;
+            let next_due = if leases.leased.len() < request.limit {
+                next_due(transaction)?
+            } else {
+                None
+            };
+            Ok(Turn {
+                receipts,
+                leases,
+                next_due,
+            })
         });
-        Ok(settle.await?)
+        Ok(turn.await?)
+    }
+
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        Ok(Some(self.write(instance::join).await?))
+    }
+
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        Ok(self
+            .write(move |transaction| instance::beat(transaction, instance))
+            .await?)
+    }
+
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        Ok(self
+            .write(move |transaction| instance::leave(transaction, instance, departure, now))
+            .await?)
+    }
+
+    async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
+        Ok(self
+            .write(move |transaction| instance::pull_forward(transaction, now))
+            .await?)
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
@@ -195,6 +243,16 @@ fn insert_event(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<()
         &event.body[..],
     ))?;
     Ok(())
+}
+
+fn settle_all(
+    transaction: &Transaction<'_>,
+    settlements: &[Settlement],
+) -> Result<Vec<Receipt>, DatabaseError> {
+    settlements
+        .iter()
+        .map(|settlement| settle::settle(transaction, settlement))
+        .collect()
 }
 
 fn next_due(connection: &Connection) -> Result<Option<SystemTime>, DatabaseError> {

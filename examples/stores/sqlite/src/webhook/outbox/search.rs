@@ -112,7 +112,7 @@ impl Search {
         };
         self.values.push(Value::Integer(rows));
         let mut statement = connection.prepare_cached(&format!(
-            "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes
+            "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner
              FROM {} WHERE {conditions} ORDER BY event, endpoint LIMIT ?",
             self.rows
         ))?;

@@ -1,0 +1,212 @@
+//! The dispatcher as an instance of its outbox: joining, heartbeats, and leaving.
+
+use std::{
+    collections::BTreeMap,
+    future::poll_fn,
+    mem,
+    sync::{Mutex, MutexGuard, PoisonError},
+    task::{Poll, Waker},
+    time::Duration,
+};
+
+use super::{Dispatcher, Limits};
+use crate::{
+    ports::StoreError,
+    sender::{BEAT, DeliveryEvent, Departure, Heartbeat, InstanceId, Liveness},
+};
+
+/// Instances of one call of `run`, shared by its delivery loop and its heartbeat.
+#[derive(Default)]
+pub(super) struct Membership(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    tenure: Tenure,
+    /// Number of unsettled leases of each instance that is or was ours.
+    leases: BTreeMap<InstanceId, usize>,
+    liveness: Liveness,
+    errors: Vec<StoreError>,
+    /// `true` after leases were freed that the delivery loop has not looked for.
+    has_freed: bool,
+    waker: Option<Waker>,
+}
+
+/// How the dispatcher owns its next leases.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Tenure {
+    /// It must join first.
+    #[default]
+    Outside,
+    /// The outbox has no owners: leases end by time.
+    ByTime,
+    /// It is this instance.
+    Instance(InstanceId),
+}
+
+impl Membership {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Owner of the next leases, after joining if necessary.
+    pub(super) async fn owner(&self, dispatcher: &Dispatcher) -> Result<Option<InstanceId>, StoreError> {
+        let tenure = self.state().tenure;
+        match tenure {
+            Tenure::ByTime => return Ok(None),
+            Tenure::Instance(instance) => return Ok(Some(instance)),
+            Tenure::Outside => {}
+        }
+        let joined = dispatcher.within(Limits::VERB, dispatcher.outbox.join()).await?;
+        self.state().tenure = match joined {
+            None => Tenure::ByTime,
+            Some(instance) => Tenure::Instance(instance),
+        };
+        if let Some(instance) = joined {
+            self.state().leases.insert(instance, 0);
+            self.beat(dispatcher, instance).await;
+        }
+        let now = dispatcher.clock.now();
+        let pulled = dispatcher.outbox.pull_forward(now);
+        dispatcher.within(Limits::VERB, pulled).await?;
+        Ok(joined)
+    }
+
+    /// Takes the owner of the next leases out of use, because a lease of unknown result may have
+    /// given it leases that this process does not know. It leaves when its known leases are settled,
+    /// which frees the unknown ones.
+    pub(super) fn retire(&self) {
+        let mut state = self.state();
+        if matches!(state.tenure, Tenure::Instance(_)) {
+            state.tenure = Tenure::Outside;
+        }
+    }
+
+    /// Counts leases of an owner.
+    pub(super) fn hold(&self, owner: Option<InstanceId>) {
+        self.change(owner, |count| count.saturating_add(1));
+    }
+
+    /// Counts the end of a lease.
+    pub(super) fn settle(&self, owner: Option<InstanceId>) {
+        self.change(owner, |count| count.saturating_sub(1));
+    }
+
+    fn change(&self, owner: Option<InstanceId>, change: impl FnOnce(usize) -> usize) {
+        let mut state = self.state();
+        if let Some(count) = owner.and_then(|owner| state.leases.get_mut(&owner)) {
+            *count = change(*count);
+        }
+    }
+
+    /// Lets retired instances without unsettled leases leave.
+    pub(super) async fn leave_retired(&self, dispatcher: &Dispatcher) {
+        let retired = {
+            let state = self.state();
+            let current = state.tenure;
+            let idle = state.leases.iter().filter(|(_, count)| **count == 0);
+            let retired = idle.filter(|(instance, _)| current != Tenure::Instance(**instance));
+            retired.map(|(instance, _)| *instance).collect::<Vec<_>>()
+        };
+        for instance in retired {
+            self.leave(dispatcher, instance).await;
+        }
+    }
+
+    /// Lets all instances leave, at the end of `run`. Unsettled leases are freed.
+    pub(super) async fn leave_all(&self, dispatcher: &Dispatcher) {
+        self.state().tenure = Tenure::Outside;
+        let instances: Vec<InstanceId> = self.state().leases.keys().copied().collect();
+        for instance in instances {
+            self.leave(dispatcher, instance).await;
+        }
+    }
+
+    async fn leave(&self, dispatcher: &Dispatcher, instance: InstanceId) {
+        let now = dispatcher.clock.now();
+        let left = dispatcher.outbox.leave(instance, Departure::Stopped, now);
+        match dispatcher.within(Limits::VERB, left).await {
+            Ok(freed) => {
+                let mut state = self.state();
+                state.leases.remove(&instance);
+                state.has_freed |= freed > 0;
+            }
+            // the next call tries again; without one, another instance observes the silence
+            Err(error) => self.state().errors.push(error),
+        }
+    }
+
+    /// Beats for ever, beside the delivery loop.
+    pub(super) async fn beat_forever(&self, dispatcher: &Dispatcher) {
+        loop {
+            dispatcher.timer.sleep(BEAT).await;
+            let instances: Vec<InstanceId> = self.state().leases.keys().copied().collect();
+            for instance in instances {
+                self.beat(dispatcher, instance).await;
+            }
+        }
+    }
+
+    /// Beats once, and frees the leases of instances that were silent for too long.
+    async fn beat(&self, dispatcher: &Dispatcher, instance: InstanceId) {
+        let beats = dispatcher.outbox.beat(instance);
+        let beats = match dispatcher.within(Limits::BEAT, beats).await {
+            Ok(beats) => beats,
+            Err(error) => return self.state().errors.push(error),
+        };
+        let dead = self.observe(instance, &beats, dispatcher.clock.monotonic());
+        for Heartbeat { instance, counter } in dead {
+            let (departure, now) = (Departure::Silent { counter }, dispatcher.clock.now());
+            let freed = dispatcher.outbox.leave(instance, departure, now);
+            match dispatcher.within(Limits::VERB, freed).await {
+                Ok(leases) => {
+                    dispatcher.record(&DeliveryEvent::Freed { instance, leases });
+                    self.wake();
+                }
+                Err(error) => self.state().errors.push(error),
+            }
+        }
+    }
+
+    /// Observes the heartbeats of all instances; returns the dead ones.
+    fn observe(&self, beating: InstanceId, beats: &[Heartbeat], now: Duration) -> Vec<Heartbeat> {
+        let mut state = self.state();
+        if beats.iter().all(|beat| beat.instance != beating) {
+            // it was declared dead, and its leases are freed already
+            state.leases.remove(&beating);
+            if state.tenure == Tenure::Instance(beating) {
+                state.tenure = Tenure::Outside;
+            }
+        }
+        let others = beats
+            .iter()
+            .filter(|beat| !state.leases.contains_key(&beat.instance));
+        let others: Vec<Heartbeat> = others.copied().collect();
+        state.liveness.observe(&others, now)
+    }
+
+    fn wake(&self) {
+        let mut state = self.state();
+        state.has_freed = true;
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Ends when leases were freed since the last call. Dropping the future loses nothing.
+    pub(super) async fn freed(&self) {
+        poll_fn(|context| {
+            let mut state = self.state();
+            if mem::take(&mut state.has_freed) {
+                return Poll::Ready(());
+            }
+            state.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Errors of the heartbeat since the last call.
+    pub(super) fn take_errors(&self) -> Vec<StoreError> {
+        mem::take(&mut self.state().errors)
+    }
+}
