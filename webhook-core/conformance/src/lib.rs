@@ -15,8 +15,9 @@ pub mod simulation;
 pub use host_ports_conformance::__store;
 #[doc(hidden)]
 pub use outbox::{
-    enqueue as outbox_enqueue, health as outbox_health, inspect as outbox_inspect, lease as outbox_lease,
-    missing as outbox_missing, settle as outbox_settle,
+    bulkhead as outbox_bulkhead, enqueue as outbox_enqueue, health as outbox_health,
+    inspect as outbox_inspect, instance as outbox_instance, lease as outbox_lease, missing as outbox_missing,
+    settle as outbox_settle,
 };
 
 /// Creates a test for each case of [`Outbox`](webhook_core::sender::Outbox):
@@ -24,9 +25,11 @@ pub use outbox::{
 #[macro_export]
 macro_rules! outbox {
     ($($test:tt)+) => {
+        $crate::outbox_bulkhead! { $($test)+ }
         $crate::outbox_enqueue! { $($test)+ }
         $crate::outbox_health! { $($test)+ }
         $crate::outbox_inspect! { $($test)+ }
+        $crate::outbox_instance! { $($test)+ }
         $crate::outbox_lease! { $($test)+ }
         $crate::outbox_missing! { $($test)+ }
         $crate::outbox_settle! { $($test)+ }

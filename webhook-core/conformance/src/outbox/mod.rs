@@ -1,9 +1,11 @@
 //! Test cases for implementations of [`Outbox`], in parts.
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
+pub mod bulkhead;
 pub mod enqueue;
 pub mod health;
 pub mod inspect;
+pub mod instance;
 pub mod lease;
 pub mod missing;
 pub mod settle;
@@ -12,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
-pub use {enqueue::*, health::*, inspect::*, lease::*, missing::*, settle::*};
+pub use {bulkhead::*, enqueue::*, health::*, inspect::*, instance::*, lease::*, missing::*, settle::*};
 
 use webhook_core::event::Envelope;
 use webhook_core::sender::{

@@ -22,6 +22,7 @@ CREATE TABLE webhook_ready (
     started_at BIGINT NOT NULL,
     reason     TEXT COLLATE "C",
     crashes    BIGINT NOT NULL,
+    owner      BIGINT,  -- instance that holds the lease
     PRIMARY KEY (event, endpoint)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX webhook_ready_due ON webhook_ready (endpoint, due_at, event);
@@ -40,15 +41,16 @@ CREATE TABLE webhook_finished (
     started_at BIGINT NOT NULL,
     reason     TEXT COLLATE "C",
     crashes    BIGINT NOT NULL,
+    owner      BIGINT,  -- always null
     PRIMARY KEY (event, endpoint)
 );
 CREATE INDEX webhook_finished_failed ON webhook_finished (event, endpoint)
     WHERE state IN ('permanent_failure', 'dead_letter');
 
 CREATE VIEW webhook_delivery AS
-    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes FROM webhook_ready
+    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner FROM webhook_ready
     UNION ALL
-    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes FROM webhook_finished;
+    SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner FROM webhook_finished;
 
 -- Turns, pauses and health of the endpoints. A change of a row of `webhook_ready` requires the lock
 -- of its lane. No column that changes is indexed, so that an update stays in its page.
@@ -61,9 +63,16 @@ CREATE TABLE webhook_lane (
     failures      BIGINT,
     failing_since BIGINT,
     pauses        BIGINT,
-    counts_from   BIGINT
+    counts_from   BIGINT,
+    standing      TEXT COLLATE "C"
 ) WITH (fillfactor = 50);
 CREATE SEQUENCE webhook_turn;
+
+-- dispatchers that own leases; numbers are never reused
+CREATE TABLE webhook_instance (
+    id      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    counter BIGINT NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
 
 CREATE TABLE webhook_attempt (
     event      TEXT COLLATE "C" NOT NULL,
@@ -83,7 +92,8 @@ CREATE TABLE webhook_endpoint (
     url     TEXT NOT NULL,
     events  TEXT[],         -- subscribed types; null for all
     signers TEXT NOT NULL,  -- schemes and secrets as JSON
-    state   TEXT COLLATE "C" NOT NULL
+    state   TEXT COLLATE "C" NOT NULL,
+    classification TEXT COLLATE "C" NOT NULL
 );
 CREATE TABLE webhook_subscription (
     event_type TEXT COLLATE "C" NOT NULL,  -- `*` for all

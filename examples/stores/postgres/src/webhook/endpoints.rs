@@ -32,6 +32,12 @@ impl EndpointStore for Database {
         Ok(loaded.await?)
     }
 
+    async fn load_many(&self, ids: &[EndpointId]) -> Result<Vec<Endpoint>, StoreError> {
+        let (ids, signers) = (ids.to_vec(), self.signers.clone());
+        let loaded = self.run(|pool| async move { load_many(&pool, &ids, &signers).await });
+        Ok(loaded.await?)
+    }
+
     async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
         let event_type = event_type.clone();
         let found = self.run(|pool| async move { subscribers(&pool, &event_type).await });
@@ -58,7 +64,8 @@ async fn insert(pool: &PgPool, endpoint: &Endpoint, signers: &str) -> Result<Ins
     };
     let inserted: bool = sqlx::query_scalar(
         "WITH inserted AS (
-             INSERT INTO webhook_endpoint (id, url, events, signers, state) VALUES ($1, $2, $3, $4, $5)
+             INSERT INTO webhook_endpoint (id, url, events, signers, state, classification)
+             VALUES ($1, $2, $3, $4, $5, $7)
              ON CONFLICT (id) DO NOTHING RETURNING id
          ), subscribed AS (
              INSERT INTO webhook_subscription (event_type, endpoint)
@@ -72,6 +79,7 @@ async fn insert(pool: &PgPool, endpoint: &Endpoint, signers: &str) -> Result<Ins
     .bind(signers)
     .bind(endpoint.state.as_str())
     .bind(EVERY_TYPE)
+    .bind(endpoint.classification.as_str())
     .fetch_one(pool)
     .await?;
     Ok(if inserted {
@@ -82,19 +90,38 @@ async fn insert(pool: &PgPool, endpoint: &Endpoint, signers: &str) -> Result<Ins
 }
 
 /// Columns in the order of the queries.
-type Columns = (String, String, Option<Vec<String>>, String, String);
+type Columns = (String, String, Option<Vec<String>>, String, String, String);
 
 async fn load(
     pool: &PgPool,
     id: &EndpointId,
     signers: &SignersAtRest,
 ) -> Result<Option<Endpoint>, DatabaseError> {
-    let found: Option<Columns> =
-        sqlx::query_as("SELECT id, url, events, signers, state FROM webhook_endpoint WHERE id = $1")
-            .bind(id.as_str())
-            .fetch_optional(pool)
-            .await?;
+    let found: Option<Columns> = sqlx::query_as(
+        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = $1",
+    )
+    .bind(id.as_str())
+    .fetch_optional(pool)
+    .await?;
     found.map(|columns| endpoint(columns, signers)).transpose()
+}
+
+async fn load_many(
+    pool: &PgPool,
+    ids: &[EndpointId],
+    signers: &SignersAtRest,
+) -> Result<Vec<Endpoint>, DatabaseError> {
+    let ids: Vec<&str> = ids.iter().map(EndpointId::as_str).collect();
+    let found: Vec<Columns> = sqlx::query_as(
+        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = ANY($1)",
+    )
+    .bind(ids)
+    .fetch_all(pool)
+    .await?;
+    found
+        .into_iter()
+        .map(|columns| endpoint(columns, signers))
+        .collect()
 }
 
 async fn load_locked(
@@ -103,7 +130,7 @@ async fn load_locked(
     signers: &SignersAtRest,
 ) -> Result<Option<Endpoint>, DatabaseError> {
     let found: Option<Columns> = sqlx::query_as(
-        "SELECT id, url, events, signers, state FROM webhook_endpoint WHERE id = $1 FOR UPDATE",
+        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = $1 FOR UPDATE",
     )
     .bind(id.as_str())
     .fetch_optional(&mut **transaction)
@@ -159,7 +186,7 @@ async fn rotate(
 }
 
 fn endpoint(
-    (id, url, events, stored, state): Columns,
+    (id, url, events, stored, state, classification): Columns,
     signers: &SignersAtRest,
 ) -> Result<Endpoint, DatabaseError> {
     let types = |types: Vec<String>| {
@@ -178,5 +205,6 @@ fn endpoint(
             .transpose()?
             .map_or(EventFilter::All, EventFilter::Only),
         state: term(&state)?,
+        classification: term(&classification)?,
     })
 }

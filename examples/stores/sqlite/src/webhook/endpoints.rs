@@ -9,8 +9,8 @@ use serde::Deserialize;
 use webhook_core::event::{EventType, InvalidEventType};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Classification, Destination, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated,
-    Rotation, SignersAtRest,
+    Classification, Destination, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted,
+    Rotated, Rotation, SignersAtRest,
 };
 
 use crate::column::Term;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use sqlx::{PgConnection, Postgres};
-use webhook_core::sender::{Delivery, DeliveryId, DeliveryState, FailureReason};
+use webhook_core::sender::{Delivery, DeliveryId, DeliveryState, FailureReason, InstanceId};
 
 use crate::column::{nanoseconds, number, term, time};
 use crate::database::DatabaseError;
@@ -14,21 +14,35 @@ use crate::database::DatabaseError;
 /// Columns in the order of [`Columns`].
 macro_rules! columns {
     () => {
-        "event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes"
+        "event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner"
     };
 }
 
 /// A stored row.
-pub(super) type Columns = (String, String, String, i64, i64, i64, i64, Option<String>, i64);
+pub(super) type Columns = (
+    String,
+    String,
+    String,
+    i64,
+    i64,
+    i64,
+    i64,
+    Option<String>,
+    i64,
+    Option<i64>,
+);
 
 pub(super) fn from_columns(row: &Columns) -> Result<Delivery, DatabaseError> {
-    let (_, _, state, due_at, attempts, fence, started_at, reason, crashes) = row;
+    let (_, _, state, due_at, attempts, fence, started_at, reason, crashes, owner) = row;
     Ok(Delivery {
         id: id_of(row)?,
         state: term(state)?,
         due_at: time(*due_at)?,
         attempts: number(*attempts)?,
         fence: number(*fence)?,
+        owner: owner
+            .map(|owner| number(owner).map(InstanceId::new))
+            .transpose()?,
         started_at: time(*started_at)?,
         reason: reason.as_deref().map(term).transpose()?,
         crashes: number(*crashes)?,
@@ -37,7 +51,7 @@ pub(super) fn from_columns(row: &Columns) -> Result<Delivery, DatabaseError> {
 
 /// A delivery for a row that [`from_columns`] could not read, if its ids are readable.
 pub(super) fn unreadable(row: &Columns) -> Result<Delivery, DatabaseError> {
-    let (_, _, _, due_at, attempts, fence, started_at, _, _) = row;
+    let (_, _, _, due_at, attempts, fence, started_at, _, _, _) = row;
     let delivery = Delivery::new(id_of(row)?, time(*due_at)?);
     let delivery = Delivery {
         attempts: number(*attempts).unwrap_or_default(),
@@ -59,8 +73,8 @@ fn id_of((event, endpoint, ..): &Columns) -> Result<DeliveryId, DatabaseError> {
 macro_rules! batch {
     () => {
         "unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[],
-                $9::bigint[])
-             AS batch (event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes)"
+                $9::bigint[], $10::bigint[])
+             AS batch (event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner)"
     };
 }
 
@@ -85,6 +99,9 @@ pub(super) fn bind<'q>(
             delivery.reason.map(FailureReason::as_str)
         }))
         .bind(column(deliveries, |delivery| i64::from(delivery.crashes)))
+        .bind(column(deliveries, |delivery| {
+            delivery.owner.map(|owner| owner.number().cast_signed())
+        }))
 }
 
 /// Updates live rows; finished ones move to the other table.
@@ -96,7 +113,8 @@ pub(super) async fn update(
     let change = concat!(
         "UPDATE webhook_ready AS ready
          SET state = batch.state, due_at = batch.due_at, attempts = batch.attempts, fence = batch.fence,
-             started_at = batch.started_at, reason = batch.reason, crashes = batch.crashes
+             started_at = batch.started_at, reason = batch.reason, crashes = batch.crashes,
+             owner = batch.owner
          FROM ",
         batch!(),
         " WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint"
@@ -152,7 +170,7 @@ pub(super) async fn remove(connection: &mut PgConnection, rows: &[Columns]) -> R
          )
          INSERT INTO webhook_finished (",
         columns!(),
-        ") SELECT event, endpoint, $3, due_at, attempts, fence, started_at, $4, crashes FROM removed"
+        ") SELECT event, endpoint, $3, due_at, attempts, fence, started_at, $4, crashes, NULL FROM removed"
     ))
     .bind(events)
     .bind(endpoints)

@@ -96,10 +96,10 @@ async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool
     let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
     let insert = sqlx::query(concat!(
         "WITH stored AS (
-             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($10, $11, $12, $13)
+             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($11, $12, $13, $14)
              ON CONFLICT (id) DO NOTHING RETURNING id
          ), batch AS MATERIALIZED (
-             SELECT batch.*, state = ANY($14) AS live FROM ",
+             SELECT batch.*, state = ANY($15) AS live FROM ",
         batch!(),
         " WHERE EXISTS (SELECT FROM stored)
          ), lane AS (

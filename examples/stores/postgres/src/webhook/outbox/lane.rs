@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use sqlx::{PgConnection, Postgres, Transaction};
-use webhook_core::sender::{EndpointHealth, EndpointId, Lane, LeaseRequest};
+use webhook_core::sender::{EndpointHealth, EndpointId, Lane, LeaseRequest, Standing};
 
 use crate::column::{limit, nanoseconds, number, term, time};
 use crate::database::DatabaseError;
@@ -33,15 +33,16 @@ pub(super) async fn hold(
 
 /// Locks these lanes and reads them.
 pub(super) async fn lock(
-    transaction: &mut Transaction<'_, Postgres>,
+    connection: &mut PgConnection,
     endpoints: &[&str],
 ) -> Result<HashMap<EndpointId, Lane>, DatabaseError> {
     let rows: Vec<Columns> = sqlx::query_as(
-        "SELECT endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from
+        "SELECT endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
+                standing
          FROM webhook_lane WHERE endpoint = ANY($1) ORDER BY endpoint FOR UPDATE",
     )
     .bind(endpoints)
-    .fetch_all(&mut **transaction)
+    .fetch_all(connection)
     .await?;
     rows.into_iter().map(from_columns).collect()
 }
@@ -56,6 +57,7 @@ type Columns = (
     Option<i64>,
     Option<i64>,
     Option<i64>,
+    Option<String>,
 );
 
 /// An unreadable lane is replaced by a new one: its values are soon measured again.
@@ -64,7 +66,7 @@ fn from_columns(row: Columns) -> Result<(EndpointId, Lane), DatabaseError> {
 }
 
 fn lane(
-    (_, held_until, limit, successes, failures, failing_since, pauses, counts_from): Columns,
+    (_, held_until, limit, successes, failures, failing_since, pauses, counts_from, standing): Columns,
 ) -> Result<Lane, DatabaseError> {
     let unknown = EndpointHealth::default();
     let count = |stored: Option<i64>, unknown| stored.map_or(Ok(unknown), number);
@@ -79,6 +81,7 @@ fn lane(
             pauses: count(pauses, unknown.pauses)?,
             counts_from: instant(counts_from)?,
         },
+        standing: standing.as_deref().map_or(Ok(Standing::default()), term)?,
     })
 }
 
@@ -94,6 +97,7 @@ pub(super) async fn update(
         return Ok(());
     }
     let endpoints: Vec<&str> = lanes.iter().map(|(endpoint, _)| endpoint.as_str()).collect();
+    let standings: Vec<&str> = lanes.iter().map(|(_, lane)| lane.standing.as_str()).collect();
     let held_until: Vec<Option<i64>> = lanes
         .iter()
         .map(|(_, lane)| lane.held_until.map(nanoseconds))
@@ -102,10 +106,11 @@ pub(super) async fn update(
         "UPDATE webhook_lane AS lane
          SET held_until = new.held_until, concurrency = new.concurrency, successes = new.successes,
              failures = new.failures, failing_since = new.failing_since, pauses = new.pauses,
-             counts_from = new.counts_from
+             counts_from = new.counts_from, standing = new.standing
          FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-                     $8::bigint[])
-             AS new (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from)
+                     $8::bigint[], $9::text[])
+             AS new (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
+                     standing)
          WHERE lane.endpoint = new.endpoint",
     )
     .bind(endpoints)
@@ -116,6 +121,7 @@ pub(super) async fn update(
     .bind(column(lanes, |health| health.failing_since.map(nanoseconds)))
     .bind(column(lanes, |health| i64::from(health.pauses)))
     .bind(column(lanes, |health| health.counts_from.map(nanoseconds)))
+    .bind(standings)
     .execute(connection)
     .await?;
     Ok(())
@@ -149,12 +155,20 @@ macro_rules! due_lanes {
     ($rows:expr) => {
         concat!(
             busy!($rows),
-            " SELECT lane.endpoint FROM busy JOIN webhook_lane AS lane USING (endpoint)
-              WHERE due_at <= $1 AND (held_until IS NULL OR held_until <= $1)
-                AND (SELECT count(*) FROM webhook_ready AS leased
-                     WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1)
-                    < least($2, coalesce(concurrency, $3))
-              ORDER BY last_turn, lane.endpoint LIMIT $4 FOR UPDATE OF lane SKIP LOCKED"
+            " SELECT lane.endpoint FROM (
+                  SELECT endpoint, standing, last_turn,
+                         row_number() OVER (PARTITION BY standing ORDER BY last_turn, endpoint) AS place
+                  FROM (
+                      SELECT endpoint, last_turn, concurrency, coalesce(standing, 'unproven') AS standing
+                      FROM busy JOIN webhook_lane USING (endpoint)
+                      WHERE due_at <= $1 AND (held_until IS NULL OR held_until <= $1)
+                  ) AS due
+                  WHERE (SELECT count(*) FROM webhook_ready AS leased
+                         WHERE leased.endpoint = due.endpoint AND leased.state = 'leased' AND leased.due_at > $1)
+                        < least(CASE standing WHEN 'answering' THEN $2 ELSE $3 END, coalesce(concurrency, $4))
+              ) AS free JOIN webhook_lane AS lane USING (endpoint)
+              WHERE place <= CASE free.standing WHEN 'answering' THEN $5 WHEN 'silent' THEN $7 ELSE $6 END
+              ORDER BY free.last_turn, lane.endpoint FOR UPDATE OF lane SKIP LOCKED"
         )
     };
 }
@@ -199,8 +213,13 @@ pub(super) async fn lock_free(
     let free = sqlx::query_scalar(lanes)
         .bind(nanoseconds(request.now))
         .bind(limit(request.per_endpoint))
+        .bind(limit(request.per_endpoint.min(request.bulkheads.per_unproven)))
         .bind(first_limit())
-        .bind(limit(request.limit));
+        .bind(limit(request.limit))
+        .bind(limit(
+            request.limit.min(request.bulkheads.room(Standing::Unproven)),
+        ))
+        .bind(limit(request.limit.min(request.bulkheads.room(Standing::Silent))));
     Ok(free.fetch_all(connection).await?)
 }
 

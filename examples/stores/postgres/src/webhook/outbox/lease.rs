@@ -5,26 +5,42 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sqlx::{PgConnection, PgPool};
-use webhook_core::sender::{Delivery, Lease, LeaseRequest, Leased, Leases, SetAside, StoredEvent};
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, PgConnection, Row};
+use webhook_core::sender::{Delivery, Lease, LeaseRequest, Leased, Leases, SetAside, Standing, StoredEvent};
 
 use super::delivery::{self, columns};
+use super::instance;
 use super::lane::{self, Kind, others, suspects};
 use crate::column::{limit, nanoseconds, term, time};
-use crate::database::{DatabaseError, begin};
+use crate::database::DatabaseError;
 
 /// Leases suspects first, as many as their limit allows, then other deliveries.
-pub(super) async fn lease(pool: &PgPool, request: &LeaseRequest) -> Result<Leases, DatabaseError> {
-    let mut transaction = begin(pool).await?;
+pub(super) async fn lease(
+    connection: &mut PgConnection,
+    request: &LeaseRequest,
+) -> Result<Leases, DatabaseError> {
     let mut leases = Leases::default();
+    if let Some(owner) = request.owner
+        && !instance::hold(connection, owner).await?
+    {
+        return Ok(leases);
+    }
+    let mut bulkheads = request.bulkheads;
     let suspects = request.limit.min(request.suspects);
     for (kind, limit) in [(Kind::Suspects, suspects), (Kind::Others, request.limit)] {
-        let limit = limit.saturating_sub(leases.leased.len());
-        let more = lease_those(&mut transaction, &LeaseRequest { limit, ..*request }, kind).await?;
+        let request = LeaseRequest {
+            limit: limit.saturating_sub(leases.leased.len()),
+            bulkheads,
+            ..*request
+        };
+        let more = lease_those(connection, &request, kind).await?;
+        for leased in &more.leased {
+            bulkheads.take(leased.standing);
+        }
         leases.leased.extend(more.leased);
         leases.set_aside.extend(more.set_aside);
     }
-    transaction.commit().await?;
     Ok(leases)
 }
 
@@ -80,12 +96,21 @@ struct Sorted {
     nameless: Vec<delivery::Columns>,
 }
 
+/// A due row, and the standing of its endpoint.
+type Due = (delivery::Columns, Standing);
+
 impl Sorted {
-    fn of(rows: &[delivery::Columns], events: &HashMap<String, StoredEvent>, request: &LeaseRequest) -> Self {
+    fn of(rows: &[Due], events: &HashMap<String, StoredEvent>, request: &LeaseRequest) -> Self {
         let mut sorted = Self::default();
-        for row in rows {
+        let mut bulkheads = request.bulkheads;
+        for (row, standing) in rows {
             match delivery::from_columns(row) {
-                Ok(delivery) => sorted.lease(delivery, events, request),
+                Ok(_) if bulkheads.room(*standing) == 0 => {}
+                Ok(delivery) => {
+                    if sorted.lease(delivery, *standing, events, request) {
+                        bulkheads.take(*standing);
+                    }
+                }
                 Err(_) => match delivery::unreadable(row) {
                     Ok(unreadable) => sorted.failed.push(unreadable),
                     Err(_) => sorted.nameless.push(row.clone()),
@@ -95,25 +120,34 @@ impl Sorted {
         sorted
     }
 
+    /// Returns `true` if the delivery is leased.
     fn lease(
         &mut self,
         mut delivery: Delivery,
+        standing: Standing,
         events: &HashMap<String, StoredEvent>,
         request: &LeaseRequest,
-    ) {
+    ) -> bool {
         let Some(event) = events.get(delivery.id.event.as_str()) else {
             self.failed.push(delivery.unreadable());
-            return;
+            return false;
         };
+        let due_at = delivery.due_at;
         match delivery.lease(request) {
-            Lease::Taken => self.leased.push(Leased {
-                delivery,
-                event: event.clone(),
-            }),
+            Lease::Taken => {
+                self.leased.push(Leased {
+                    delivery,
+                    event: event.clone(),
+                    due_at,
+                    standing,
+                });
+                return true;
+            }
             Lease::Quarantined => self.failed.push(delivery),
             // a finished state is an error in this table
             Lease::Refused => self.failed.push(delivery.unreadable()),
         }
+        false
     }
 
     fn is_clean(&self) -> bool {
@@ -124,14 +158,17 @@ impl Sorted {
 /// The statement of [`due`] by a condition on the rows.
 macro_rules! due_rows {
     ($rows:expr) => {
-        concat!("SELECT ", columns!(), "
-         FROM (SELECT ready.*, lane.last_turn,
+        concat!("SELECT ", columns!(), ", standing
+         FROM (SELECT ready.*, lane.last_turn, lane.standing,
                       row_number() OVER (PARTITION BY ready.endpoint ORDER BY ready.due_at, ready.event) AS turn
-               FROM (SELECT endpoint, last_turn, least($2, coalesce(concurrency, $6)) - (
-                         SELECT count(*) FROM webhook_ready AS leased
-                         WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1
-                     ) AS room
-                     FROM webhook_lane AS lane
+               FROM (SELECT endpoint, last_turn, standing,
+                            least(CASE standing WHEN 'answering' THEN $2 ELSE $7 END, coalesce(concurrency, $6)) - (
+                                SELECT count(*) FROM webhook_ready AS leased
+                                WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1
+                            ) AS room
+                     FROM (SELECT endpoint, last_turn, concurrency, held_until,
+                                  coalesce(standing, 'unproven') AS standing
+                           FROM webhook_lane) AS lane
                      WHERE endpoint = ANY($3) AND (held_until IS NULL OR held_until <= $1)) AS lane
                CROSS JOIN LATERAL (
                    SELECT * FROM webhook_ready AS ready
@@ -148,22 +185,31 @@ async fn due(
     lanes: &[String],
     request: &LeaseRequest,
     kind: Kind,
-) -> Result<Vec<delivery::Columns>, DatabaseError> {
+) -> Result<Vec<Due>, DatabaseError> {
     let most_of_one = request.limit.saturating_sub(lanes.len()).saturating_add(1);
     let rows = match kind {
         Kind::Suspects => due_rows!(suspects!()),
         Kind::Others => due_rows!(others!()),
     };
-    let due = sqlx::query_as(rows)
+    let due = sqlx::query(rows)
         .bind(nanoseconds(request.now))
         .bind(limit(request.per_endpoint))
         .bind(lanes)
         .bind(limit(most_of_one))
         .bind(limit(request.limit))
         .bind(lane::first_limit())
+        .bind(limit(request.per_endpoint.min(request.bulkheads.per_unproven)))
         .fetch_all(connection)
         .await?;
-    Ok(due)
+    let due = due.into_iter().map(|row: PgRow| {
+        let standing: String = row.try_get("standing")?;
+        // an unreadable standing is measured again
+        Ok((
+            delivery::Columns::from_row(&row)?,
+            term(&standing).unwrap_or_default(),
+        ))
+    });
+    due.collect()
 }
 
 /// Each endpoint once, in the order of its last turn.
@@ -181,9 +227,9 @@ fn last_turns<'a>(deliveries: &[&'a Delivery]) -> Vec<&'a str> {
 /// The readable events. A body is read once for any number of endpoints.
 async fn events(
     connection: &mut PgConnection,
-    rows: &[delivery::Columns],
+    rows: &[Due],
 ) -> Result<HashMap<String, StoredEvent>, DatabaseError> {
-    let ids: HashSet<&str> = rows.iter().map(|(event, ..)| event.as_str()).collect();
+    let ids: HashSet<&str> = rows.iter().map(|((event, ..), _)| event.as_str()).collect();
     let rows: Vec<(String, String, i64, Vec<u8>)> =
         sqlx::query_as("SELECT id, event_type, created_at, body FROM webhook_event WHERE id = ANY($1)")
             .bind(ids.into_iter().collect::<Vec<_>>())

@@ -9,21 +9,24 @@
 mod attempt;
 mod delivery;
 mod enqueue;
+mod instance;
 mod lane;
 mod lease;
 mod missing;
 mod retention;
 mod search;
 mod settle;
+mod turn;
 
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use sqlx::PgPool;
+use sqlx::PgExecutor;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, Enqueue, Enqueued, LeaseRequest, Leases,
-    Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
+    InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt,
+    ReplayRequest, Retention, Settlement, Turn, TurnRequest,
 };
 
 pub use self::enqueue::{enqueue_in, send_in};
@@ -38,14 +41,50 @@ impl Outbox for Database {
     }
 
     async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
-        let request = *request;
-        let leased = self.run(move |pool| async move { lease::lease(&pool, &request).await });
-        Ok(leased.await?)
+        let request = TurnRequest {
+            settlements: Vec::new(),
+            lease: Some(*request),
+        };
+        Ok(self.turn(request).await?.leases)
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
-        let settled = self.run(|pool| async move { settle::settle(&pool, &settlements).await });
-        Ok(settled.await?)
+        let request = TurnRequest {
+            settlements,
+            lease: None,
+        };
+        Ok(self.turn(request).await?.receipts)
+    }
+
+    async fn turn(&self, request: TurnRequest) -> Result<Turn, StoreError> {
+        let turn = self.run(|pool| async move { turn::turn(&pool, &request).await });
+        Ok(turn.await?)
+    }
+
+    async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
+        let joined = self.run(|pool| async move { instance::join(&pool).await });
+        Ok(Some(joined.await?))
+    }
+
+    async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
+        let beats = self.run(move |pool| async move { instance::beat(&pool, instance).await });
+        Ok(beats.await?)
+    }
+
+    async fn leave(
+        &self,
+        instance: InstanceId,
+        departure: Departure,
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        let freed =
+            self.run(move |pool| async move { instance::leave(&pool, instance, departure, now).await });
+        Ok(freed.await?)
+    }
+
+    async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
+        let pulled = self.run(move |pool| async move { instance::pull_forward(&pool, now).await });
+        Ok(pulled.await?)
     }
 
     async fn next_due(&self) -> Result<Option<SystemTime>, StoreError> {
@@ -92,12 +131,12 @@ impl Retention for Database {
 }
 
 /// One lookup in the index for each endpoint with live rows, for any backlog.
-async fn next_due(pool: &PgPool) -> Result<Option<SystemTime>, DatabaseError> {
+async fn next_due(connection: impl PgExecutor<'_>) -> Result<Option<SystemTime>, DatabaseError> {
     let due: Option<i64> = sqlx::query_scalar(concat!(
         lane::busy!("true"),
         " SELECT min(greatest(due_at, held_until)) FROM busy JOIN webhook_lane USING (endpoint)"
     ))
-    .fetch_one(pool)
+    .fetch_one(connection)
     .await?;
     due.map(time).transpose()
 }

@@ -3,30 +3,31 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::PgConnection;
 use webhook_core::sender::{Attempt, Delivery, DeliveryId, EndpointId, Lane, Receipt, Settled, Settlement};
 
 use super::{attempt, delivery, lane};
-use crate::database::{DatabaseError, begin};
+use crate::database::DatabaseError;
 
-pub(super) async fn settle(pool: &PgPool, settlements: &[Settlement]) -> Result<Vec<Receipt>, DatabaseError> {
+pub(super) async fn settle(
+    connection: &mut PgConnection,
+    settlements: &[Settlement],
+) -> Result<Vec<Receipt>, DatabaseError> {
     if settlements.is_empty() {
         return Ok(Vec::new());
     }
-    let mut transaction = begin(pool).await?;
-    let mut rows = Rows::lock(&mut transaction, settlements).await?;
+    let mut rows = Rows::lock(connection, settlements).await?;
     let receipts: Vec<Receipt> = settlements
         .iter()
         .map(|settlement| rows.settle(settlement))
         .collect();
-    rows.write(&mut transaction).await?;
+    rows.write(connection).await?;
     let known = settlements
         .iter()
         .zip(&receipts)
         .filter(|(_, receipt)| receipt.settled != Settled::Unknown);
     let attempts: Vec<&Attempt> = known.filter_map(|(given, _)| given.attempt.as_ref()).collect();
-    attempt::log(&mut transaction, &attempts).await?;
-    transaction.commit().await?;
+    attempt::log(connection, &attempts).await?;
     Ok(receipts)
 }
 
@@ -42,15 +43,12 @@ struct Change<T> {
 }
 
 impl Rows {
-    async fn lock(
-        transaction: &mut Transaction<'_, Postgres>,
-        settlements: &[Settlement],
-    ) -> Result<Self, DatabaseError> {
+    async fn lock(connection: &mut PgConnection, settlements: &[Settlement]) -> Result<Self, DatabaseError> {
         let ids = || settlements.iter().map(|settlement| &settlement.delivery);
         let endpoints: Vec<&str> = ids().map(|id| id.endpoint.as_str()).collect();
         // the rows of a lane are stable only after its lock is held
-        let lanes = lane::lock(transaction, &endpoints).await?;
-        let deliveries = delivery::load(transaction, ids()).await?;
+        let lanes = lane::lock(connection, &endpoints).await?;
+        let deliveries = delivery::load(connection, ids()).await?;
         Ok(Self {
             lanes: unchanged(lanes),
             deliveries: unchanged(deliveries),
@@ -71,11 +69,11 @@ impl Rows {
         receipt
     }
 
-    async fn write(&self, transaction: &mut Transaction<'_, Postgres>) -> Result<(), DatabaseError> {
+    async fn write(&self, connection: &mut PgConnection) -> Result<(), DatabaseError> {
         let deliveries: Vec<_> = changed(&self.deliveries).map(|(_, delivery)| delivery).collect();
-        delivery::update(transaction, &deliveries).await?;
+        delivery::update(connection, &deliveries).await?;
         let lanes: Vec<_> = changed(&self.lanes).collect();
-        lane::update(transaction, &lanes).await
+        lane::update(connection, &lanes).await
     }
 }
 

@@ -69,7 +69,9 @@ pub(super) fn leave(
         delivery.free(instance, departure, now)
     })?;
     let rest = transaction
-        .prepare_cached("UPDATE webhook_delivery SET owner = NULL, due_at = ?2 WHERE state = 'leased' AND owner = ?1")?
+        .prepare_cached(
+            "UPDATE webhook_delivery SET owner = NULL, due_at = ?2 WHERE state = 'leased' AND owner = ?1",
+        )?
         .execute((id, Time(now)))?;
     freed += rest as u64;
     Ok(freed)

@@ -1,0 +1,145 @@
+//! Dispatchers as owners of leases (W29), in `webhook_instance`.
+
+use std::time::SystemTime;
+
+use sqlx::{PgConnection, PgPool};
+use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId};
+
+use super::delivery::{self, columns};
+use super::lane;
+use crate::column::{nanoseconds, number};
+use crate::database::{DatabaseError, begin};
+
+pub(super) async fn join(pool: &PgPool) -> Result<InstanceId, DatabaseError> {
+    let id: i64 = sqlx::query_scalar("INSERT INTO webhook_instance DEFAULT VALUES RETURNING id")
+        .fetch_one(pool)
+        .await?;
+    Ok(InstanceId::new(number(id)?))
+}
+
+pub(super) async fn beat(pool: &PgPool, instance: InstanceId) -> Result<Vec<Heartbeat>, DatabaseError> {
+    // the rest of the statement sees the counter before the update
+    let beats: Vec<(i64, i64)> = sqlx::query_as(
+        "WITH beat AS (
+             UPDATE webhook_instance SET counter = counter + 1 WHERE id = $1 RETURNING id, counter
+         )
+         SELECT id, counter FROM beat
+         UNION ALL
+         SELECT id, counter FROM webhook_instance WHERE id <> $1",
+    )
+    .bind(instance.number().cast_signed())
+    .fetch_all(pool)
+    .await?;
+    let beats = beats.into_iter().map(|(id, counter)| {
+        let instance = InstanceId::new(number(id)?);
+        Ok(Heartbeat {
+            instance,
+            counter: number(counter)?,
+        })
+    });
+    beats.collect()
+}
+
+/// Keeps an instance from leaving until the end of the transaction; `false` if it has left.
+pub(super) async fn hold(connection: &mut PgConnection, instance: InstanceId) -> Result<bool, DatabaseError> {
+    let held = sqlx::query("SELECT FROM webhook_instance WHERE id = $1 FOR KEY SHARE")
+        .bind(instance.number().cast_signed())
+        .fetch_optional(connection)
+        .await?;
+    Ok(held.is_some())
+}
+
+/// Removes an instance and frees its leases.
+///
+/// The removal waits for leases of the instance that are not committed, and is committed first, so
+/// that no lock of an instance is held while the lanes are locked.
+pub(super) async fn leave(
+    pool: &PgPool,
+    instance: InstanceId,
+    departure: Departure,
+    now: SystemTime,
+) -> Result<u64, DatabaseError> {
+    let id = instance.number().cast_signed();
+    let seen = match departure {
+        Departure::Silent { counter } => Some(counter.cast_signed()),
+        Departure::Stopped => None,
+    };
+    let left: bool = sqlx::query_scalar(
+        "WITH gone AS (
+             DELETE FROM webhook_instance WHERE id = $1 AND counter = coalesce($2, counter) RETURNING id
+         )
+         SELECT EXISTS (SELECT FROM gone) OR NOT EXISTS (SELECT FROM webhook_instance WHERE id = $1)",
+    )
+    .bind(id)
+    .bind(seen)
+    .fetch_one(pool)
+    .await?;
+    if !left {
+        return Ok(0);
+    }
+    let mut transaction = begin(pool).await?;
+    let endpoints: Vec<String> = sqlx::query_scalar(
+        "SELECT DISTINCT endpoint FROM webhook_ready WHERE state = 'leased' AND owner = $1",
+    )
+    .bind(id)
+    .fetch_all(&mut *transaction)
+    .await?;
+    let endpoints: Vec<&str> = endpoints.iter().map(String::as_str).collect();
+    lane::hold(&mut transaction, &endpoints).await?;
+    let rows: Vec<delivery::Columns> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM webhook_ready WHERE state = 'leased' AND owner = $1"
+    ))
+    .bind(id)
+    .fetch_all(&mut *transaction)
+    .await?;
+    let mut freed: Vec<Delivery> = rows
+        .iter()
+        .filter_map(|row| delivery::from_columns(row).ok())
+        .collect();
+    freed.retain_mut(|delivery| delivery.free(instance, departure, now));
+    delivery::update(&mut transaction, &freed.iter().collect::<Vec<_>>()).await?;
+    // an unreadable row becomes due, so that the next lease sets it aside
+    let rest = sqlx::query(
+        "UPDATE webhook_ready SET owner = NULL, due_at = $2 WHERE state = 'leased' AND owner = $1",
+    )
+    .bind(id)
+    .bind(nanoseconds(now))
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(freed.len() as u64 + rest.rows_affected())
+}
+
+/// Makes deliveries due that were never attempted and are due later.
+pub(super) async fn pull_forward(pool: &PgPool, now: SystemTime) -> Result<u64, DatabaseError> {
+    let early = "SELECT DISTINCT endpoint FROM webhook_ready WHERE state = 'ready' AND due_at > $1";
+    let mut transaction = begin(pool).await?;
+    let endpoints: Vec<String> = sqlx::query_scalar(early)
+        .bind(nanoseconds(now))
+        .fetch_all(&mut *transaction)
+        .await?;
+    if endpoints.is_empty() {
+        return Ok(0);
+    }
+    let endpoints: Vec<&str> = endpoints.iter().map(String::as_str).collect();
+    lane::hold(&mut transaction, &endpoints).await?;
+    let rows: Vec<delivery::Columns> = sqlx::query_as(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM webhook_ready WHERE state = 'ready' AND due_at > $1 AND endpoint = ANY($2)"
+    ))
+    .bind(nanoseconds(now))
+    .bind(&endpoints)
+    .fetch_all(&mut *transaction)
+    .await?;
+    let mut pulled: Vec<Delivery> = rows
+        .iter()
+        .filter_map(|row| delivery::from_columns(row).ok())
+        .collect();
+    pulled.retain_mut(|delivery| delivery.pull_forward(now));
+    delivery::update(&mut transaction, &pulled.iter().collect::<Vec<_>>()).await?;
+    transaction.commit().await?;
+    Ok(pulled.len() as u64)
+}
