@@ -8,6 +8,7 @@ use std::future::Future;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -70,7 +71,7 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            complain(failure::in_one_line(error.as_ref()));
+            complain(program::in_one_line(error.as_ref()));
             ExitCode::FAILURE
         }
     }
@@ -117,7 +118,14 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     });
     let app = Arc::new(App::open(config).await?);
     say(&banner(&base_url, options));
-    run(server, listener, app, Duration::from_secs(5), interrupted()).await?;
+    run(
+        server,
+        listener,
+        app,
+        Duration::from_secs(5),
+        program::stop_requested(),
+    )
+    .await?;
     Ok(())
 }
 
@@ -207,39 +215,16 @@ async fn run(
         drain_timeout,
         shutdown: stopped.map(|_| ()).boxed(),
     };
-    tokio::select! {
+    let mut work = pin!(app.work());
+    let served = tokio::select! {
         served = server(serving) => served,
-        () = app.work() => Ok(()),
+        () = &mut work => return Ok(()),
         () = shutdown => Ok(()),
-    }
-}
-
-/// Completes on Ctrl-C or SIGTERM.
-async fn interrupted() {
-    let interrupt = async {
-        // if no handler can be installed, the signal ends the process
-        let _interrupted = tokio::signal::ctrl_c().await;
     };
-    tokio::select! {
-        () = interrupt => {}
-        () = terminated() => {}
-    }
-}
-
-#[cfg(unix)]
-async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminated) => {
-            terminated.recv().await;
-        }
-        Err(_) => std::future::pending().await,
-    }
-}
-
-#[cfg(not(unix))]
-async fn terminated() {
-    std::future::pending().await
+    app.drain();
+    // later deliveries stay in the database, and their leases are freed by the next process
+    let _drained = tokio::time::timeout(drain_timeout, work).await;
+    served
 }
 
 /// URL of a service that listens on `address`, as its clients reach it.

@@ -268,5 +268,5 @@ impl Refusal {
 /// Logs an error with its causes: no error of this crate contains a secret.
 #[expect(clippy::print_stderr, reason = "an example logs to the terminal")]
 fn log(error: &(dyn Error + 'static)) {
-    eprintln!("{}", failure::in_one_line(error));
+    eprintln!("{}", program::in_one_line(error));
 }

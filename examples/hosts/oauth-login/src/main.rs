@@ -19,13 +19,12 @@ use host_transport_hyper::HyperTransport;
 use oauth_core::client::{AuthorizationParams, Ports};
 use oauth_core::ports::{OsEntropy, SystemClock};
 use oauth_core::{Client, Provider};
-use tokio::signal::ctrl_c;
 
 use crate::{app::App, options::Options};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    failure::exit_code(run().await)
+    program::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
@@ -51,6 +50,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
         let app = Arc::clone(&app);
         async move { app.answer(&request).await }
     };
-    let interrupted = async { ctrl_c().await.unwrap_or(()) };
-    Ok(host_adapter_hyper::serve(listener, handle, page::refused, Default::default(), interrupted).await?)
+    Ok(host_adapter_hyper::serve(
+        listener,
+        handle,
+        page::refused,
+        Default::default(),
+        program::stop_requested(),
+    )
+    .await?)
 }

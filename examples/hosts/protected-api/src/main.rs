@@ -23,11 +23,10 @@ use http_conventions::{
 };
 use oauth_core::{dpop::NonceKey, memory::MemoryReplays};
 use options::Options;
-use tokio::signal::ctrl_c;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    failure::exit_code(run().await)
+    program::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
@@ -43,9 +42,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let problems = format!("{}/problems/", options.url);
     let conventions = Conventions::builder(&problems, Arc::new(SystemClock), Arc::new(OsEntropy)).build()?;
     let router = charges::router(guard)?.layer(ConventionsLayer::new(conventions));
-    let interrupted = async { ctrl_c().await.unwrap_or(()) };
     tokio::select! {
-        served = serve_router(listener, router, Limits::default(), interrupted) => Ok(served?),
+        served = serve_router(listener, router, Limits::default(), program::stop_requested()) => Ok(served?),
         failed = charges::forget(replays) => Err(failed.into()),
     }
 }

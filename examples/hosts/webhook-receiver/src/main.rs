@@ -21,13 +21,13 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use options::Options;
-use tokio::{signal::ctrl_c, sync::Notify};
+use tokio::sync::Notify;
 use webhook_core::receiver::{Receiver, Verifier};
 use webhook_core::{memory::MemoryInbox, secret::SigningSecret};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    failure::exit_code(run().await)
+    program::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
@@ -52,9 +52,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
             .body(Bytes::new())
             .unwrap_or_default()
     };
-    let interrupted = async { ctrl_c().await.unwrap_or(()) };
     tokio::select! {
-        served = host_adapter_hyper::serve(listener, handle, refuse, Default::default(), interrupted) => Ok(served?),
+        served = host_adapter_hyper::serve(listener, handle, refuse, Default::default(), program::stop_requested()) => Ok(served?),
         failed = work => Err(failed.into()),
     }
 }

@@ -1,22 +1,22 @@
-//! Delivery of events until Ctrl-C.
+//! Delivery of events until the program is told to stop.
 
 use std::io::{Write, stderr, stdout};
 use std::time::{Duration, SystemTime};
 use std::{ops::ControlFlow, sync::Arc};
 
-use tokio::{signal::ctrl_c, sync::Notify, time::sleep};
+use tokio::{sync::Notify, time::sleep};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{Dispatcher, Handled};
 
 /// Interval at which events of other processes are found.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Delivers due events until Ctrl-C, then finishes open deliveries.
-pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
+/// Delivers due events until Ctrl-C or SIGTERM, then finishes open deliveries.
+pub(crate) async fn until_stopped(dispatcher: &Dispatcher) {
     let stop = Arc::new(Notify::new());
     let stopped = Arc::clone(&stop);
     tokio::spawn(async move {
-        ctrl_c().await.ok();
+        program::stop_requested().await;
         stop.notify_one();
     });
     let wait = |next_due: Option<SystemTime>| {
@@ -33,7 +33,7 @@ pub(crate) async fn until_ctrl_c(dispatcher: &Dispatcher) {
     let tell = |told: Result<Handled, StoreError>| {
         match told {
             Ok(handled) => writeln!(stdout(), "{:?} {}", handled.disposition, handled.delivery.event),
-            Err(error) => writeln!(stderr(), "{}", failure::in_one_line(&error)),
+            Err(error) => writeln!(stderr(), "{}", program::in_one_line(&error)),
         }
         .ok();
     };

@@ -8,7 +8,7 @@
 //!
 //! - A charge and its event are stored in one transaction.
 //! - Stored events are delivered, also after a crash: start the program again without an amount.
-//! - Ctrl-C finishes open deliveries.
+//! - Ctrl-C or SIGTERM finishes open deliveries.
 //! - The receiver is registered once per file; its URL and secret do not change afterwards.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 
@@ -24,7 +24,7 @@ use options::Options;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Inserted};
 use webhook_core::{
-    ports::{OsEntropy, SystemClock},
+    ports::{OsEntropy, SystemClock, timer_fn},
     secret::SigningSecret,
     signature::Signer,
 };
@@ -33,7 +33,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    failure::exit_code(run().await)
+    program::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Failure> {
@@ -59,6 +59,6 @@ async fn run() -> Result<(), Failure> {
         timer_fn(tokio::time::sleep),
         OsEntropy,
     );
-    deliver::until_ctrl_c(&dispatcher.with_address_policy(policy)).await;
+    deliver::until_stopped(&dispatcher.with_address_policy(policy)).await;
     Ok(())
 }

@@ -56,14 +56,14 @@ impl Program {
         (what.to_owned(), event.to_owned())
     }
 
-    async fn press_ctrl_c(&self) {
+    async fn signal(&self, signal: &str) {
         let pid = self.child.id().unwrap().to_string();
-        let sent = Command::new("kill").args(["-INT", &pid]).status().await;
+        let sent = Command::new("kill").args([signal, &pid]).status().await;
         assert!(sent.unwrap().success());
     }
 
     async fn interrupt(mut self) -> ExitStatus {
-        self.press_ctrl_c().await;
+        self.signal("-INT").await;
         self.child.wait().await.unwrap()
     }
 }
@@ -171,6 +171,16 @@ async fn a_sender_goes_on_where_another_was_ended() {
 /// W15: after Ctrl-C the open delivery is finished, and its acknowledgement stored.
 #[tokio::test]
 async fn an_exchange_under_way_at_ctrl_c_is_finished() {
+    finishes_open_delivery("-INT").await;
+}
+
+/// W29: a container runtime stops with SIGTERM, which drains like Ctrl-C.
+#[tokio::test]
+async fn sigterm_finishes_the_open_delivery() {
+    finishes_open_delivery("-TERM").await;
+}
+
+async fn finishes_open_delivery(signal: &str) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("shop.sqlite");
     let (asked, acknowledge) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
@@ -186,7 +196,7 @@ async fn an_exchange_under_way_at_ctrl_c_is_finished() {
     let mut program = Program::start(&file, &url, &["500"]);
     let stored = program.line().await;
     timeout(PATIENCE, asked.notified()).await.unwrap();
-    program.press_ctrl_c().await;
+    program.signal(signal).await;
     // a program that does not wait has ended by then
     let ended = timeout(Duration::from_millis(500), program.child.wait()).await;
     assert!(ended.is_err(), "{ended:?}");

@@ -106,7 +106,7 @@ impl App {
 
     /// Builds the 503 for a failure of the authorization server's store, and logs its cause.
     pub(super) fn store_failed(&self, error: &StoreError) -> Problem {
-        (self.log)(&failure::in_one_line(error));
+        (self.log)(&program::in_one_line(error));
         unavailable()
     }
 }

@@ -90,7 +90,7 @@ impl App {
     /// Converts a challenge to a problem with the same headers.
     fn challenged(&self, refused: &Challenge) -> Problem {
         if refused.reason() == &ChallengeReason::Unavailable {
-            (self.log)(&failure::in_one_line(refused));
+            (self.log)(&program::in_one_line(refused));
             return unavailable();
         }
         let mut challenges = refused.www_authenticate().into_iter().map(|challenge| {

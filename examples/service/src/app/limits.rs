@@ -66,7 +66,7 @@ pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
     let store = Arc::new(MemoryRateLimitStore::default());
     let log = Arc::clone(log);
     RateLimiter::new(store, Arc::new(clock.clone()), OnStoreFailure::FailClosed)
-        .with_failure_log(move |error| log(&format!("rate limit failed: {}", failure::in_one_line(error))))
+        .with_failure_log(move |error| log(&format!("rate limit failed: {}", program::in_one_line(error))))
 }
 
 impl Limiting {

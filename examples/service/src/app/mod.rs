@@ -93,6 +93,7 @@ pub struct App {
     socket_origins: AllowedOrigins,
     redis: Option<host_store_redis::Database>,
     closing: watch::Sender<bool>,
+    draining: watch::Sender<bool>,
     worked: watch::Sender<()>,
 }
 
@@ -125,6 +126,12 @@ impl App {
     /// Ends the open subscriptions, so that a draining server need not wait for them.
     pub fn close(&self) {
         self.closing.send_replace(true);
+    }
+
+    /// Lets [`work`](Self::work) end when the running deliveries are settled. Call it after the
+    /// server has drained.
+    pub fn drain(&self) {
+        self.draining.send_replace(true);
     }
 
     /// Response to a request that the server refuses by itself: too large, too slow or malformed.
@@ -259,7 +266,7 @@ impl App {
     fn log_and_return(&self, answer: EndpointResponse) -> Response<Bytes> {
         self.log_events(&answer.events);
         if let Some(fault) = &answer.fault {
-            (self.log)(&failure::in_one_line(&**fault));
+            (self.log)(&program::in_one_line(&**fault));
         }
         answer.response
     }
@@ -279,7 +286,7 @@ impl App {
         );
         // not logged: a flood of passwords would flood the log
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
-            (self.log)(&failure::in_one_line(&error));
+            (self.log)(&program::in_one_line(&error));
         }
         problem::from_desk(error, self.conventions.problems())
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use graph_core::persisted::Manifest;
 use graph_core::subscription::transport_ws::AllowedOrigins;
+use host_ports::timer_fn;
 use host_store_sqlite::Database;
 use host_transport_hyper::HyperTransport;
 use http_conventions::cors::CorsRules;
@@ -177,6 +178,7 @@ impl App {
             desk,
             database,
             closing: watch::Sender::new(false),
+            draining: watch::Sender::new(false),
             worked: watch::Sender::new(()),
         })
     }
@@ -199,7 +201,7 @@ fn conventions(
         &OsEntropy,
         base,
     )
-    .with_failure_log(move |error| failures(&format!("idempotency: {}", failure::in_one_line(error))));
+    .with_failure_log(move |error| failures(&format!("idempotency: {}", program::in_one_line(error))));
     let version = "1".parse().map_err(at("the versions"))?;
     let mut conventions = Conventions::builder(&problems, Arc::new(clock.clone()), Arc::new(OsEntropy))
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
@@ -273,4 +275,5 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
         OsEntropy,
     )
     .with_address_policy(addresses.clone())
+    .with_skew_hold()
 }

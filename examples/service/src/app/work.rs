@@ -20,15 +20,14 @@ const CHARGES: &str = "charges";
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
 impl App {
-    /// Runs until dropped. Drop it only after the server has drained; unfinished work stays in the
-    /// database.
+    /// Runs until [`drain`](Self::drain), and then until the running deliveries are settled.
+    /// Unfinished work stays in the database.
     pub async fn work(&self) {
-        tokio::join!(
-            self.book_refunds(),
-            self.deliver_events(),
-            self.fan_out(),
-            self.delete_expired()
-        );
+        let rest = async { tokio::join!(self.book_refunds(), self.fan_out(), self.delete_expired()) };
+        tokio::select! {
+            () = self.deliver_events() => {}
+            _never = rest => {}
+        }
     }
 
     /// Receiver that changes when refunds were booked or deliveries settled.
@@ -58,18 +57,22 @@ impl App {
     async fn deliver_events(&self) {
         let wait = |next_due| self.wait_for_events(next_due);
         let settled = |outcome: Result<Handled, StoreError>| match outcome {
-            Ok(_) => {
+            Ok(handled) => {
+                if let Some(skew) = handled.skew {
+                    (self.log)(&format!("clock.skewed: {skew}; {} is held", handled.delivery));
+                }
                 self.worked.send_replace(());
             }
             Err(error) => (self.log)(&format!(
                 "webhook delivery failed: {}",
-                failure::in_one_line(&error)
+                program::in_one_line(&error)
             )),
         };
         self.dispatcher.run(wait, settled).await;
     }
 
     async fn wait_for_events(&self, next_due: Option<SystemTime>) -> ControlFlow<()> {
+        let mut draining = self.draining.subscribe();
         let due = async {
             match next_due {
                 Some(due) => self.clock.sleep_until(due).await,
@@ -80,8 +83,8 @@ impl App {
             () = due => {}
             () = self.desk.event_notify().notified() => {}
             () = tokio::time::sleep(POLL_INTERVAL) => {}
+            _ = draining.wait_for(|draining| *draining) => return ControlFlow::Break(()),
         }
-        // the work ends when it is dropped
         ControlFlow::Continue(())
     }
 
@@ -104,7 +107,7 @@ impl App {
                 Ok(id) => {
                     let published = redis.publish(CHARGES, format!("{here} {id}").into()).await;
                     if let Err(error) = published {
-                        (self.log)(&format!("Redis fan-out failed: {}", failure::in_one_line(&error)));
+                        (self.log)(&format!("Redis fan-out failed: {}", program::in_one_line(&error)));
                     }
                 }
                 Err(RecvError::Lagged(_)) => {}
@@ -117,7 +120,7 @@ impl App {
         let mut others = loop {
             match redis.listen(CHARGES).await {
                 Ok(listener) => break listener,
-                Err(error) => (self.log)(&format!("Redis fan-out failed: {}", failure::in_one_line(&error))),
+                Err(error) => (self.log)(&format!("Redis fan-out failed: {}", program::in_one_line(&error))),
             }
             tokio::time::sleep(FAILURE_DELAY).await;
         };

@@ -101,7 +101,7 @@ fn is_deceptive(c: char) -> bool {
 /// Formats an error with its causes, escaped: some contain text of the peer, such as certificate
 /// names.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
-    foreign(failure::in_one_line(error).as_bytes(), 400)
+    foreign(program::in_one_line(error).as_bytes(), 400)
 }
 
 /// Reads all of stdin, up to the size limit of a body.

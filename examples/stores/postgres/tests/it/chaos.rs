@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use webhook_core::address::AddressPolicy;
 use webhook_core::memory::MemoryInbox;
-use webhook_core::ports::{Clock, Entropy, OsEntropy, SystemClock};
+use webhook_core::ports::{Clock, Entropy, OsEntropy, SystemClock, timer_fn};
 use webhook_core::receiver::{Inbox, ReceiveOutcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted};
@@ -249,7 +249,7 @@ async fn dispatcher() {
         database,
         transport,
         clock,
-        timer_fn(tokio::time::sleep),
+        timer_fn(|time| sleep(time / FastClock::SPEED)),
         OsEntropy,
     )
     .with_address_policy(loopback())

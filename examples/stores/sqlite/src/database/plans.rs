@@ -22,9 +22,11 @@ use super::{Database, DatabaseError, connection, migration};
 /// The allowed plan steps that scan or sort, with reasons.
 const WALKS: &[(&str, &str)] = &[
     (
-        "SCAN lane USING INDEX webhook_lane_turn",
-        "the endpoints in the order of their turns",
+        "SCAN (subquery-4)",
+        "the endpoints with due deliveries, numbered in the order of their turns",
     ),
+    ("SCAN (subquery-6)", "the numbered endpoints"),
+    ("SCAN lane", "the endpoints, to find those with due deliveries"),
     ("SCAN sqlite_schema", "once, as the file is opened"),
     ("SCAN webhook_delivery", "a page of the list, by ascending id"),
     (
@@ -35,6 +37,11 @@ const WALKS: &[(&str, &str)] = &[
         "SCAN webhook_delivery USING INDEX webhook_delivery_live",
         "what is live, which is as much as waits, to be sorted by id",
     ),
+    (
+        "SCAN webhook_delivery USING INDEX webhook_delivery_leased",
+        "what is leased, which is as much as dispatchers hold",
+    ),
+    ("SCAN webhook_instance", "has a row for each dispatcher"),
     ("SCAN webhook_lease", "has one row"),
     (
         "SCAN webhook_received",
@@ -112,6 +119,8 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::missing_events_are_examined_in_pages,
         outbox::a_dead_letter_is_replayed,
         outbox::next_due_is_the_earliest_moment_something_can_be_leased,
+        outbox::silent_instance_loses_its_leases,
+        outbox::fresh_deliveries_are_pulled_forward,
         outbox::a_delivery_that_crashes_its_holders_is_quarantined,
         outbox::suspects_come_one_at_a_time,
         outbox::a_breaker_opens_and_its_probe_closes_it,

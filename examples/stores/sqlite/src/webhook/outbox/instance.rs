@@ -49,7 +49,7 @@ pub(super) fn leave(
     departure: Departure,
     now: SystemTime,
 ) -> Result<u64, DatabaseError> {
-    let id = Number(instance.number());
+    let id = || Number(instance.number());
     if let Departure::Silent { counter: seen } = departure
         && counter(transaction, instance)?.is_some_and(|counter| counter != seen)
     {
@@ -57,12 +57,12 @@ pub(super) fn leave(
     }
     transaction
         .prepare_cached("DELETE FROM webhook_instance WHERE id = ?1")?
-        .execute([id])?;
+        .execute([id()])?;
     let mut statement = transaction.prepare_cached(
         "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner
          FROM webhook_delivery INDEXED BY webhook_delivery_leased WHERE state = 'leased' AND owner = ?1",
     )?;
-    let held = statement.query_map([id], |row| Ok(delivery::from_row(row)))?;
+    let held = statement.query_map([id()], |row| Ok(delivery::from_row(row)))?;
     let held = held.collect::<Result<Vec<_>, _>>()?;
     // an unreadable row is freed below, so that the next lease sets it aside
     let mut freed = change(transaction, held.into_iter().flatten(), |delivery| {
@@ -72,7 +72,7 @@ pub(super) fn leave(
         .prepare_cached(
             "UPDATE webhook_delivery SET owner = NULL, due_at = ?2 WHERE state = 'leased' AND owner = ?1",
         )?
-        .execute((id, Time(now)))?;
+        .execute((id(), Time(now)))?;
     freed += rest as u64;
     Ok(freed)
 }
@@ -81,7 +81,8 @@ pub(super) fn leave(
 pub(super) fn pull_forward(transaction: &Transaction<'_>, now: SystemTime) -> Result<u64, DatabaseError> {
     let mut statement = transaction.prepare_cached(
         "SELECT event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner
-         FROM webhook_delivery WHERE state = 'ready' AND due_at > ?1",
+         FROM webhook_delivery INDEXED BY webhook_delivery_live
+         WHERE state IN ('ready', 'retry_scheduled', 'leased') AND state = 'ready' AND due_at > ?1",
     )?;
     let early = statement.query_map([Time(now)], |row| Ok(delivery::from_row(row)))?;
     let early = early.collect::<Result<Vec<_>, _>>()?;

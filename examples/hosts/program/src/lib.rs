@@ -1,4 +1,5 @@
-//! Reports errors of the example programs, with their causes, and sets the exit code.
+//! Shared parts of the example programs: error reports with their causes, the exit code, and the signals
+//! to stop.
 //!
 //! `Display` of an error of the suite has no cause in it; the causes are its
 //! [`source`](Error::source)s. So a log line needs the whole chain.
@@ -26,6 +27,37 @@ pub fn exit_code<E: Error + ?Sized>(done: Result<(), Box<E>>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Completes on Ctrl-C or SIGTERM.
+///
+/// A container runtime sends SIGTERM. A program that does not handle it ends at once, with its open
+/// work.
+pub async fn stop_requested() {
+    let interrupted = async {
+        // if no handler can be installed, the signal ends the process
+        let _interrupted = tokio::signal::ctrl_c().await;
+    };
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminated) => {
+            terminated.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending().await
 }
 
 #[cfg(test)]
