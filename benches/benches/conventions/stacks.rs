@@ -18,7 +18,7 @@ use http_conventions::idempotency::KeyScope;
 use http_conventions::limits::{
     HeaderProfile, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter,
 };
-use http_conventions::pipeline::{Conventions, EarlyAnswer};
+use http_conventions::pipeline::{Conventions, EarlyResponse};
 use http_conventions::ports::{OsEntropy, SystemClock};
 use http_conventions::versions::Lifecycle;
 use http_conventions::versions::VersionScheme;
@@ -141,7 +141,9 @@ fn alone() -> Box<dyn FnMut(Request<Body>) -> Response> {
     Box::new(move |request| {
         let answer = answered(&conventions, &policy, request.map(|_| Bytes::new())).now_or_never();
         let answer = answer.expect("a memory store does not wait");
-        answer.unwrap_or_else(EarlyAnswer::into_response).map(Body::from)
+        answer
+            .unwrap_or_else(EarlyResponse::into_response)
+            .map(Body::from)
     })
 }
 
@@ -149,7 +151,7 @@ async fn answered(
     conventions: &Conventions,
     policy: &Policy,
     request: Request<Bytes>,
-) -> Result<http::Response<Bytes>, EarlyAnswer> {
+) -> Result<http::Response<Bytes>, EarlyResponse> {
     let exchange = conventions.begin(&request).admit(&request)?;
     let exchange = exchange.limit(&[policy.spend("all")]).await?;
     let handler = async { json().map(|_| Bytes::from_static(b"{}")) };

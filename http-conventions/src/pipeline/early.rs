@@ -8,9 +8,9 @@ use http::{Response, StatusCode};
 #[derive(Clone, Debug)]
 #[must_use = "it is the answer to send"]
 // one pointer in size, so that a `Result` stays small
-pub struct EarlyAnswer(Box<Response<Bytes>>);
+pub struct EarlyResponse(Box<Response<Bytes>>);
 
-impl EarlyAnswer {
+impl EarlyResponse {
     pub(super) fn new(finished: Response<Bytes>) -> Self {
         Self(Box::new(finished))
     }
@@ -28,8 +28,8 @@ impl EarlyAnswer {
     }
 }
 
-impl From<EarlyAnswer> for Response<Bytes> {
-    fn from(answer: EarlyAnswer) -> Self {
+impl From<EarlyResponse> for Response<Bytes> {
+    fn from(answer: EarlyResponse) -> Self {
         answer.into_response()
     }
 }

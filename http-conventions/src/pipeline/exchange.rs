@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, Uri};
 
-use super::{Conventions, EarlyAnswer};
+use super::{Conventions, EarlyResponse};
 use crate::{
     caching::{Preconditions, Vary},
     cors::Reader,
@@ -24,7 +24,7 @@ use crate::{
 /// Stage: the request has an id; its head is not checked.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
-pub enum Begun {}
+pub enum Started {}
 
 /// Stage: size and version are accepted, and the request is not a preflight. Authentication is
 /// next.
@@ -107,8 +107,8 @@ impl<Stage> Exchange<Stage> {
     ///
     /// # Errors
     ///
-    /// The problem as a finished [`EarlyAnswer`].
-    pub fn check<T>(&self, found: Result<T, Problem>) -> Result<T, EarlyAnswer>
+    /// The problem as a finished [`EarlyResponse`].
+    pub fn check<T>(&self, found: Result<T, Problem>) -> Result<T, EarlyResponse>
     where
         Stage: Clone,
     {
@@ -129,7 +129,7 @@ impl<Stage> Exchange<Stage> {
         }
     }
 
-    async fn limited(mut self, spends: &[Spend<'_>]) -> Result<Exchange<Limited>, EarlyAnswer> {
+    async fn limited(mut self, spends: &[Spend<'_>]) -> Result<Exchange<Limited>, EarlyResponse> {
         let checked = match &self.conventions.0.limiter {
             Some(limiter) => limiter.check(spends).await,
             None => Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR)),
@@ -144,7 +144,7 @@ impl<Stage> Exchange<Stage> {
     }
 }
 
-impl Exchange<Begun> {
+impl Exchange<Started> {
     pub(super) fn begin<B>(conventions: Conventions, id: RequestId, request: &Request<B>) -> Self {
         let cors = conventions.0.cors.as_ref();
         Self {
@@ -164,14 +164,14 @@ impl Exchange<Begun> {
     ///
     /// # Errors
     ///
-    /// A finished [`EarlyAnswer`]:
+    /// A finished [`EarlyResponse`]:
     ///
     /// - 431, 414 or 413 if a size limit is exceeded,
     /// - 204 for a preflight,
     /// - the problem of [`VersionError`] for an unknown version.
     ///
     /// [`VersionError`]: crate::versions::VersionError
-    pub fn admit<B>(mut self, request: &Request<B>) -> Result<Exchange<Admitted>, EarlyAnswer> {
+    pub fn admit<B>(mut self, request: &Request<B>) -> Result<Exchange<Admitted>, EarlyResponse> {
         let conventions = self.conventions.clone();
         let rules = &conventions.0;
         if let Err(too_large) = rules.size_limits.check_head(request.uri(), request.headers()) {
@@ -193,7 +193,11 @@ impl Exchange<Begun> {
 }
 
 impl<Stage> Exchange<Stage> {
-    fn resolved<B>(mut self, request: &Request<B>, pinned: Option<ApiVersion>) -> Result<Self, EarlyAnswer> {
+    fn resolved<B>(
+        mut self,
+        request: &Request<B>,
+        pinned: Option<ApiVersion>,
+    ) -> Result<Self, EarlyResponse> {
         let conventions = self.conventions.clone();
         let rules = &conventions.0;
         let Some(versions) = &rules.versions else {
@@ -218,7 +222,7 @@ impl Exchange<Admitted> {
     ///
     /// The finished problem if the version does not exist, or if there is neither a pin nor a
     /// default.
-    pub fn pin<B>(self, request: &Request<B>, pinned: Option<ApiVersion>) -> Result<Self, EarlyAnswer> {
+    pub fn pin<B>(self, request: &Request<B>, pinned: Option<ApiVersion>) -> Result<Self, EarlyResponse> {
         match self.version {
             Some(_) => Ok(self),
             None => self.resolved(request, pinned),
@@ -229,17 +233,17 @@ impl Exchange<Admitted> {
     ///
     /// # Errors
     ///
-    /// A finished [`EarlyAnswer`]:
+    /// A finished [`EarlyResponse`]:
     ///
     /// - 429 with `Retry-After` if a bucket is exhausted,
     /// - 503 if the store fails and the limiter fails closed,
     /// - 500 if the conventions have no limiter, so that no request passes unlimited by mistake.
-    pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Exchange<Limited>, EarlyAnswer> {
+    pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Exchange<Limited>, EarlyResponse> {
         self.limited(spends).await
     }
 
     /// Skips the rate limit for this request.
-    pub fn unlimited(self) -> Exchange<Limited> {
+    pub fn skip_rate_limit(self) -> Exchange<Limited> {
         self.at()
     }
 }
@@ -252,7 +256,7 @@ impl Exchange<Limited> {
     /// # Errors
     ///
     /// As for the first [`limit`](Exchange::limit).
-    pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Self, EarlyAnswer> {
+    pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Self, EarlyResponse> {
         self.limited(spends).await
     }
 

@@ -6,7 +6,7 @@ use http::{
     header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE},
 };
 
-use super::{EarlyAnswer, Exchange};
+use super::{EarlyResponse, Exchange};
 use crate::{
     caching::CacheControl,
     errors::{self, Problem},
@@ -66,14 +66,14 @@ impl<Stage> Exchange<Stage> {
     }
 
     /// Ends the exchange with a refusal.
-    pub fn refuse(self, problem: Problem) -> EarlyAnswer {
-        EarlyAnswer::new(self.finish(Err(problem)))
+    pub fn refuse(self, problem: Problem) -> EarlyResponse {
+        EarlyResponse::new(self.finish(Err(problem)))
     }
 
     /// Finishes a preflight response, which has its own CORS headers.
-    pub(super) fn finish_preflight(mut self, preflight: Response<Bytes>) -> EarlyAnswer {
+    pub(super) fn finish_preflight(mut self, preflight: Response<Bytes>) -> EarlyResponse {
         self.reader = None;
-        EarlyAnswer::new(self.finish(Ok(preflight)))
+        EarlyResponse::new(self.finish(Ok(preflight)))
     }
 
     /// Completes the problems in a reply before it is stored.

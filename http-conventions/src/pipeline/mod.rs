@@ -11,7 +11,7 @@
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503 |
 //! | [`run`](Exchange::run) | idempotent replay, then preconditions, then the handler | 400, 409, 503; 304, 412, 428; response of the handler |
 //!
-//! A stage that ends the exchange returns an [`EarlyAnswer`], and the last stage a response. Both
+//! A stage that ends the exchange returns an [`EarlyResponse`], and the last stage a response. Both
 //! are *finished*: they have the request id, the CORS headers, `Vary`, the version lifecycle
 //! headers, the rate-limit fields and `Cache-Control`, and an error is a problem that names its
 //! request. [`finish`](Exchange::finish) finishes other responses, for example those of a
@@ -26,19 +26,19 @@
 //!     cors::CorsRules,
 //!     errors::{Challenge, Problem},
 //!     idempotency::KeyScope,
-//!     pipeline::{Conventions, EarlyAnswer},
+//!     pipeline::{Conventions, EarlyResponse},
 //!     ports::{OsEntropy, SystemClock},
 //! };
 //!
 //! async fn answer(
 //!     conventions: &Conventions,
 //!     request: Request<Bytes>,
-//! ) -> Result<Response<Bytes>, EarlyAnswer> {
+//! ) -> Result<Response<Bytes>, EarlyResponse> {
 //!     let exchange = conventions.begin(&request).admit(&request)?;
 //!     let user = exchange.check(authenticate(&request))?;
 //!     let handler = async { Response::new(Bytes::from_static(b"{}")) };
 //!     Ok(exchange
-//!         .unlimited()
+//!         .skip_rate_limit()
 //!         .run(&request, KeyScope::new(user, "/v1/charges"), handler)
 //!         .await)
 //! }
@@ -65,7 +65,7 @@
 //!     .body(Bytes::new())?;
 //! let refused = answer(&conventions, request)
 //!     .await
-//!     .unwrap_or_else(EarlyAnswer::into_response);
+//!     .unwrap_or_else(EarlyResponse::into_response);
 //! assert_eq!(refused.status(), 401);
 //! assert_eq!(
 //!     refused.headers()["access-control-allow-origin"],
@@ -125,8 +125,8 @@ use http::{Request, StatusCode};
 
 pub use self::{
     builder::ConventionsBuilder,
-    early::EarlyAnswer,
-    exchange::{Admitted, Begun, Exchange, Limited},
+    early::EarlyResponse,
+    exchange::{Admitted, Exchange, Limited, Started},
     mistakes::{ConventionsMistake, InvalidConventions},
 };
 use crate::{
@@ -172,7 +172,7 @@ impl Conventions {
     }
 
     /// Begins an exchange and assigns the request id. The content need not be read yet.
-    pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Begun> {
+    pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Started> {
         let rules = &self.0;
         let id = match rules.adopts_ids {
             true => RequestId::adopt(request.headers(), &*rules.entropy),
@@ -185,7 +185,7 @@ impl Conventions {
     /// panic.
     ///
     /// A refusal of the head by [`admit`](Exchange::admit) takes precedence.
-    pub fn refuse<B>(&self, request: &Request<B>, status: StatusCode) -> EarlyAnswer {
+    pub fn refuse<B>(&self, request: &Request<B>, status: StatusCode) -> EarlyResponse {
         let problem = match status {
             StatusCode::PAYLOAD_TOO_LARGE => self.0.size_limits.too_much_content().problem(&self.0.problems),
             status => Problem::of_status(status),

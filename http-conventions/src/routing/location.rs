@@ -94,13 +94,13 @@ impl FromStr for Location {
 
 /// 201: the resource was created at `location`; the response shows it.
 #[must_use]
-pub fn created<B>(location: &Location, answer: Response<B>) -> Response<B> {
+pub fn respond_created<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::CREATED, location, answer)
 }
 
 /// 202: the work has started; the client polls `location`.
 #[must_use]
-pub fn accepted<B>(location: &Location, answer: Response<B>) -> Response<B> {
+pub fn respond_accepted<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::ACCEPTED, location, answer)
 }
 

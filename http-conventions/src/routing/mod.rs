@@ -43,10 +43,10 @@
 //!
 //! ```
 //! use http::Response;
-//! use http_conventions::routing::{Location, accepted, created};
+//! use http_conventions::routing::{Location, respond_accepted, respond_created};
 //!
 //! let charge = Location::of_path(["v1", "charges", "ch_1"]);
-//! let answer = created(&charge, Response::new("{\"id\":\"ch_1\"}"));
+//! let answer = respond_created(&charge, Response::new("{\"id\":\"ch_1\"}"));
 //! assert_eq!(
 //!     (answer.status().as_u16(), &answer.headers()["location"]),
 //!     (201, &charge.header_value())
@@ -54,7 +54,7 @@
 //!
 //! let job: Location = "https://jobs.example.com/v1/jobs/7".parse()?;
 //! assert_eq!(
-//!     accepted(&job, Response::new("")).headers()["location"],
+//!     respond_accepted(&job, Response::new("")).headers()["location"],
 //!     "https://jobs.example.com/v1/jobs/7"
 //! );
 //! # Ok::<(), http_conventions::routing::InvalidLocation>(())
@@ -132,7 +132,7 @@ pub(crate) mod request_id;
 
 pub use self::{
     allow::Allow,
-    location::{InvalidLocation, Location, accepted, created},
+    location::{InvalidLocation, Location, respond_accepted, respond_created},
     method::{ACCEPT_QUERY, METHODS, Semantics, accept_query},
     path_rules::{PathFinding, PathRules},
     redirect::{Lasting, redirect, see_other},

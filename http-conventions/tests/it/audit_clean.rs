@@ -112,7 +112,7 @@ async fn the_pipeline_has_no_finding() {
                 .begin(&request)
                 .admit(&request)
                 .unwrap()
-                .unlimited();
+                .skip_rate_limit();
             let scope = KeyScope::new("user-7", "/v1/charges");
             let answer = exchange
                 .run(&request, scope, async { Reply::Final(busy()) })

@@ -1,7 +1,7 @@
 //! `Location`, and the responses that need it.
 
 use http::{Response, header};
-use http_conventions::routing::{InvalidLocation, Location, accepted, created};
+use http_conventions::routing::{InvalidLocation, Location, respond_accepted, respond_created};
 use proptest::prelude::*;
 
 /// H3: a 201 names the created resource and a 202 the resource to poll, whatever status the
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 fn a_201_and_a_202_carry_their_location() {
     let location = Location::of_path(["v1", "charges", "ch_1"]);
     for (answer, status) in [
-        (created(&location, Response::new("x")), 201),
-        (accepted(&location, Response::new("x")), 202),
+        (respond_created(&location, Response::new("x")), 201),
+        (respond_accepted(&location, Response::new("x")), 202),
     ] {
         assert_eq!((answer.status().as_u16(), *answer.body()), (status, "x"));
         assert_eq!(answer.headers()[header::LOCATION], "/v1/charges/ch_1");

@@ -362,7 +362,7 @@ async fn a_rendered_problem_is_completed() {
     let begun = || desk.conventions.begin(&request);
     assert_complete(&begun().finish(Ok(rendered())), "/v1/charges");
     for reply in [Reply::Final(rendered()), Reply::Unkept(rendered())] {
-        let exchange = begun().admit(&request).unwrap().unlimited();
+        let exchange = begun().admit(&request).unwrap().skip_rate_limit();
         let answer = exchange.run(&request, scope, async { reply }).await;
         assert_complete(&answer, "/v1/charges");
     }

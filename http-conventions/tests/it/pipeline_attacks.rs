@@ -130,7 +130,7 @@ async fn a_panic_without_a_key_is_answered() {
         .begin(&request)
         .admit(&request)
         .unwrap()
-        .unlimited();
+        .skip_rate_limit();
     let broken = exchange.run(&request, SCOPE, async { broken() }).await;
     assert_eq!(broken.status(), 500);
     assert_complete(&broken, "/v1/charges");

@@ -17,9 +17,9 @@ use http_conventions::{
     errors::{Challenge, ErrorStatus, Problem, ProblemBase, ReceivedProblem},
     idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
     limits::{MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter},
-    pipeline::{Admitted, Conventions, ConventionsBuilder, EarlyAnswer, Exchange},
+    pipeline::{Admitted, Conventions, ConventionsBuilder, EarlyResponse, Exchange},
     ports::Clock as _,
-    routing::{Location, created},
+    routing::{Location, respond_created},
     versions::{Lifecycle, VersionScheme},
 };
 
@@ -86,10 +86,10 @@ impl Desk {
     pub(crate) async fn send(&self, request: &Request<Bytes>) -> Response<Bytes> {
         self.answer(request)
             .await
-            .unwrap_or_else(EarlyAnswer::into_response)
+            .unwrap_or_else(EarlyResponse::into_response)
     }
 
-    async fn answer(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, EarlyAnswer> {
+    async fn answer(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, EarlyResponse> {
         let mut exchange = self.conventions.begin(request).admit(request)?;
         if let Some(said) = request.headers().get(SAID) {
             exchange.set_header(SAID, said.clone());
@@ -125,7 +125,7 @@ impl Desk {
             _ => {
                 let number = self.runs.fetch_add(1, SeqCst) + 1;
                 let location = Location::of_path(["v1", "charges", &number.to_string()]);
-                Ok(created(&location, json(&format!("{{\"id\":{number}}}"))))
+                Ok(respond_created(&location, json(&format!("{{\"id\":{number}}}"))))
             }
         }
     }

@@ -8,7 +8,7 @@ use http::{HeaderName, Request, Response};
 use http_conventions::{
     caching::Vary,
     idempotency::KeyScope,
-    pipeline::{Conventions, EarlyAnswer},
+    pipeline::{Conventions, EarlyResponse},
     versions::{Lifecycle, VersionScheme},
 };
 
@@ -173,7 +173,7 @@ async fn a_key_is_of_the_version_that_its_request_names() {
         let exchange = exchange
             .pin(&request, Some(pin.parse().unwrap()))
             .unwrap()
-            .unlimited();
+            .skip_rate_limit();
         let handler = async { json("{}") };
         let answer = exchange
             .run(&request, KeyScope::new("user-7", "/charges"), handler)
@@ -197,7 +197,7 @@ async fn a_key_is_of_the_version_that_its_request_names() {
 #[test]
 fn a_pin_is_resolved_after_authentication() {
     let conventions = pinned();
-    let resolved = |request: &Request<Bytes>, pin: Option<&str>| -> Result<String, EarlyAnswer> {
+    let resolved = |request: &Request<Bytes>, pin: Option<&str>| -> Result<String, EarlyResponse> {
         let exchange = conventions.begin(request).admit(request)?;
         let exchange = exchange.pin(request, pin.map(|pin| pin.parse().unwrap()))?;
         Ok(exchange.version().unwrap().to_string())
@@ -256,10 +256,10 @@ async fn a_run_can_be_spawned() {
     let conventions = pinned();
     let request = request("POST", "/charges", &[("api-version", "2026-07-01")]);
     let run = async move {
-        let exchange = conventions.begin(&request).admit(&request)?.unlimited();
+        let exchange = conventions.begin(&request).admit(&request)?.skip_rate_limit();
         let scope = KeyScope::new("user-7", "/charges");
         let handler = async { Response::new(Bytes::from_static(b"{}")) };
-        Ok::<_, EarlyAnswer>(exchange.run(&request, scope, handler).await)
+        Ok::<_, EarlyResponse>(exchange.run(&request, scope, handler).await)
     };
     assert_eq!(tokio::spawn(run).await.unwrap().unwrap().status(), 200);
 }

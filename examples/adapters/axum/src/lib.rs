@@ -13,7 +13,7 @@
 //! use axum::extract::{FromRef, State};
 //! use axum::routing::{any, get};
 //! use axum::{Json, Router, body::Body, response::Response};
-//! use http_conventions::routing::{created, Location};
+//! use http_conventions::routing::{respond_created, Location};
 //! use http_conventions::{idempotency::KeyScope, pipeline::Conventions};
 //! use oauth_core::{resource::ResourceServer, vocabulary::Scope as TokenScope};
 //! use serde_json::{Value, json};
@@ -55,9 +55,9 @@
 //!     let scope = KeyScope::new(ada.subject().as_str(), "/v1/charges");
 //!     let charge = async {
 //!         let location = Location::of_path(["v1", "charges", "ch_1"]);
-//!         created(&location, http::Response::new("{}".into()))
+//!         respond_created(&location, http::Response::new("{}".into()))
 //!     };
-//!     exchange.unlimited().run(&request, scope, charge).await.map(Body::from)
+//!     exchange.skip_rate_limit().run(&request, scope, charge).await.map(Body::from)
 //! }
 //!
 //! fn router(desk: Desk, conventions: Conventions) -> Router {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::paging::InvalidPageRequest;
-use http_conventions::pipeline::EarlyAnswer;
+use http_conventions::pipeline::EarlyResponse;
 
 /// An early response of a handler.
 ///
@@ -62,8 +62,8 @@ impl From<Problem> for Refusal {
     }
 }
 
-impl From<EarlyAnswer> for Refusal {
-    fn from(early: EarlyAnswer) -> Self {
+impl From<EarlyResponse> for Refusal {
+    fn from(early: EarlyResponse) -> Self {
         Self(Box::new((early.into_response(), Reason::Host)))
     }
 }

@@ -11,7 +11,7 @@ use axum::routing::{any, get};
 use axum::{Json, Router};
 use host_adapter_axum::{Caller, Refusal, Whole};
 use http_conventions::errors::{ErrorStatus, Problem};
-use http_conventions::routing::{Location, created};
+use http_conventions::routing::{Location, respond_created};
 use oauth_core::ResourceServer;
 use oauth_core::memory::MemoryReplays;
 use oauth_core::ports::StoreError;
@@ -95,7 +95,7 @@ async fn create(
     let mut kept = charges.kept();
     let location = Location::of_path(["charges", &kept.len().to_string()]);
     kept.push(charge);
-    Ok(created(&location, Response::default()))
+    Ok(respond_created(&location, Response::default()))
 }
 
 async fn metadata(State(charges): State<Charges>, Whole(request): Whole) -> Response {

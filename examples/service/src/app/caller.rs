@@ -7,7 +7,7 @@ use host_ports::Principal;
 use http::Request;
 use http::header::AUTHORIZATION;
 use http_conventions::errors::{Challenge as ProblemChallenge, Problem};
-use http_conventions::pipeline::{EarlyAnswer, Exchange};
+use http_conventions::pipeline::{EarlyResponse, Exchange};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason};
 use oauth_core::vocabulary::Scope;
 
@@ -47,7 +47,7 @@ impl App {
         &self,
         exchange: &mut Exchange<Stage>,
         request: Request<Bytes>,
-    ) -> Result<(Caller, Request<Bytes>), EarlyAnswer> {
+    ) -> Result<(Caller, Request<Bytes>), EarlyResponse> {
         let (parts, body) = request.into_parts();
         let principal = self.resources.authenticate(&parts, self.clock.now()).await;
         let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
@@ -66,7 +66,7 @@ impl App {
         &self,
         exchange: &mut Exchange<Stage>,
         request: Request<Bytes>,
-    ) -> Result<(Option<Caller>, Request<Bytes>), EarlyAnswer> {
+    ) -> Result<(Option<Caller>, Request<Bytes>), EarlyResponse> {
         if !request.headers().contains_key(AUTHORIZATION) {
             return Ok((None, as_get(request)));
         }

@@ -8,7 +8,7 @@ use http_conventions::caching::CacheControl;
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::errors::Problem;
 use http_conventions::paging::CursorBinding;
-use http_conventions::routing::{Location, created};
+use http_conventions::routing::{Location, respond_created};
 use serde_json::Value;
 
 use super::body::{json, read_json, to_json};
@@ -28,7 +28,7 @@ impl App {
             .await
             .map_err(|error| self.refused(error))?;
         let location = Location::of_path(["v1", "charges", charge.id.as_str()]);
-        let mut response = created(&location, json(StatusCode::OK, &ChargeBody::of(&charge)));
+        let mut response = respond_created(&location, json(StatusCode::OK, &ChargeBody::of(&charge)));
         entity_tag(&charge).apply(response.headers_mut());
         Ok(response)
     }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::paging::CursorBinding;
-use http_conventions::routing::{Location, created};
+use http_conventions::routing::{Location, respond_created};
 use serde_json::Value;
 
 use super::body::{json, read_json};
@@ -21,7 +21,7 @@ impl App {
             .await
             .map_err(|error| self.refused(error))?;
         let location = Location::of_path(["v1", "customers", customer.id.as_str()]);
-        Ok(created(
+        Ok(respond_created(
             &location,
             json(StatusCode::OK, &CustomerBody::of(&customer)),
         ))

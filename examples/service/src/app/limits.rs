@@ -13,7 +13,7 @@ use http::{HeaderValue, Request, Response};
 use http_conventions::limits::{
     MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
 };
-use http_conventions::pipeline::{Admitted, EarlyAnswer, Exchange, Limited};
+use http_conventions::pipeline::{Admitted, EarlyResponse, Exchange, Limited};
 
 use super::body::to_json;
 use super::caller::Caller;
@@ -107,10 +107,10 @@ impl App {
         exchange: Exchange<Admitted>,
         route: &Route,
         request: &Request<Bytes>,
-    ) -> Result<Exchange<Limited>, EarlyAnswer> {
+    ) -> Result<Exchange<Limited>, EarlyResponse> {
         let peer = request.extensions().get::<SocketAddr>();
         let (Some(policy), Some(peer)) = (self.limiting.of_route(route), peer) else {
-            return Ok(exchange.unlimited());
+            return Ok(exchange.skip_rate_limit());
         };
         let address = client_network(peer.ip()).to_string();
         exchange.limit(&[policy.spend(&address)]).await
@@ -125,7 +125,7 @@ impl App {
         &self,
         exchange: Exchange<Limited>,
         peer: Option<SocketAddr>,
-    ) -> Result<Exchange<Limited>, EarlyAnswer> {
+    ) -> Result<Exchange<Limited>, EarlyResponse> {
         let Some(peer) = peer else {
             return Ok(exchange);
         };
@@ -142,7 +142,7 @@ impl App {
         &self,
         exchange: Exchange<Limited>,
         caller: &Caller,
-    ) -> Result<Exchange<Limited>, EarlyAnswer> {
+    ) -> Result<Exchange<Limited>, EarlyResponse> {
         exchange
             .limit(&[self.limiting.caller.spend(caller.subject())])
             .await
@@ -151,10 +151,10 @@ impl App {
 
 /// Renders a 429 or 503 in the format of the route: a page, an OAuth error or a problem. The
 /// status, `Retry-After` and other headers stay.
-pub(super) fn render_early_answer(
+pub(super) fn render_early_response(
     route: &Route,
     request: &Request<Bytes>,
-    refused: EarlyAnswer,
+    refused: EarlyResponse,
 ) -> Response<Bytes> {
     match route {
         route if route.speaks_oauth() => render_oauth_error(refused),
@@ -165,7 +165,7 @@ pub(super) fn render_early_answer(
 
 /// Renders an OAuth error ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
 /// Introspection, revocation and pushed authorization requests use the same format.
-fn render_oauth_error(refused: EarlyAnswer) -> Response<Bytes> {
+fn render_oauth_error(refused: EarlyResponse) -> Response<Bytes> {
     let error = to_json(&serde_json::json!({
         "error": "temporarily_unavailable",
         "error_description": "too many requests or temporarily unavailable; retry after the time in Retry-After",

@@ -42,7 +42,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::idempotency::{KeyScope, Reply};
 use http_conventions::paging::CursorKeyring;
-use http_conventions::pipeline::{Admitted, Conventions, EarlyAnswer, Exchange, Limited};
+use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited};
 use http_conventions::routing::Allow;
 use oauth_core::server::{AuthEvent, EndpointResponse};
 use oauth_core::{AuthorizationServer, ResourceServer, Sessions};
@@ -52,7 +52,7 @@ use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
 use self::graph::Graph;
-use self::limits::{Limiting, render_early_answer};
+use self::limits::{Limiting, render_early_response};
 use self::openapi::Document;
 use self::route::Route;
 use crate::clock::DemoClock;
@@ -153,7 +153,7 @@ impl App {
         self: &Arc<Self>,
         exchange: Exchange<Admitted>,
         mut request: Request<Bytes>,
-    ) -> Result<Response<Body>, EarlyAnswer> {
+    ) -> Result<Response<Body>, EarlyResponse> {
         guesses::record_source(&mut request);
         certificates::record_certificate(&mut request);
         let route = exchange.check(taken_route(&exchange, request.method()))?;
@@ -163,7 +163,7 @@ impl App {
         }
         let exchange = match self.limit_address(exchange, &route, &request).await {
             Ok(exchange) => exchange,
-            Err(refused) => return Ok(body::full(render_early_answer(&route, &request, refused))),
+            Err(refused) => return Ok(body::full(render_early_response(&route, &request, refused))),
         };
         match route {
             Route::Graph => self.answer_graph(exchange, request).await,
@@ -218,7 +218,7 @@ impl App {
         mut exchange: Exchange<Limited>,
         route: &Route,
         request: Request<Bytes>,
-    ) -> Result<Response<Bytes>, EarlyAnswer> {
+    ) -> Result<Response<Bytes>, EarlyResponse> {
         let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;

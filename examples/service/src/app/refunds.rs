@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::paging::CursorBinding;
-use http_conventions::routing::{Location, accepted};
+use http_conventions::routing::{Location, respond_accepted};
 use serde_json::Value;
 
 use super::body::{json, read_json};
@@ -28,7 +28,7 @@ impl App {
             .map_err(|error| self.refused(error))?;
         let (of, id) = (refund.charge.as_str(), refund.id.as_str());
         let location = Location::of_path(["v1", "charges", of, "refunds", id]);
-        Ok(accepted(
+        Ok(respond_accepted(
             &location,
             json(StatusCode::OK, &RefundBody::of(&refund)),
         ))

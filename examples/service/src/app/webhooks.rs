@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
-use http_conventions::routing::{Location, accepted, created};
+use http_conventions::routing::{Location, respond_accepted, respond_created};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as value};
 use webhook_core::event::EventType;
@@ -81,7 +81,7 @@ impl App {
         let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()]);
         let body = json(StatusCode::OK, &EndpointBody::of(&endpoint, Some(secret)));
         match EndpointStore::insert(&self.database, endpoint).await {
-            Ok(Inserted::Inserted) => Ok(created(&location, body)),
+            Ok(Inserted::Inserted) => Ok(respond_created(&location, body)),
             // a collision of 128 random bits: a retry draws others
             Ok(_) => Err(unavailable()),
             Err(error) => Err(self.refused(error.into())),
@@ -157,7 +157,7 @@ impl App {
                 let delivery = self.delivery(id).await?;
                 let location = Location::of_path(["v1", "webhook-deliveries", id]);
                 let body = json(StatusCode::OK, &delivery_json(&delivery, None));
-                Ok(accepted(&location, body))
+                Ok(respond_accepted(&location, body))
             }
             Err(error) => Err(self.refused(error.into())),
         }

@@ -19,7 +19,7 @@ use host_websocket::Upgrade;
 use http::{Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use http_conventions::pipeline::{EarlyAnswer, Exchange, Limited};
+use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
 use http_conventions::routing::RequestId;
 
 use super::body::{Body, full, whole};
@@ -48,7 +48,7 @@ impl App {
         self: &Arc<Self>,
         mut exchange: Exchange<Limited>,
         request: Request<Bytes>,
-    ) -> Result<Response<Body>, EarlyAnswer> {
+    ) -> Result<Response<Body>, EarlyResponse> {
         if request.method() == Method::GET && Upgrade::is_requested(request.headers()) {
             let switched = self.open_socket(exchange.clone(), &request);
             return Ok(exchange.finish_as(Ok(switched), whole));
@@ -71,7 +71,7 @@ impl App {
         &self,
         mut exchange: Exchange<Limited>,
         request: Request<Bytes>,
-    ) -> Result<Response<Body>, EarlyAnswer> {
+    ) -> Result<Response<Body>, EarlyResponse> {
         let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         let context = self.graph_context(Some(&caller), exchange.id());

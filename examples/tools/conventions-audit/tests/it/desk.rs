@@ -17,9 +17,9 @@ use http_conventions::{
     errors::{Challenge, ErrorStatus, Problem, ProblemBase},
     idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
     paging::{CursorBinding, CursorKey, CursorKeyring, PageRules},
-    pipeline::{Conventions, EarlyAnswer},
+    pipeline::{Conventions, EarlyResponse},
     ports::{OsEntropy, SystemClock},
-    routing::{Location, created},
+    routing::{Location, respond_created},
 };
 use tokio::sync::oneshot;
 
@@ -89,15 +89,15 @@ impl Desk {
             return json(OPENAPI);
         }
         let answered = self.answered(&request).await;
-        let mut answer = answered.unwrap_or_else(EarlyAnswer::into_response);
+        let mut answer = answered.unwrap_or_else(EarlyResponse::into_response);
         (self.broken)(&request, &mut answer);
         answer
     }
 
-    async fn answered(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, EarlyAnswer> {
+    async fn answered(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, EarlyResponse> {
         let exchange = self.conventions.begin(request).admit(request)?;
         let user = exchange.check(authenticate(request))?;
-        let exchange = exchange.unlimited();
+        let exchange = exchange.skip_rate_limit();
         let preconditions = exchange.preconditions(request);
         let handler = async { self.handle(request, preconditions) };
         Ok(exchange
@@ -132,7 +132,7 @@ impl Desk {
             (&Method::POST, false) => {
                 let id = self.made.fetch_add(1, SeqCst) + 1;
                 let location = Location::of_path(["v1", "charges", &id.to_string()]);
-                Ok(created(&location, json(&format!("{{\"id\":{id}}}"))))
+                Ok(respond_created(&location, json(&format!("{{\"id\":{id}}}"))))
             }
             (_, true) => Err(Problem::method_not_allowed(&[
                 Method::GET,
