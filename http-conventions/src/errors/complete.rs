@@ -95,8 +95,8 @@ pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
     is_text && is_error(answer.status())
 }
 
-/// Returns whether a response is an error with `Content-Type: application/problem+json`, in any
-/// case and with any parameters.
+/// Returns whether a response is an error with the media type `application/problem+json`, compared
+/// without case and parameters.
 #[must_use]
 pub fn is_problem<B>(answer: &Response<B>) -> bool {
     let content_type = answer.headers().get(CONTENT_TYPE);

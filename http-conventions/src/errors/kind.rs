@@ -73,9 +73,8 @@ impl ProblemType {
 
 /// Base URI of the problem types of a host, such as `https://api.example.com/problems/`.
 ///
-/// There is no default: a type URI must be absolute to be unique, and only the host has a name for
-/// it. RFC 9457 recommends that the URIs lead to documentation. Clients compare them and do not
-/// fetch them.
+/// There is no default: a type URI must be absolute, and only the host knows its domain. RFC 9457
+/// recommends that the URIs lead to documentation. Clients compare the URIs and do not fetch them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProblemBase(Box<str>);
 

@@ -1,9 +1,10 @@
 //! Problem details for HTTP APIs, [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457): the body of
 //! every error response.
 //!
-//! A [`Problem`] without a type is `about:blank`: the status explains it. Give a problem a
-//! [`ProblemType`] if clients must distinguish its causes. The type URI is the [`ProblemBase`] of
-//! the host followed by the slug of the type. [`types`] lists the types that this crate sends.
+//! A [`Problem`] without a type is `about:blank`: its status is the whole explanation. Give a
+//! problem a [`ProblemType`] if clients must distinguish its causes. The type URI is the
+//! [`ProblemBase`] of the host followed by the slug of the type. [`types`] lists the types of this
+//! crate; a 429 has the registered type [`QUOTA_EXCEEDED`](crate::limits::QUOTA_EXCEEDED).
 //!
 //! Statuses that require a header have constructors that take it: 401 takes a challenge, 405 the
 //! allowed methods, 429 and 503 the wait. [`ErrorStatus`] excludes these statuses. Clients parse
@@ -231,7 +232,8 @@ impl Problem {
         self
     }
 
-    /// Adds the extension `request_id`, which leads from a reported body to its log line.
+    /// Adds the extension `request_id`, with which a developer finds the log line of a reported
+    /// problem.
     #[must_use]
     pub fn with_request_id(self, id: &RequestId) -> Self {
         self.with_extension("request_id", id.as_str().to_owned())

@@ -14,9 +14,9 @@ impl ErrorStatus {
     pub const BAD_REQUEST: Self = Self(StatusCode::BAD_REQUEST);
     /// 403: the caller is authenticated and lacks a permission.
     pub const FORBIDDEN: Self = Self(StatusCode::FORBIDDEN);
-    /// 404: the resource does not exist, or the caller may not know of it.
+    /// 404: the resource does not exist, or the host hides it from the caller.
     pub const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND);
-    /// 406: no representation that the request accepts.
+    /// 406: the request accepts no available representation.
     pub const NOT_ACCEPTABLE: Self = Self(StatusCode::NOT_ACCEPTABLE);
     /// 408: the request did not arrive in time.
     pub const REQUEST_TIMEOUT: Self = Self(StatusCode::REQUEST_TIMEOUT);

@@ -1,4 +1,5 @@
-//! Problem types that this crate sends: a registry that a host can publish.
+//! Problem types that this crate defines: a registry that a host can publish. The type of a 429 is
+//! registered with IANA and is not listed here.
 //!
 //! ```
 //! use http_conventions::errors::{types, ProblemBase};
@@ -108,7 +109,7 @@ pub const IDEMPOTENCY_OUTCOME_UNKNOWN: ProblemType = ProblemType::new(
     "The first request with this key was interrupted and may have taken effect. Read the resource before you send the request with another key.",
 );
 
-/// 406: no representation that the request accepts. The extension `available` lists the
+/// 406: the request accepts no available representation. The extension `available` lists the
 /// representations.
 pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
     "not-acceptable",

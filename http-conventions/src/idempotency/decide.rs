@@ -26,12 +26,12 @@ pub enum ClaimOutcome {
 
 /// Decides a claim on the record that is stored under its key.
 ///
-/// Pure. A store calls it in the step that loads the record. If it returns
+/// Pure. A store calls it in the atomic step that loads the record. If it returns
 /// [`ClaimOutcome::Claimed`], the store writes [`Claim::record`] in the same step.
 ///
 /// # Security
 ///
-/// The request is compared first, so that a different request learns nothing about the state of the
+/// The fingerprint is compared first: a different request learns nothing about the state of the
 /// first one.
 ///
 /// ```

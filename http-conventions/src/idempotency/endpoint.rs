@@ -55,8 +55,8 @@ pub enum MismatchStatus {
 }
 
 impl Idempotency {
-    /// Creates the middleware over a store. `problems` is the base of its problem types; `entropy`
-    /// is read once, here.
+    /// Creates the middleware over a store. `problems` is the base of its problem types. `entropy`
+    /// is used only during this call.
     ///
     /// | setting | default |
     /// |---|---|
@@ -86,7 +86,8 @@ impl Idempotency {
         }
     }
 
-    /// Requires a key: a request without one gets 400. By default it runs without idempotency.
+    /// Requires a key: a request without one gets 400. By default a request without a key runs
+    /// without idempotency.
     #[must_use]
     pub fn with_key_required(mut self) -> Self {
         self.key_required = true;
@@ -104,14 +105,16 @@ impl Idempotency {
     ///
     /// # Security
     ///
-    /// [`AfterCrash::RunAgain`] runs a handler twice if it is slower than its lease.
+    /// With [`AfterCrash::RunAgain`], a retry can run a handler a second time while the first run
+    /// is slower than its lease.
     #[must_use]
     pub fn with_after_crash(mut self, after_crash: AfterCrash) -> Self {
         self.after_crash = after_crash;
         self
     }
 
-    /// Sets the lease: the time in which a handler must finish, default 60 s.
+    /// Sets the lease: the time in which a handler must finish, default 60 s. Later the key counts
+    /// as crashed.
     #[must_use]
     pub fn with_lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
@@ -135,8 +138,8 @@ impl Idempotency {
 
     /// Sets a callback for every failure of the store.
     ///
-    /// Responses do not show the cause: a request gets 503 or 500, and a request whose handler ran
-    /// gets its full response.
+    /// Responses do not show the cause. If the handler has not run, the request gets 503 or 500. If
+    /// it has run, the request gets its response.
     #[must_use]
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.failure_log = Arc::new(log);
@@ -165,20 +168,21 @@ impl Idempotency {
     ///
     /// # Contract
     ///
-    /// - Only the holder of the key polls the handler.
-    /// - Safe methods pass through, and so does a request without a key if keys are optional.
-    /// - The key is claimed before the handler runs: if the store is unavailable, the response is
-    ///   503.
+    /// - The handler runs only if the request holds the key.
+    /// - A request with a safe method, or without a key if keys are optional, runs without
+    ///   idempotency.
+    /// - The key is claimed before the handler runs. If the store is unavailable, the handler does
+    ///   not run.
     ///
     /// # Errors
     ///
-    /// A problem, which the host completes like its own problems:
+    /// A problem, which the host completes like its own:
     ///
     /// - 400 if the key is malformed, or missing although required.
     /// - 409 (or 422, see [`with_mismatch_status`](Self::with_mismatch_status)) if the key was used
     ///   with a different request.
     /// - 409 if the first request is in progress, cannot be replayed, or has an unknown outcome.
-    /// - 503 or 500 if the store fails.
+    /// - 503 with `Retry-After: 1` if the store is unavailable, 500 if its record is corrupt.
     /// - The problem of [`Reply::NothingHappened`] or [`Reply::OutcomeUnknown`].
     pub async fn run<R: Into<Reply>>(
         &self,

@@ -8,12 +8,13 @@ use crate::{byte_strings::byte_string, digest::LengthPrefixed as _, versions::Ap
 byte_string! {
     /// SHA-256 of a request: method, path and query, content type and exact body.
     ///
-    /// - Each part is prefixed with its length, so that bytes cannot move from one part to another.
+    /// - Each part is prefixed with its length, so that different requests never have the same
+    ///   input.
     /// - Preferences for the response (`Accept`, `Accept-Language`) are excluded: a retry gets the
     ///   first response unchanged.
-    /// - In the [pipeline](crate::pipeline) the fingerprint includes the API version that a header
-    ///   field names, so that a request for another version does not match. A version that comes
-    ///   from a default or from the pin of an account is excluded.
+    /// - In the [pipeline](crate::pipeline) an API version that a header field of the request names
+    ///   is included: a request for another version does not match. A version from a default or
+    ///   from the pin of an account is excluded.
     #[derive(Clone, Copy, Eq, Hash, PartialEq)]
     pub struct Fingerprint(32);
 }

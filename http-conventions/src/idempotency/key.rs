@@ -14,7 +14,7 @@ const MAX_LENGTH: usize = 255;
 
 /// An idempotency key: a client-chosen name of one operation, 1 to 255 characters.
 ///
-/// The draft sends a quoted string, deployed APIs an unquoted one. Both forms name the same key.
+/// The draft uses a quoted string, deployed APIs use an unquoted one. Both forms name the same key.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -32,7 +32,8 @@ const MAX_LENGTH: usize = 255;
 ///
 /// # Security
 ///
-/// `Debug` hides the key: callers that share one scope can use it to read the stored response.
+/// `Debug` hides the key: with the key, another caller of the same scope can read the stored
+/// response.
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct IdempotencyKey(Box<str>);
 
@@ -124,7 +125,7 @@ impl<'a> KeyScope<'a> {
     ///
     /// # Security
     ///
-    /// The principal must come from authentication, tenant included. If all callers share one
+    /// The principal must come from authentication and include the tenant. If all callers share one
     /// principal, a caller that guesses a key reads the response of another caller.
     #[must_use]
     pub const fn new(principal: &'a str, route: &'a str) -> Self {

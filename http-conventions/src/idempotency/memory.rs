@@ -24,12 +24,12 @@ const CAPACITY: usize = 64 << 20;
 /// Size of a record without its response, with its share of unused table space.
 const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 
-/// Keeps records in memory of bounded size. The records are lost with the process and not shared
+/// Keeps records in memory of bounded size. The records end with the process and are not shared
 /// with other processes.
 ///
 /// The store sweeps expired records when the number of records has doubled since the last sweep,
-/// and once a second while it is full. It never drops a live record, because the request could then
-/// run twice. A full store responds as follows:
+/// and at most once per second while it is full. It never drops a live record: the request could
+/// then run twice. A full store responds as follows:
 ///
 /// - A claim fails with [`StoreErrorKind::Unavailable`](crate::ports::StoreErrorKind::Unavailable):
 ///   the request gets 503, and its handler does not run.
@@ -39,7 +39,7 @@ const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 /// # Security
 ///
 /// All callers share the capacity. A caller with many keys can fill it for the lifetime of a
-/// record. Limit the rate of requests first, or the stored body with
+/// record. Limit the rate of requests, or the stored body with
 /// [`with_max_stored_body`](super::Idempotency::with_max_stored_body).
 #[derive(Debug)]
 pub struct MemoryIdempotencyStore {
@@ -59,8 +59,8 @@ struct Records {
 }
 
 impl MemoryIdempotencyStore {
-    /// Creates a store for this many bytes of records, responses included.
-    /// [`default`](Self::default) holds 64 MiB.
+    /// Creates a store for this many bytes of records, responses included. The
+    /// [default](Self::default) is 64 MiB.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         let records = Records {
@@ -76,7 +76,7 @@ impl MemoryIdempotencyStore {
         }
     }
 
-    /// Number of records, expired ones that are not swept yet included.
+    /// Number of records, including expired records that are not swept yet.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records().by_key.len()

@@ -9,11 +9,11 @@
 //! |---|---|
 //! | same request, first one completed | stored response with `Idempotency-Replayed: true` |
 //! | same request, first one in progress | 409 with `Retry-After` |
-//! | same request, outcome of the first one unknown | 409 |
+//! | same request, outcome of the first one unknown or its response not stored | 409 |
 //! | different request | 409, or 422 if configured |
 //!
-//! Refusals are [`Problem`](crate::errors::Problem)s, which the host completes and sends like its
-//! own problems.
+//! Refusals are [`Problem`](crate::errors::Problem)s. The host completes and sends them like its
+//! own.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -48,13 +48,15 @@
 //!
 //! # Contract
 //!
-//! - Authenticate, authorize, rate-limit and validate the request first: a refusal by these steps
-//!   is not an outcome and must not be stored.
-//! - Check `If-Match` inside the handler: a retried write must get its first response, not a 412.
+//! - Authenticate, authorize, rate-limit and validate the request first. A refusal by these steps
+//!   is not an outcome of the operation and must not be stored.
+//! - Check `If-Match` inside the handler: the retry of a completed write must get its first
+//!   response, not a 412.
 //! - Spawn the future, so that it is not dropped when the client disconnects. A handler that is
 //!   dropped or panics holds its key until the lease expires; [`AfterCrash`] decides what happens
 //!   then.
-//! - Limit the run time of every handler, and choose a longer lease. Leases are not renewed.
+//! - Limit the run time of every handler, and choose a lease that is longer. Leases are not
+//!   renewed.
 //! - By default an expired lease is not retried: later requests get 409
 //!   `idempotency-outcome-unknown`. If the handler completes after all, later requests get its
 //!   response.

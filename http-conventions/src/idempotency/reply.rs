@@ -7,25 +7,25 @@ use http::Response;
 
 use crate::errors::Problem;
 
-/// Reply of a handler, which decides about its key.
+/// Reply of a handler. It decides whether the response is stored and the key is freed.
 ///
-/// A response converts to [`Final`](Self::Final). A `Result` converts to [`Final`](Self::Final)
-/// too, except for a problem with a 5xx status, which converts to
-/// [`OutcomeUnknown`](Self::OutcomeUnknown): only the handler knows that nothing took effect.
+/// A response converts to [`Final`](Self::Final), and so does a `Result`, with one exception: a
+/// problem with a 5xx status converts to [`OutcomeUnknown`](Self::OutcomeUnknown), because only the
+/// handler knows that nothing took effect.
 #[expect(
     clippy::exhaustive_enums,
     reason = "the request took effect, or it did not, or the outcome is unknown"
 )]
 pub enum Reply {
-    /// The outcome, success or error: store and replay the response.
+    /// The final response, success or error: store and replay it.
     ///
     /// # Security
     ///
     /// The store keeps headers and body in clear text for the lifetime of the record. Use
     /// [`Unkept`](Self::Unkept) for a secret that is shown once.
     Final(Response<Bytes>),
-    /// The outcome, sent once: store its status alone and never run the request again. For a
-    /// response that contains a secret.
+    /// A response that is sent once, because it contains a secret: store its status alone and never
+    /// run the request again.
     Unkept(Response<Bytes>),
     /// Nothing took effect: free the key, so that a retry runs.
     NothingHappened(Problem),

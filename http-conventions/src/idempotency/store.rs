@@ -12,14 +12,14 @@ use super::{Claim, ClaimOutcome, Fence, RecordKey, RequestOutcome};
 ///
 /// # Contract
 ///
-/// - Each method is one atomic step: of any number of concurrent claims of a key, exactly one
-///   returns [`ClaimOutcome::Claimed`].
+/// - Each method is one atomic step: of concurrent claims of a key, exactly one returns
+///   [`ClaimOutcome::Claimed`].
 /// - [`decide`](super::decide) alone decides a claim, on the record that is stored at that instant.
 /// - [`complete`](Self::complete) and [`release`](Self::release) write only while the record is in
-///   flight under exactly this fencing token, whether the lease has expired or not. A late holder
-///   must not change the record of another.
-/// - Records are durable: a record survives a crash of the process if the host's own writes do.
-/// - A record is never deleted before it expires. After its expiry it may be swept at any time.
+///   flight under exactly this fencing token. The expiry of the lease does not matter. A late
+///   holder must not change the record of another holder.
+/// - Records are as durable as the host's own writes: they survive the same crashes.
+/// - A record is never deleted before it expires. After that it may be deleted at any time.
 /// - Times have at least millisecond precision. Header values and bodies are bytes and may be
 ///   empty.
 ///

@@ -2,16 +2,16 @@
 //!
 //! # Rate limits
 //!
-//! A rate limit allows a number of requests per period, and tells a refused client when to retry.
+//! A rate limit allows a number of requests per period. A refused client learns when it may retry.
 //!
-//! A [`Policy`] is a named [`Quota`]. A request [spends](Policy::spend) units of one or more
-//! buckets, for example the bucket of its address and of its user. [`RateLimiter::check`] takes
-//! from all of them in one atomic step of the [`RateLimitStore`], or from none. The response
-//! carries the remaining quota in the header fields of a [`HeaderProfile`]. A refusal is a 429
-//! [`Problem`](crate::errors::Problem) with `Retry-After`.
+//! A [`Policy`] is a named [`Quota`]. Each partition, such as a user or an address, has a bucket
+//! under each policy. A request [spends](Policy::spend) units of one or more buckets.
+//! [`RateLimiter::check`] takes from all of them in one atomic step of the [`RateLimitStore`], or
+//! from none. The response carries the remaining quota in the header fields of a [`HeaderProfile`].
+//! A refusal is a 429 [`Problem`](crate::errors::Problem) with `Retry-After`.
 //!
-//! A bucket is one integer ([`State`]) of the generic cell rate algorithm (GCRA). [`decide`] is a
-//! pure function of it.
+//! A bucket is stored as one integer ([`State`]) of the generic cell rate algorithm (GCRA). The
+//! pure function [`decide`] computes the next state.
 //!
 //! ```
 //! use http_conventions::ports::SystemClock;
@@ -66,7 +66,7 @@
 //! # Retry-After
 //!
 //! `Retry-After`, [RFC 9110 §10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3): the
-//! wait before the next request.
+//! time that the client waits before the next request.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

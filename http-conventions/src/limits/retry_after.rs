@@ -62,11 +62,11 @@ impl RetryAfter {
         Ok(date.duration_since(now).unwrap_or(Duration::ZERO).min(LONGEST))
     }
 
-    /// Wait of a response received at `now`; `None` if no field can be parsed. The longest of
-    /// several fields counts.
+    /// Wait of a response received at `now`; `None` if it has no valid `Retry-After`. Of several
+    /// fields the longest wait counts.
     ///
-    /// A date is compared with the `Date` of the response, if present, so that clock skew does not
-    /// matter.
+    /// A date is compared with the `Date` of the response, if it has one, so that clock skew does
+    /// not matter.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         let answered_at = answered_at(headers, now);

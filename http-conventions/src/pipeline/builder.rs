@@ -34,12 +34,15 @@ static TAKEN: [HeaderName; 8] = [
 ///
 /// | setting | default |
 /// |---|---|
-/// | request ids | ids of callers are adopted |
+/// | request ids | valid ids of clients are adopted |
 /// | size limits | defaults of [`SizeLimits`] |
 /// | cross-origin requests | not allowed |
-/// | versions | none |
+/// | versions | none; no default version and no pins |
 /// | rate limits | none |
 /// | idempotency keys | none |
+/// | challenge of a 401 without one | none |
+/// | page sizes | none |
+/// | problem types of the host | none |
 #[must_use]
 pub struct ConventionsBuilder {
     problems: String,
@@ -78,9 +81,10 @@ impl ConventionsBuilder {
         }
     }
 
-    /// Generates a new request id for each request and ignores the id of the caller.
+    /// Generates a new request id for each request and ignores the id that the client sent.
     ///
-    /// For a host with untrusted callers, which could otherwise confuse its logs.
+    /// For a host with untrusted clients: they could send the same id for many requests, so that
+    /// log lines become ambiguous.
     pub const fn with_new_request_ids(mut self) -> Self {
         self.adopts_ids = false;
         self
@@ -92,7 +96,7 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Sets the CORS rules. The field that names a version is added to their request headers.
+    /// Sets the CORS rules. If a header field names the version, pages may send that field too.
     pub fn with_cors(mut self, rules: CorsRules) -> Self {
         self.cors = Some(rules);
         self
@@ -100,7 +104,8 @@ impl ConventionsBuilder {
 
     /// Sets the versions in any order, see [`Versions::new`].
     ///
-    /// A path that names no version is passed to the host, for example `/health`.
+    /// With [`VersionScheme::Path`], the pipeline passes a path without a version, such as
+    /// `/health`, to the host.
     pub fn with_versions(
         mut self,
         scheme: VersionScheme,
@@ -110,15 +115,16 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Sets the version of a request that names none and whose account has no pin. Not for versions
-    /// in the path.
+    /// Sets the version of a request that names none and whose account has no pin. Invalid with
+    /// [`VersionScheme::Path`].
     pub const fn with_default_version(mut self, version: ApiVersion) -> Self {
         self.default_version = Some(version);
         self
     }
 
-    /// Pins accounts to versions: [`Exchange::pin`] resolves a request that names no version, after
-    /// authentication.
+    /// Allows accounts to be pinned to versions: after authentication, the host calls
+    /// [`Exchange::pin`], which resolves a request that names no version. Invalid with
+    /// [`VersionScheme::Path`].
     ///
     /// [`Exchange::pin`]: super::Exchange::pin
     pub const fn with_pinned_versions(mut self) -> Self {
@@ -126,7 +132,8 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Sets the challenge of a 401 that a framework sent without one.
+    /// Sets the challenge that is added to a 401 without `WWW-Authenticate`, such as the 401 of a
+    /// framework.
     pub fn with_challenge(mut self, challenge: Challenge) -> Self {
         self.challenge = Some(challenge);
         self
@@ -148,7 +155,8 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Sets the page sizes, for [handlers](Conventions::page_rules) and for the OpenAPI document.
+    /// Sets the page sizes. Handlers read them with [`Conventions::page_rules`]; the OpenAPI
+    /// document lists them.
     pub const fn with_page_rules(mut self, rules: PageRules) -> Self {
         self.page_rules = Some(rules);
         self

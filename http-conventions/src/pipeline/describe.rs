@@ -9,9 +9,9 @@ use crate::{
 };
 
 impl Conventions {
-    /// All problem types: those of the conventions as configured, then those of the host.
+    /// All problem types: those that the conventions send as configured, then those of the host.
     ///
-    /// The host serves the description of each at its URI.
+    /// The host serves the description of each type at its URI.
     #[must_use]
     pub fn problem_types(&self) -> Vec<ProblemType> {
         let mut types = openapi::own_types(&self.0.described());

@@ -1,10 +1,10 @@
-//! Responses from before the handler.
+//! Responses that end an exchange before its handler.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-/// A finished response without a handler: a refusal or the response to a preflight. Send it
-/// unchanged.
+/// A finished response that ended the exchange before its handler: a refusal, or the response to a
+/// preflight. Send it unchanged.
 #[derive(Clone, Debug)]
 #[must_use = "it is the answer to send"]
 // one pointer in size, so that a `Result` stays small

@@ -1,4 +1,4 @@
-//! Exchange: one request and its response.
+//! One request on its way through the pipeline.
 
 use std::{
     future::poll_fn,
@@ -26,21 +26,21 @@ use crate::{
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Started {}
 
-/// Stage: size and version are accepted, and the request is not a preflight. Authentication is
-/// next.
+/// Stage: the size limits are kept, the request is not a preflight, and a version that the request
+/// names exists. Authentication is next.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Admitted {}
 
-/// Stage: the rate limit is passed.
+/// Stage: the request has passed or skipped the rate limit.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Limited {}
 
-/// One request at this stage of the pipeline.
+/// One request at a stage of the pipeline.
 ///
-/// A clone can finish the response if the exchange itself cannot: after a panic of a handler, or if
-/// its future is dropped.
+/// Keep a clone to finish the response if the exchange itself is lost: after a panic of a handler,
+/// or if its future is dropped.
 #[derive(Clone, Debug)]
 #[must_use = "an exchange has to be finished"]
 pub struct Exchange<Stage> {
@@ -69,8 +69,11 @@ impl<Stage> Exchange<Stage> {
         &self.conventions
     }
 
-    /// Version of the request; `None` before [`admit`](Exchange::admit) and if there are no
-    /// versions.
+    /// Resolved version of the request. `None` in these cases:
+    ///
+    /// - The exchange is not [admitted](Exchange::admit) yet.
+    /// - The conventions have no versions.
+    /// - The request names no version, and [`pin`](Exchange::pin) has not resolved it.
     #[must_use]
     pub const fn version(&self) -> Option<ApiVersion> {
         self.version
@@ -85,25 +88,24 @@ impl<Stage> Exchange<Stage> {
         }
     }
 
-    /// Adds fields to `Vary` of the response.
+    /// Adds request fields to the `Vary` of the response.
     pub fn vary_by(&mut self, vary: &Vary) {
         self.vary.extend(vary);
     }
 
-    /// Sets a header of the response, whatever it will be: a refusal, a replay or the response of
-    /// the handler.
+    /// Sets a header of every response of this exchange: refusal, replay, or response of the
+    /// handler. For values that are known before the response, such as the next DPoP nonce.
     ///
-    /// - The value replaces that of the handler. The names of `Access-Control-Expose-Headers` are
-    ///   added instead.
+    /// - The value replaces that of the handler. Names in `Access-Control-Expose-Headers` are added
+    ///   to those of the handler.
     /// - The header is not stored under an idempotency key.
-    /// - Headers that the conventions write themselves keep their values.
-    ///
-    /// For values that are known before the response, such as the next DPoP nonce.
+    /// - The conventions replace `X-Request-Id`, the CORS headers and the version lifecycle
+    ///   headers. They keep a `Cache-Control` that is set here.
     pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
         self.headers.push((name, value));
     }
 
-    /// Returns the value of a check of the host, or ends the exchange with its problem.
+    /// Returns the value of a successful check of the host. A failed check ends the exchange.
     ///
     /// # Errors
     ///
@@ -214,7 +216,8 @@ impl<Stage> Exchange<Stage> {
 }
 
 impl Exchange<Admitted> {
-    /// Resolves a request that names no version to the pin of its account, or else to the default.
+    /// Resolves the version of a request that names none: the pin of its account, or else the
+    /// default.
     ///
     /// Has no effect if the request names a version.
     ///
@@ -229,7 +232,7 @@ impl Exchange<Admitted> {
         }
     }
 
-    /// Takes the cost of the request from all these buckets, or from none.
+    /// Takes the cost of the request from all these buckets, or from none if one is exhausted.
     ///
     /// # Errors
     ///
@@ -251,18 +254,19 @@ impl Exchange<Admitted> {
 impl Exchange<Limited> {
     /// Takes from further buckets, for example of the principal after those of the address.
     ///
-    /// The structured rate-limit fields list both calls. The older fields describe this call.
+    /// `RateLimit` and `RateLimit-Policy` list the policies of all calls. `RateLimit-Limit`,
+    /// `X-RateLimit-Limit` and their companions describe the last call.
     ///
     /// # Errors
     ///
-    /// As for the first [`limit`](Exchange::limit).
+    /// The errors of the first [`limit`](Exchange::limit).
     pub async fn limit(self, spends: &[Spend<'_>]) -> Result<Self, EarlyResponse> {
         self.limited(spends).await
     }
 
-    /// Preconditions of the request, which the handler compares with the state that it loads.
+    /// Preconditions of the request. The handler compares them with the state that it loads.
     ///
-    /// Evaluate them inside the handler of [`run`](Self::run), so that a replay takes precedence.
+    /// Evaluate them inside the handler of [`run`](Self::run): a replay must come before them.
     #[must_use]
     pub fn preconditions<'r, B>(&self, request: &'r Request<B>) -> Preconditions<'r> {
         Preconditions::of(request, self.conventions.0.clock.now())
@@ -274,8 +278,8 @@ impl Exchange<Limited> {
     /// - The handler is polled only if it runs.
     /// - A panic of the handler results in 500, and its key counts as
     ///   [crashed](crate::idempotency::AfterCrash).
-    /// - An error of the handler is stored as its completed problem, which contains the id of the
-    ///   first request.
+    /// - A problem is stored in its complete form, with the id of the first request. By default a
+    ///   problem with a 5xx status is not stored, see [`Reply`].
     pub async fn run<R: Into<Reply>>(
         self,
         request: &Request<Bytes>,

@@ -20,14 +20,14 @@ impl<Stage> Exchange<Stage> {
     /// - Sets the request id, CORS headers, `Vary`, version lifecycle headers and rate-limit
     ///   fields.
     /// - Sets `Cache-Control: no-store` if the response has no `Cache-Control`.
-    /// - Adds the path as `instance`, unless there is one, and `request_id` to a problem.
-    /// - Replaces an error without content or with plain text by the problem of its status and
-    ///   keeps its headers. Frameworks send 404, 405, 413 and 415 in this form.
+    /// - Completes a problem with `request_id`, and with the path as `instance` if it has none.
+    /// - Replaces the content of an error that is empty or plain text by the problem of its status.
+    ///   Frameworks send 404, 405, 413 and 415 in this form. The headers stay.
     /// - Sets `Content-Type: application/octet-stream` for content without a type ([RFC 9110
     ///   §8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.3)), so that clients do not guess.
     ///
-    /// A finished response stays unchanged, so a layer around a service can finish a response a
-    /// second time.
+    /// A clone of the exchange can finish the response again without changing it, for example in a
+    /// layer around a service.
     #[must_use]
     pub fn finish(self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
         let outcome = outcome.map(
@@ -40,10 +40,10 @@ impl<Stage> Exchange<Stage> {
         typed(self.finish_as(outcome, |content| content))
     }
 
-    /// Finishes a response whose content is a stream or a type of the framework; `content` converts
-    /// the content of a problem.
+    /// Finishes a response whose content is a stream or a type of the framework. `content` converts
+    /// the content of a problem to that type.
     ///
-    /// `Content-Type` is not set, because the presence of content is not known here.
+    /// Does not set `Content-Type`: the exchange cannot see whether a stream has content.
     #[must_use]
     pub fn finish_as<B>(
         self,
@@ -65,7 +65,7 @@ impl<Stage> Exchange<Stage> {
         answer
     }
 
-    /// Ends the exchange with a refusal.
+    /// Ends the exchange with a problem.
     pub fn refuse(self, problem: Problem) -> EarlyResponse {
         EarlyResponse::new(self.finish(Err(problem)))
     }

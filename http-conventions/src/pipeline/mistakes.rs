@@ -17,19 +17,19 @@ pub enum ConventionsMistake {
     /// The versions are invalid.
     #[error("{0}")]
     Version(VersionMistake),
-    /// A default or pinned version with versions in the path: a path always names its version.
+    /// A default or pinned version with versions in the path, where each request names its version.
     #[error("versions in the path cannot have a default or a pin")]
     DefaultInPath,
     /// Pinned versions without versions.
     #[error("accounts are pinned to versions, but no versions are set")]
     PinsWithoutVersions,
-    /// The version field already has another meaning.
+    /// The header field of the version has another meaning in HTTP or in these conventions.
     #[error("header `{0}` cannot name the version: it has another meaning")]
     VersionField(HeaderName),
     /// The size limits reject every request, even `GET /`.
     #[error("the size limits reject every request")]
     NothingFits,
-    /// The base of problem types of `Idempotency` differs, so that a type would have two URIs.
+    /// `Idempotency` has another base of problem types, so one type would have two URIs.
     #[error("the idempotency middleware has another base of problem types")]
     OtherProblemBase,
     /// Two problem types have the same slug or the same OpenAPI name.

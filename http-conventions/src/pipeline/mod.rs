@@ -1,21 +1,26 @@
-//! Pipeline of all conventions in one fixed order, with complete responses at every exit.
+//! Pipeline of all conventions in one fixed order. Every response of it is complete.
 //!
-//! [`Conventions`] are built once; the builder reports all mistakes at once. Each request is an
-//! [`Exchange`]. Its stages are types, so that the compiler enforces their order:
+//! [`Conventions`] are built once; the builder reports all mistakes together. Each request is an
+//! [`Exchange`]. Each stage is a type parameter of the exchange, so the compiler enforces the
+//! order:
 //!
 //! | stage | work | responses |
 //! |---|---|---|
 //! | [`begin`](Conventions::begin) | request id | |
 //! | [`admit`](Exchange::admit) | size limits, then CORS preflight, then version | 413, 414, 431; 204; 400, 404, 406, 410, 415 |
 //! | [`check`](Exchange::check) | checks of the host: routing, authentication | 404, 405, 401, 403 |
-//! | [`limit`](Exchange::limit) | rate limit | 429, 503 |
-//! | [`run`](Exchange::run) | idempotent replay, then preconditions, then the handler | 400, 409, 503; 304, 412, 428; response of the handler |
+//! | [`limit`](Exchange::limit) | rate limit | 429, 503; 500 without a limiter |
+//! | [`run`](Exchange::run) | idempotent replay, or the handler, which evaluates preconditions | 400, 409, 422, 500, 503; 304, 412, 428; response of the handler |
 //!
-//! A stage that ends the exchange returns an [`EarlyResponse`], and the last stage a response. Both
-//! are *finished*: they have the request id, the CORS headers, `Vary`, the version lifecycle
-//! headers, the rate-limit fields and `Cache-Control`, and an error is a problem that names its
-//! request. [`finish`](Exchange::finish) finishes other responses, for example those of a
-//! framework. [`refuse`](Conventions::refuse) finishes refusals of the server.
+//! A stage that ends the exchange returns an [`EarlyResponse`]; the last stage returns a response.
+//! Both are *finished*:
+//!
+//! - They have the request id, the CORS headers, `Vary`, the version lifecycle headers, the
+//!   rate-limit fields and `Cache-Control`.
+//! - An error is a problem with the path and the id of its request.
+//!
+//! [`finish`](Exchange::finish) finishes other responses, for example those of a framework.
+//! [`refuse`](Conventions::refuse) finishes refusals of the server.
 //!
 //! ```
 //! use std::{sync::Arc, time::SystemTime};
@@ -80,8 +85,8 @@
 //! # }
 //! ```
 //!
-//! Another order does not compile: a request is admitted before it is limited, and limited before
-//! it runs.
+//! Another order does not compile. For example, an admitted exchange cannot run before it has
+//! passed or skipped the rate limit:
 //!
 //! ```compile_fail,E0599
 //! # use {bytes::Bytes, http::Request};
@@ -97,18 +102,19 @@
 //!
 //! # Contract
 //!
-//! - Begin the exchange before reading the content, and keep a clone of it for a panic outside of
-//!   [`run`](Exchange::run).
+//! - Begin the exchange before reading the content. Keep a clone of it to respond to a panic
+//!   outside of [`run`](Exchange::run).
 //! - After [`admit`](Exchange::admit), [limit](Exchange::limit) by address, then authenticate, then
-//!   limit by principal.
+//!   limit by principal. With [pinned versions](ConventionsBuilder::with_pinned_versions),
+//!   authenticate and [pin](Exchange::pin) before the first limit.
 //! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write
-//!   it in one atomic step of the store: another request can write between the two.
+//!   it in one atomic step of the store; otherwise another request can write in between.
 //!
 //! # Order of the stages
 //!
-//! - Size limits come first, because all later stages read the request.
-//! - A preflight has no credentials and names no version, so it is answered before version,
-//!   authentication and rate limit.
+//! - Size limits come first, so that later stages process only requests of limited size.
+//! - A preflight has no credentials and names no version. The pipeline therefore responds to it
+//!   before version, authentication and rate limit.
 //! - A replay comes before the preconditions: a retried write must get its first response, not a
 //!   412 caused by its own change of the entity tag.
 
@@ -162,7 +168,8 @@ struct Rules {
 }
 
 impl Conventions {
-    /// Creates a builder; `problems` is the [base](ProblemBase::new) of the problem types.
+    /// Creates a builder. `problems` is the base URI of the problem types, see
+    /// [`ProblemBase::new`].
     pub fn builder(
         problems: &str,
         clock: impl Clock + 'static,
@@ -171,7 +178,7 @@ impl Conventions {
         ConventionsBuilder::new(problems, clock, entropy)
     }
 
-    /// Begins an exchange and assigns the request id. The content need not be read yet.
+    /// Begins an exchange and assigns the request id. Does not need the content.
     pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Started> {
         let rules = &self.0;
         let id = match rules.adopts_ids {
@@ -181,10 +188,10 @@ impl Conventions {
         Exchange::begin(self.clone(), id, request)
     }
 
-    /// Finishes a refusal by the server itself: content too large or too slow, malformed HTTP, or a
-    /// panic.
+    /// Creates the finished response to a failure outside of the pipeline: content too large or too
+    /// slow, malformed HTTP, or a panic.
     ///
-    /// A refusal of the head by [`admit`](Exchange::admit) takes precedence.
+    /// If [`admit`](Exchange::admit) refuses the head of the request, returns that refusal instead.
     pub fn refuse<B>(&self, request: &Request<B>, status: StatusCode) -> EarlyResponse {
         let problem = match status {
             StatusCode::PAYLOAD_TOO_LARGE => self.0.size_limits.too_much_content().problem(&self.0.problems),
@@ -214,7 +221,8 @@ impl Conventions {
         self.0.clock.now()
     }
 
-    /// Size limits, for the host to [meter](SizeLimits::meter) the content while it arrives.
+    /// Size limits. The host creates a [meter](SizeLimits::meter) from them to count the content
+    /// while it arrives.
     #[must_use]
     pub fn size_limits(&self) -> SizeLimits {
         self.0.size_limits

@@ -2,8 +2,8 @@
 
 /// Limits retries to a share of the requests, so that clients do not overload a failing service.
 ///
-/// Each request deposits a share of one retry; each retry withdraws one. The balance never exceeds
-/// the reserve.
+/// Each request adds a share of one retry to the balance, and each retry subtracts one. The balance
+/// never exceeds the reserve.
 ///
 /// ```
 /// use http_conventions::retry::RetryBudget;
@@ -37,7 +37,7 @@ impl RetryBudget {
         }
     }
 
-    /// Records the first attempt of a request.
+    /// Records the first attempt of a request, which adds its share to the balance.
     pub fn deposit(&mut self) {
         self.left = self.left.saturating_add(self.share).min(self.reserve);
     }
@@ -52,7 +52,7 @@ impl RetryBudget {
 }
 
 impl Default for RetryBudget {
-    /// 10 retries per 100 requests, 10 in reserve.
+    /// 10 retries per 100 requests; 10 retries in reserve.
     fn default() -> Self {
         Self::new(10, 10)
     }

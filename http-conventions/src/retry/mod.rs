@@ -1,4 +1,4 @@
-//! Retry policy of a client: pure functions, so that the client keeps its own timer and transport.
+//! Retry policy of a client: pure functions. The client brings its timer and transport.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

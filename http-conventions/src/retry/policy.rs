@@ -15,7 +15,7 @@ use crate::{
 /// Retry policy: number of attempts and exponential backoff with full jitter.
 ///
 /// The wait is uniform between zero and a ceiling that doubles with each attempt, so that clients
-/// that failed together do not retry together. A wait that the server asks for is added to it.
+/// that failed together do not retry together. A wait that the server asks for is added.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetryPolicy {
     attempts: u32,
@@ -25,7 +25,8 @@ pub struct RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// 4 attempts, ceilings from 500 ms to 20 s; gives up if the server asks for more than 60 s.
+    /// 4 attempts; ceilings from 500 ms to 20 s; a wait of more than 60 s asked for by the server
+    /// is refused.
     fn default() -> Self {
         Self {
             attempts: 4,
@@ -50,7 +51,7 @@ pub struct Attempt<'a> {
 pub enum AttemptOutcome<'a> {
     /// The request was not sent: DNS, connection or TLS handshake failed.
     NotSent,
-    /// The request may have arrived, and there is no response: a timeout or a broken connection.
+    /// The request may have arrived, but there is no response: a timeout or a broken connection.
     Lost,
     /// The server responded.
     Response {
@@ -58,8 +59,8 @@ pub enum AttemptOutcome<'a> {
         status: StatusCode,
         /// Headers of the response.
         headers: &'a HeaderMap,
-        /// Problem document of the response, if it has one. It distinguishes a 409 that passes from
-        /// one that stays.
+        /// Problem document of the response, if it has one. It distinguishes a temporary 409 from a
+        /// permanent one.
         problem: Option<&'a ReceivedProblem>,
     },
 }
@@ -85,12 +86,13 @@ pub enum GiveUp {
     NotRepeatable,
     /// The maximum number of attempts is reached.
     Exhausted,
-    /// The server asks for this wait, which is longer than the client accepts.
+    /// The server asks for this wait, which is longer than
+    /// [`with_longest_wait`](RetryPolicy::with_longest_wait) accepts.
     TooLong(Duration),
 }
 
 impl<'a> Attempt<'a> {
-    /// A request of this method and headers that was sent `times` times.
+    /// Creates an attempt: a request of this method with these headers, sent `times` times so far.
     #[must_use]
     pub const fn new(method: &'a Method, headers: &'a HeaderMap, times: u32) -> Self {
         Self {
@@ -110,14 +112,15 @@ impl<'a> Attempt<'a> {
 }
 
 impl RetryPolicy {
-    /// Sets the maximum number of attempts, the first included.
+    /// Sets the maximum number of attempts, the first included; default 4.
     #[must_use]
     pub const fn with_attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// Sets the ceiling of the wait after the first attempt and the maximum of all ceilings.
+    /// Sets the ceiling of the wait after the first attempt, default 500 ms, and the largest
+    /// ceiling, default 20 s.
     #[must_use]
     pub const fn with_ceilings(mut self, first: Duration, last: Duration) -> Self {
         self.first_ceiling = first;
@@ -125,7 +128,7 @@ impl RetryPolicy {
         self
     }
 
-    /// Sets the longest wait that the client accepts from a server.
+    /// Sets the longest wait that the client accepts from a server, default 60 s.
     #[must_use]
     pub const fn with_longest_wait(mut self, wait: Duration) -> Self {
         self.longest_wait = wait;
@@ -136,11 +139,12 @@ impl RetryPolicy {
     ///
     /// - A request that was not sent is retried.
     /// - A lost request is retried if its method is idempotent or it has an `Idempotency-Key`.
-    /// - Under the same condition, 408, 425, 429, 500, 502, 503 and 504 are retried.
-    /// - A 409 is retried if its problem says that the first request with this `Idempotency-Key` is
-    ///   in progress.
+    /// - Under the same condition, a request with a response of 408, 425, 429, 500, 502, 503 or 504
+    ///   is retried.
+    /// - A 409 is retried if the request has an `Idempotency-Key` and the problem type is that of a
+    ///   first request still in progress.
     ///
-    /// Withdraw from a [`RetryBudget`](super::RetryBudget) before sending the retry.
+    /// Before sending the retry, withdraw it from a [`RetryBudget`](super::RetryBudget).
     #[must_use]
     pub fn decide(
         &self,

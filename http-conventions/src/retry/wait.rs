@@ -17,9 +17,9 @@ use crate::{
 /// First value that counts as a Unix time: a wait of 30 years is implausible.
 const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 
-/// Parses the wait that a response asks for, relative to `now`; `None` if no field can be parsed.
+/// Parses the wait that a response asks for, relative to `now`; `None` if it asks for none.
 ///
-/// The first of these that is present counts:
+/// The first of these fields that can be parsed counts:
 ///
 /// 1. `Retry-After`.
 /// 2. `RateLimit` of draft-ietf-httpapi-ratelimit-headers: the longest `t` among the exhausted
@@ -27,8 +27,8 @@ const FIRST_UNIX_TIME: Duration = Duration::from_secs(1_000_000_000);
 /// 3. `RateLimit-Reset`, then `X-RateLimit-Reset`: seconds, or a Unix time if the value is
 ///    1,000,000,000 or more.
 ///
-/// Times are relative to the `Date` of the response, if it has one. A malformed field is ignored,
-/// and so is a repeated `…-Reset`. The wait is capped at 2³¹ seconds.
+/// Times are relative to the `Date` of the response, if it has one. Malformed fields and a repeated
+/// `…-Reset` are ignored. The wait is capped at 2³¹ seconds.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

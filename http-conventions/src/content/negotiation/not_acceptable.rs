@@ -15,7 +15,7 @@ impl NotAcceptable {
         Self { available }
     }
 
-    /// Creates the 406 problem. Its extension `available` lists the representations.
+    /// Creates the 406 problem. Its extension `available` lists the available representations.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         types::NOT_ACCEPTABLE

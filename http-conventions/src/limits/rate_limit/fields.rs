@@ -30,7 +30,7 @@ pub(crate) const PREFIXED: [HeaderName; 3] = [
     HeaderName::from_static("x-ratelimit-reset"),
 ];
 
-/// Rate-limit header fields to send. A set: [`and`](Self::and) combines profiles.
+/// Set of rate-limit header fields to send; [`and`](Self::and) combines two sets.
 ///
 /// | profile | fields | units |
 /// |---|---|---|
@@ -39,10 +39,11 @@ pub(crate) const PREFIXED: [HeaderName; 3] = [
 /// | [`X_UNIX`](Self::X_UNIX) | `X-RateLimit-Limit`, `X-RateLimit-Remaining`, `X-RateLimit-Reset` | Unix time |
 /// | [`NONE`](Self::NONE) | | |
 ///
-/// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]. Their `t` is the
-/// time until the next unit is available. The other two profiles describe one policy, the one with
-/// the smallest remaining share, and the time at which its bucket is full. Older drafts define
-/// `RateLimit-Reset` in seconds, so document the profile for your clients.
+/// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]; `t` is the time
+/// until the next unit is available. The other two profiles describe one policy only: the one with
+/// the smallest remaining share of its burst. Their last field is the time at which its bucket is
+/// full. Older drafts define `RateLimit-Reset` in seconds, so document the profile for your
+/// clients.
 ///
 /// [draft-ietf-httpapi-ratelimit-headers-11]: https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

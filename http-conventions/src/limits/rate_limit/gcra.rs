@@ -12,7 +12,8 @@ const LATEST_NOW: u64 = 1 << 62;
 
 /// State of a bucket: the time at which it is full, in nanoseconds since 1970.
 ///
-/// A bucket whose time has passed is full; so is the default. States of [`decide`] are below 2^63.
+/// A bucket is full from that time on; the default is a full bucket. States of [`decide`] are below
+/// 2^63.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct State(u64);
 
@@ -41,8 +42,8 @@ pub enum RateLimitDecision {
     },
     /// The request is refused; the state of the bucket does not change.
     Denied {
-        /// Time until the same request passes if no other request takes from the bucket. Never
-        /// zero.
+        /// Time after which the same request passes, if no other request takes from the bucket.
+        /// Never zero.
         wait: Duration,
     },
 }
@@ -57,14 +58,14 @@ impl RateLimitDecision {
 
 /// Decides whether a request of this cost passes.
 ///
-/// Pure and total.
+/// Pure. Never panics.
 ///
-/// - A cost above the burst takes the whole bucket, because it could never pass otherwise.
+/// - A cost above the burst counts as the burst; otherwise the request could never pass.
 /// - A cost of zero always passes.
-/// - A clock that is set back gives no additional units. A caller that spent under the later clock
-///   waits for that time, at most 60 s longer than the bucket takes to fill.
-/// - A state further in the future predates a clock that was set back and is ignored. Clocks of
-///   several machines may therefore differ by up to 60 s.
+/// - A clock that is set back adds no units. If it is set back by at most 60 s, a caller that spent
+///   units before waits up to 60 s longer than an empty bucket takes to fill.
+/// - A state more than 60 s later than an empty bucket allows counts as a full bucket: the clock
+///   was set back since. Clocks of several machines may therefore differ by up to 60 s.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

@@ -19,8 +19,8 @@ use crate::{
     ports::Clock,
 };
 
-/// Problem type of a 429, registered by the draft. The extension `violated-policies` names the
-/// policies.
+/// Problem type of a 429, registered with IANA by the draft. The extension `violated-policies`
+/// lists the names of the exhausted policies.
 pub const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 
 const STORE_RETRY: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Creates a limiter over a store. It sends all fields of [`HeaderProfile`] by default.
+    /// Creates a limiter over a store. By default it sends the fields of all profiles.
     #[must_use]
     pub fn new(
         store: impl RateLimitStore + 'static,
@@ -67,14 +67,14 @@ impl RateLimiter {
         }
     }
 
-    /// Sets the header fields to send.
+    /// Sets the header fields to send, default all profiles.
     #[must_use]
     pub fn with_profile(mut self, profile: HeaderProfile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// Sets a callback for every failure of the store.
+    /// Sets a callback for every failure of the store. By default failures are not logged.
     #[must_use]
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.failure_log = Arc::new(log);
@@ -91,13 +91,13 @@ impl RateLimiter {
         self.on_failure
     }
 
-    /// Takes the cost of the request from all these buckets, or from none. Each policy may occur
-    /// once.
+    /// Takes the cost of the request from all these buckets, or from none if one is exhausted. Each
+    /// policy may occur once.
     ///
     /// # Errors
     ///
-    /// - 429 with `Retry-After` and the rate-limit fields.
-    /// - 503 if the store fails and the limiter is set to
+    /// - 429 with `Retry-After` and the rate-limit fields if a bucket is exhausted.
+    /// - 503 with `Retry-After: 1` if the store fails and the limiter is set to
     ///   [`FailClosed`](OnStoreFailure::FailClosed).
     ///
     /// The host completes the problem like its own problems.
@@ -157,10 +157,10 @@ impl fmt::Debug for RateLimiter {
     }
 }
 
-/// Rate-limit fields of a request that passed, for success and error responses. Empty if the store
+/// Rate-limit fields of an allowed request, for success and error responses. Empty if the store
 /// failed.
 #[derive(Clone, Debug, Default)]
-#[must_use = "the answer should tell the client what is left"]
+#[must_use = "the response should carry the remaining quota"]
 pub struct Standings {
     fields: Vec<(HeaderName, HeaderValue)>,
 }
@@ -168,8 +168,9 @@ pub struct Standings {
 impl Standings {
     /// Adds the fields of the profile.
     ///
-    /// With two limiters, the structured fields list the policies of both. The older fields are
-    /// those of the first limiter that was applied.
+    /// With two limiters, the structured fields list the policies of both. The fields of
+    /// [`HeaderProfile::UNIX`] and [`HeaderProfile::X_UNIX`] are those of the limiter that is
+    /// applied first.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.fields {
             let is_told = match is_list(name) {

@@ -19,21 +19,22 @@ use crate::ports::StoreError;
 /// Buckets per set: a lookup compares at most this many.
 const WAYS: usize = 16;
 const SHARDS: usize = 64;
-/// 100,000 callers, in 4 MB of memory.
+/// 100,000 callers, in 3.2 MB of memory.
 const CALLERS: usize = 100_000;
 
-/// Keeps buckets in memory of a fixed size. The buckets are lost with the process and not shared
+/// Keeps buckets in memory of a fixed size. The buckets end with the process and are not shared
 /// with other processes.
 ///
-/// A new bucket replaces a full bucket, which carries no information. If more callers are in debt
-/// at once than the store has slots, the bucket with the smallest debt is dropped.
+/// A full bucket carries no information, so a new bucket replaces one. The slots are in sets of 16,
+/// and the hash of its name assigns a bucket to a set. If no bucket of the set is full, the new
+/// bucket replaces the one that fills first.
 ///
 /// # Security
 ///
-/// - A caller with ever new names can make the store drop buckets with a small debt. It cannot make
-///   the store grow, nor drop a bucket at its limit before those.
-/// - Names are hashed with keys of the process (64-bit SipHash), so a caller cannot target the slot
-///   of another.
+/// - A caller that uses many names can make the store drop buckets that are almost full. It cannot
+///   make the store grow, and an empty bucket is dropped last.
+/// - Names are hashed with random keys of the process (64-bit SipHash), so a caller cannot choose a
+///   name that replaces the bucket of another caller.
 pub struct MemoryRateLimitStore {
     hasher: RandomState,
     shards: Vec<Mutex<Box<[Set]>>>,
@@ -59,14 +60,15 @@ struct Place {
 }
 
 impl MemoryRateLimitStore {
-    /// Creates a store for this many callers in debt under one policy at once.
+    /// Creates a store for this many callers under one policy whose buckets are not full at the
+    /// same time.
     ///
-    /// With exactly that many, one caller in a few hundred is dropped early; with half as many,
+    /// With that many such buckets, the store drops one in a few hundred early; with half as many,
     /// fewer than one in a million.
     ///
     /// # Performance
     ///
-    /// Allocates 32 bytes for each caller at once.
+    /// Allocates 32 bytes for each caller immediately, and no memory later.
     #[must_use]
     pub fn with_capacity(callers: usize) -> Self {
         let sets_per_shard = callers.saturating_mul(2).div_ceil(WAYS * SHARDS).max(1);
@@ -203,7 +205,7 @@ impl RateLimitStore for MemoryRateLimitStore {
 }
 
 impl Default for MemoryRateLimitStore {
-    /// A store for 100,000 callers, in 4 MB of memory.
+    /// A store for 100,000 callers, in 3.2 MB of memory.
     fn default() -> Self {
         Self::with_capacity(CALLERS)
     }

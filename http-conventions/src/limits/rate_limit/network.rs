@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv6Addr};
 /// Truncates an address to the network of one client: an IPv4 address, or the /64 of an IPv6
 /// address.
 ///
-/// A subscriber has at least a whole /64, so a limit for single IPv6 addresses has no effect. An
-/// IPv4-mapped IPv6 address is converted to IPv4.
+/// An internet subscriber has at least a whole /64, so a limit per single IPv6 address has no
+/// effect. An IPv4-mapped IPv6 address is converted to IPv4.
 ///
 /// # Security
 ///

@@ -1,4 +1,4 @@
-//! Named quotas, and the buckets that a request spends from.
+//! Named quotas, and the costs of requests.
 
 use std::time::SystemTime;
 
@@ -56,7 +56,8 @@ impl Policy {
         self.tag
     }
 
-    /// Spends one unit of the bucket of a partition, such as a principal, an address or a tenant.
+    /// Creates a spend of one unit from the bucket of a partition, such as a principal, an address
+    /// or a tenant.
     ///
     /// # Security
     ///
@@ -82,8 +83,7 @@ fn tag(name: &str) -> u64 {
         .fold(0, |tag, byte| tag << 8 | u64::from(*byte))
 }
 
-/// Cost of a request in one bucket. Plain data, so that a shared store can process all spends in
-/// one step.
+/// Cost of a request in one bucket. Plain data: a shared store can process all spends in one step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spend<'a> {
     policy: &'a Policy,
@@ -142,14 +142,15 @@ impl<'a> Spend<'a> {
     }
 }
 
-/// The numbers of [`decide`](super::decide), for a store that decides in a script or statement.
+/// Inputs of [`decide`](super::decide) as numbers, for a store that decides in a script or
+/// statement.
 ///
 /// All numbers are nanoseconds since 1970 as in [`State`](super::State), and below 2^63.
 ///
 /// # Contract
 ///
-/// - `from` is the larger of the state and `now`; it is `now` if the state is larger than
-///   `horizon`.
+/// - `from` is the larger of the stored state and `now`. If the stored state is larger than
+///   `horizon`, `from` is `now`.
 /// - The request passes if `from + increment` is at most `latest`.
 /// - The new state is `from + increment`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -159,9 +160,9 @@ pub struct Operation {
     pub bucket: BucketKey,
     /// Time of the request.
     pub now: u64,
-    /// Nanoseconds that the request takes.
+    /// Cost of the request in nanoseconds.
     pub increment: u64,
-    /// Latest state that the request may result in.
+    /// Latest state with which the request passes.
     pub latest: u64,
     /// Latest valid state. A later state predates a clock that was set back.
     pub horizon: u64,

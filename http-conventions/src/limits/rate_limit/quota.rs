@@ -26,7 +26,7 @@ pub struct Quota {
     limit: u32,
     period: Duration,
     burst: u32,
-    /// Nanoseconds until one unit returns.
+    /// Nanoseconds in which one unit returns.
     interval: u64,
 }
 
@@ -84,7 +84,7 @@ impl Quota {
         self.burst
     }
 
-    /// Time until one unit returns.
+    /// Time in which one unit returns.
     #[must_use]
     pub const fn interval(&self) -> Duration {
         Duration::from_nanos(self.interval)

@@ -11,15 +11,15 @@ use crate::ports::StoreError;
 ///
 /// # Contract
 ///
-/// - [`spend`](Self::spend) is one atomic step over all its buckets: of any number of concurrent
-///   calls exactly as many pass as there are units. A call that does not pass takes nothing from
-///   any bucket.
-/// - [`decide_all`] decides on the states that are stored at that instant and on the `now` of the
-///   caller. The clock of the store does not matter.
+/// - [`spend`](Self::spend) is one atomic step over all its buckets. Of concurrent calls, exactly
+///   as many pass as there are units. A call that does not pass takes nothing from any bucket.
+/// - [`decide_all`] alone decides, on the states that are stored at that instant and on the `now`
+///   of the call. The store does not use a clock of its own.
 /// - States are exact to the nanosecond.
 /// - A bucket may be deleted once its state has passed, because it is full then. A store that
-///   several machines share keeps it some minutes longer, for machines whose clocks are behind.
-/// - The size depends on the number of buckets in use at most, not on the number of requests.
+///   several machines share keeps it some minutes longer: their clocks may differ.
+/// - The memory grows with the number of buckets that are not full, never with the number of
+///   requests.
 /// - Buckets need not survive a crash: an empty store allows one more burst.
 ///
 /// `http_conventions_conformance::rate_limit_store!` checks an implementation.
@@ -27,8 +27,9 @@ use crate::ports::StoreError;
 pub trait RateLimitStore: Send + Sync {
     /// Takes from all buckets or from none.
     ///
-    /// Loads the states, calls [`decide_all`], and writes the new states if it returns them.
-    /// Returns the states before the call, in the order of `spends`. Each bucket occurs once.
+    /// Loads the states, calls [`decide_all`], and writes the new states if all buckets allow the
+    /// request. Returns the states before the call, in the order of `spends`. Each bucket occurs
+    /// once.
     ///
     /// # Errors
     ///
@@ -45,7 +46,7 @@ impl<S: RateLimitStore + ?Sized> RateLimitStore for Arc<S> {
 
 /// New states of the buckets in the order of the spends; `None` if one of them refuses.
 ///
-/// If `states` is shorter than `spends`, the remaining buckets are full.
+/// If `states` is shorter than `spends`, the missing states count as full buckets.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
