@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 ///
 /// # Contract
 ///
-/// - [`now`](Self::now) is the wall clock. It may be set forwards and backwards.
+/// - [`now`](Self::now) is the wall clock. It can be set forwards and backwards.
 /// - [`monotonic`](Self::monotonic) never goes backwards and ignores changes of the wall clock. Its
-///   origin is arbitrary and fixed for the life of the process, so values of two processes cannot
-///   be compared.
-/// - Both return without blocking: they are called several times per request.
+///   origin is fixed for the life of the process and differs between processes, so values of two
+///   processes cannot be compared.
+/// - Both return without blocking: a request calls them several times.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -33,7 +33,7 @@ pub trait Clock: Send + Sync {
     /// Current wall-clock time.
     fn now(&self) -> SystemTime;
 
-    /// Time since an arbitrary, fixed moment.
+    /// Time since a fixed moment of this process.
     fn monotonic(&self) -> Duration;
 }
 
@@ -47,7 +47,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
     }
 }
 
-/// Clocks of the operating system.
+/// Wall clock and monotonic clock of the operating system.
 #[cfg(feature = "os")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 ///
 /// # Contract
 ///
-/// - Every byte of the buffer is overwritten.
-/// - It cannot fail: a host without randomness must stop.
+/// - `fill` overwrites every byte of the buffer.
+/// - `fill` cannot fail. An implementation without randomness must panic.
 ///
 /// # Security
 ///
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// Random number generator of the operating system.
+/// Random number generator of the operating system. Panics if it fails.
 #[cfg(feature = "os")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsEntropy;

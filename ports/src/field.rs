@@ -16,7 +16,7 @@ pub fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<I
 /// Members of one line of a list field, each split into value and parameters at the first semicolon
 /// outside quoted strings.
 ///
-/// Members without both are omitted. Parameters are not validated.
+/// A member with neither a value nor parameters is omitted. Parameters are not validated.
 ///
 /// ```
 /// use host_ports::field;
@@ -77,7 +77,8 @@ pub fn split(bytes: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     .filter(|part| !part.is_empty())
 }
 
-/// Splits at the first separator outside quoted strings; `None` if there is no separator.
+/// Splits at the first separator outside quoted strings. The second part is `None` if there is no
+/// separator.
 #[inline]
 #[must_use]
 pub fn split_once(bytes: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
@@ -140,8 +141,8 @@ pub fn trim(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Name and raw value of a parameter; `None` if the parameter has no `=` or either side is
-/// malformed.
+/// Name and raw value of a parameter; `None` if the parameter has no `=`, or if its name or value
+/// is malformed.
 #[inline]
 #[must_use]
 pub fn parameter(part: &[u8]) -> Option<(&[u8], &[u8])> {

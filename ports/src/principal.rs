@@ -5,8 +5,8 @@ use crate::Scopes;
 /// The authenticated caller of a request: subject, scopes and roles.
 ///
 /// The host creates it after authentication and passes it to the resolvers and handlers of the
-/// request. The value proves nothing by itself. The proof of oauth-core is `AuthenticatedToken`,
-/// which converts to a `Principal`.
+/// request. It is not a proof of authentication, because any code can create one. In oauth-core the
+/// proof is `AuthenticatedToken`, which converts to a `Principal`.
 ///
 /// ```
 /// use host_ports::Principal;

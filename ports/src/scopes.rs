@@ -21,8 +21,8 @@ pub struct InvalidScope;
 /// scope-token = 1*( %x21 / %x23-5B / %x5D-7E )
 /// ```
 ///
-/// Scopes of an API are written `<verb>:<noun>`: `read:charges`. They are compared byte for byte,
-/// never normalized.
+/// By convention a scope is written `<verb>:<noun>`, such as `read:charges`. Scopes are compared
+/// byte for byte, never normalized.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Scope(Arc<str>);
 
@@ -75,10 +75,10 @@ impl<'de> serde::Deserialize<'de> for Scope {
     }
 }
 
-/// A set of scopes, printed and parsed as tokens separated by one space. At most 1000 tokens are
-/// parsed.
+/// A set of scopes. Prints and parses as tokens separated by one space. A list of more than 1000
+/// tokens does not parse.
 ///
-/// Containment compares whole tokens: `read:charges` neither contains nor is contained in `read`.
+/// Scopes are compared as whole tokens: a set with `read:charges` does not contain `read`.
 ///
 /// ```
 /// use host_ports::Scopes;

@@ -8,10 +8,10 @@ use std::fmt;
 ///
 /// # Contract
 ///
-/// - After an error the operation may or may not have taken effect. Every operation of the store
-///   ports can be retried with the same arguments.
-/// - [`Display`](fmt::Display) names the kind alone. The cause may name tables and hosts. It is in
-///   [`source`](Error::source), for the log.
+/// - After an error the operation may or may not have taken effect. The caller can retry every
+///   operation of the store ports with the same arguments.
+/// - [`Display`](fmt::Display) names the kind alone. The cause may contain names of tables and
+///   hosts. It is in [`source`](Error::source), for the log.
 ///
 /// ```
 /// use host_ports::{StoreError, StoreErrorKind};
@@ -26,7 +26,7 @@ pub struct StoreError {
     source: Box<dyn Error + Send + Sync>,
 }
 
-/// Kind of a [`StoreError`], which tells whether a retry can help.
+/// Kind of a [`StoreError`]: whether a retry can help.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
@@ -38,7 +38,8 @@ pub enum StoreErrorKind {
 }
 
 impl StoreError {
-    /// Creates an error that a retry may avoid: connection lost, timeout, pool exhausted.
+    /// Creates an error of the kind [`Unavailable`](StoreErrorKind::Unavailable): connection lost,
+    /// timeout, pool exhausted.
     #[must_use]
     pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl StoreError {
         }
     }
 
-    /// Creates an error that a retry cannot avoid: an unreadable record.
+    /// Creates an error of the kind [`Corrupt`](StoreErrorKind::Corrupt): an unreadable record.
     #[must_use]
     pub fn corrupt(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {

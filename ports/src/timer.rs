@@ -3,15 +3,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Future of a [`Timer`]. Completes when its time has passed.
+/// Future of a [`Timer`]. Completes after its duration.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Waits for time to pass.
 ///
 /// # Contract
 ///
-/// - The future completes once `duration` has passed, and wakes its task then.
-/// - Dropping the future frees the timer.
+/// - The future completes after `duration` and wakes its task then.
+/// - Dropping the future cancels the timer.
 ///
 /// ```
 /// use host_ports::timer_fn;

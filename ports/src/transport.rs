@@ -14,24 +14,25 @@ use http::{Request, Response};
 /// # Contract
 ///
 /// - **Every status is a response.** A 404 or a 503 is not an error.
-/// - **No redirects.** A 3xx response is returned unchanged. Following it would leave the vetted
-///   address and could leak a secret to another host.
-/// - **TLS** for `https`, with the certificate of the host checked.
-/// - **A deadline.** The [`ExchangeLimits`] in the extensions of the request, or their defaults,
-///   limit the whole exchange: name resolution, connecting, TLS, sending, head and body. After it
-///   the error is [`TransportErrorKind::Timeout`].
-/// - **A body limit.** At most [`ExchangeLimits::max_response_body`] bytes are kept. A longer body
-///   is truncated there and its connection closed. This is not an error, because the status was
-///   received. The same holds for a body that ends early. In both cases the response has
+/// - **No redirects.** A 3xx response is returned unchanged. A transport that follows it would
+///   leave the vetted address and could leak a secret to another host.
+/// - **TLS.** The transport uses TLS for `https` and verifies the certificate of the host.
+/// - **A timeout.** The [`ExchangeLimits`] in the extensions of the request, or their defaults,
+///   limit the whole exchange: name resolution, connecting, TLS, sending, head and body. A longer
+///   exchange fails with [`TransportErrorKind::Timeout`].
+/// - **A body limit.** At most [`ExchangeLimits::max_response_body`] bytes are kept. The transport
+///   truncates a longer body and closes the connection. This is not an error, because the status
+///   was received, and neither is a body that ends early. In both cases the response has
 ///   [`Truncated`] in its extensions.
 /// - **A body timeout.** With [`ExchangeLimits::body_timeout`] the head of the response decides. A
 ///   body that takes longer, or is not complete at the deadline, is truncated, which is not an
 ///   error either.
-/// - **A head limit.** A response head of 65,536 bytes in up to 100 fields is read. A head of
-///   10,000 fields fails with [`TransportErrorKind::TooLarge`]; in between the transport decides.
-/// - **Vetted addresses.** If another party chooses the URL, the transport checks every resolved
-///   address, connects to a checked address, and ignores proxies of the environment. Otherwise the
-///   error is [`TransportErrorKind::RefusedAddress`].
+/// - **A head limit.** The transport accepts a response head of up to 65,536 bytes and 100 fields.
+///   It refuses a head of 10,000 fields with [`TransportErrorKind::TooLarge`]. Between these sizes
+///   it may accept or refuse.
+/// - **Vetted addresses.** A transport for URLs that another party chooses checks every resolved
+///   address, connects only to a checked address, and ignores proxies of the environment. A refused
+///   address fails with [`TransportErrorKind::RefusedAddress`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -53,7 +54,7 @@ pub trait Transport: Send + Sync {
     /// # Errors
     ///
     /// [`TransportError`] if no complete response head arrived. Its [kind](TransportError::kind)
-    /// names the stage.
+    /// names the cause.
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError>;
 }
 
@@ -97,10 +98,10 @@ where
 /// Limits of one exchange. The caller adds them to the extensions of the request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ExchangeLimits {
-    /// Time from the call of [`Transport::send`] to the last byte of the response body. Default 10
+    /// Time from the call of [`Transport::send`] to the last byte of the response body, default 10
     /// s.
     pub timeout: Duration,
-    /// Maximum number of bytes of the response body. Default 64 KiB.
+    /// Maximum number of bytes of the response body, default 65,536.
     pub max_response_body: usize,
     /// Time after the response head in which the body is read. Default `None`: until `timeout`.
     ///
@@ -119,25 +120,26 @@ impl Default for ExchangeLimits {
     }
 }
 
-/// Marks an incomplete response body: longer than the limit, ended early, or not ended in time.
+/// Marks an incomplete response body: longer than the limit, ended early, or not
+/// ended in time.
 ///
-/// The marker is in the extensions of the response. A caller that needs the whole body, such as a
-/// JWKS client, must refuse the response.
+/// The transport adds the marker to the extensions of the response. A caller that needs the whole
+/// body, such as a JWKS client, must refuse the response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Truncated;
 
-/// A failed exchange: no response.
+/// A failed exchange, without a response.
 #[derive(Debug)]
 pub struct TransportError {
     kind: TransportErrorKind,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// Stage at which an exchange failed.
+/// Cause of a failed exchange.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// The deadline passed. The server may or may not have acted on the request.
+    /// The timeout expired. The server may or may not have processed the request.
     Timeout,
     /// No connection: the name does not resolve, the port is closed, the network is down, or a
     /// connect timeout of the transport expired. Nothing was sent.
@@ -146,8 +148,8 @@ pub enum TransportErrorKind {
     RefusedAddress,
     /// The TLS handshake failed. Nothing was sent.
     ///
-    /// A TLS 1.3 server refuses a client certificate, or the lack of one, after the handshake is
-    /// complete for the client. The request may have been sent by then, so this is
+    /// A TLS 1.3 server refuses a client certificate, or the lack of one, after the client has
+    /// completed the handshake. The client may have sent the request by then, so that error is
     /// [`Other`](Self::Other).
     Tls,
     /// The response head has more bytes or more fields than the transport accepts.
@@ -247,7 +249,7 @@ impl TransportError {
         Self::caused(TransportErrorKind::Other, source)
     }
 
-    /// Stage at which the exchange failed.
+    /// Cause of the failure.
     #[must_use]
     pub const fn kind(&self) -> TransportErrorKind {
         self.kind

@@ -1,9 +1,9 @@
 //! Audit of the responses of any HTTP server against the rules of this crate.
 //!
-//! [`audit`] checks one exchange. The other functions check rules that need several responses: a
-//! GET and its HEAD, duplicates of a POST with one key, a cursor with a changed character. The
-//! caller sends these requests and passes the responses. This module does no I/O, so a test can
-//! audit every response of its host in any framework.
+//! [`audit`] checks one request and its response. The other functions check rules that need several
+//! responses: to a GET and its HEAD, to duplicates of a POST with one key, to a cursor with a
+//! changed character. The caller sends these requests and passes the responses. This module does no
+//! I/O, so a test can audit every response of its host in any framework.
 //!
 //! ```
 //! use bytes::Bytes;

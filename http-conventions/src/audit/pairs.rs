@@ -27,9 +27,11 @@ static OF_ONE_EXCHANGE: [HeaderName; 7] = [
     X_REQUEST_ID,
 ];
 
-/// Compares the responses to a GET and its HEAD: status and fields must be equal.
+/// Compares the responses to a GET and its HEAD: the status and the fields of the GET must be
+/// equal.
 ///
-/// Fields of one exchange and fields that are known only with the content are ignored.
+/// Ignores fields that belong to one exchange, such as the request id, `Date` and the rate-limit
+/// fields. `Content-Length` must be equal if both responses have it.
 #[must_use]
 pub fn head(get: &Response<Bytes>, head: &Response<Bytes>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -115,9 +117,9 @@ pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
 
 /// Checks the responses to duplicates of one request with one `Idempotency-Key`, in any order.
 ///
-/// One response is the first. Every other response must be one of these:
+/// One response is the original. Every other response must be one of these:
 ///
-/// - the first response with `Idempotency-Replayed: true`,
+/// - the original response with `Idempotency-Replayed: true`,
 /// - a 409 with `Retry-After`,
 /// - a 429 or 503,
 /// - a 409 whose problem has `original_status`: the request took effect, and its response is not

@@ -22,7 +22,7 @@ pub enum Rule {
     AllowsWhatItRefuses,
     /// A 201, 202 or redirect without `Location`.
     NoLocation,
-    /// A 301 or 302 for a request whose method clients then change to GET.
+    /// A 301 or 302 for a method other than GET and HEAD, which clients may change to GET.
     LosesMethod,
     /// A 429 or 503 without `Retry-After`.
     NoRetryAfter,
@@ -197,13 +197,13 @@ impl Rule {
         self.row().1
     }
 
-    /// Rule of this suite, `H1` to `H22`.
+    /// Convention of this suite that the rule belongs to, `H1` to `H22`.
     #[must_use]
     pub fn convention(self) -> &'static str {
         self.row().2
     }
 
-    /// Source: a section of an RFC, of a draft or of the Fetch standard.
+    /// Section of the RFC, draft or standard that requires it.
     #[must_use]
     pub fn section(self) -> &'static str {
         self.row().3
@@ -245,7 +245,7 @@ impl Finding {
         self.rule
     }
 
-    /// Observation, which may quote the response.
+    /// Observation. It may quote the response.
     ///
     /// Safe for a terminal: unprintable characters are escaped, and long texts are cut off.
     #[must_use]

@@ -31,8 +31,8 @@ impl CacheControl {
         Self(Policy::PrivateNoStore)
     }
 
-    /// `public, max-age=…`: data that is the same for all callers. Fractions of a second are cut
-    /// off.
+    /// `public, max-age=…`: data that is the same for all callers. Fractions of a second are
+    /// dropped.
     #[must_use]
     pub const fn public(max_age: Duration) -> Self {
         Self(Policy::Public {
@@ -40,8 +40,8 @@ impl CacheControl {
         })
     }
 
-    /// `private, max-age=…`: data of one user, which the cache of that user may keep. Fractions of
-    /// a second are cut off.
+    /// `private, max-age=…`: data of one user. Only the cache of that user may keep it. Fractions
+    /// of a second are dropped.
     #[must_use]
     pub const fn private(max_age: Duration) -> Self {
         Self(Policy::Private {

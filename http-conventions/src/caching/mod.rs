@@ -2,8 +2,8 @@
 //!
 //! # Cache-Control
 //!
-//! The response directives of `Cache-Control`, [RFC 9111
-//! §5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2), that a resource-style API sends.
+//! The directives of `Cache-Control` in responses, [RFC 9111
+//! §5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2), for an API of resources.
 //!
 //! Each constructor of [`CacheControl`] is one complete policy, so contradictions such as
 //! `no-store, max-age=60` cannot be expressed.
@@ -23,8 +23,8 @@
 //! tags, the preconditions of reads and writes, and 304 responses.
 //!
 //! The host authenticates and validates the request, loads the current state of the resource, and
-//! evaluates [`Preconditions`] before it acts. Preconditions apply only if the response without
-//! them would be a success.
+//! evaluates [`Preconditions`] before it acts. A request that would fail without its preconditions
+//! is refused without evaluating them.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -64,9 +64,9 @@
 //!
 //! # Contract
 //!
-//! - The host checks the state and writes in one atomic step of its store, for example by comparing
-//!   the tag in the `UPDATE`. Another request can write between [`PreconditionDecision::Proceed`]
-//!   and the write.
+//! - The host checks the state and writes it in one atomic step of its store, for example by
+//!   comparing the tag in the `UPDATE`. Otherwise another request can write between
+//!   [`PreconditionDecision::Proceed`] and the write.
 //! - A host that compresses responses derives the tag of each coding with
 //!   [`Validators::in_coding`], and accepts these tags from writes with
 //!   [`Validators::with_codings`].
@@ -77,8 +77,8 @@
 //! `Vary`, [RFC 9110 §12.5.5](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.5): the request
 //! fields that a response depends on.
 //!
-//! The host adds each field that it evaluates, and sets `Vary` on every response: a 304, a 406 and
-//! every error too, because another request could get a different response.
+//! The host adds each field that it evaluates. It sets `Vary` on every response, including a 304, a
+//! 406 and every other error, because another request could get a different response.
 //!
 //! ```
 //! use http::{HeaderMap, header};

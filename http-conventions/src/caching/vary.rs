@@ -60,8 +60,7 @@ impl Vary {
         headers.remove(VARY)
     }
 
-    /// Merges these names into an existing `Vary`, on one line, each name once. `*` replaces all
-    /// names.
+    /// Merges these names into `Vary`: one line, each name once. `*` replaces all names.
     pub fn apply(&self, headers: &mut HeaderMap) {
         if self.is_empty() {
             return;

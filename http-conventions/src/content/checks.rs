@@ -13,9 +13,9 @@ use crate::{
 
 static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
 
-/// Matches `Content-Type` with the media types that the host supports.
+/// Finds the supported media type that `Content-Type` names.
 ///
-/// Type and subtype must be equal. Of the parameters only `charset` is compared, and only if both
+/// Type and subtype must be equal. No parameter is compared except `charset`, and that only if both
 /// sides have one.
 ///
 /// # Errors
@@ -42,8 +42,7 @@ fn is_read_as(sent: &MediaType, read: &MediaType) -> bool {
     sent.essence() == read.essence() && !clashes
 }
 
-/// Matches `Content-Encoding` with the codings that the host supports; identity if the field is
-/// absent.
+/// Finds the supported coding that `Content-Encoding` names; identity if the field is absent.
 ///
 /// # Errors
 ///

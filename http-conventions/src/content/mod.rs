@@ -5,8 +5,8 @@
 //! Content negotiation, [RFC 9110 §12](https://www.rfc-editor.org/rfc/rfc9110#section-12): the
 //! media type, language and coding of a response.
 //!
-//! [`Accept`], [`AcceptLanguage`] and [`AcceptEncoding`] each parse one field. [`Negotiation`]
-//! calls them and records each field for `Vary`.
+//! [`Accept`], [`AcceptLanguage`] and [`AcceptEncoding`] each parse one request field.
+//! [`Negotiation`] combines them and records each evaluated field for `Vary`.
 //!
 //! ```
 //! use http::{HeaderMap, header};
@@ -31,9 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A problem is sent as `application/problem+json` whatever the request accepts, the 406 included
-//! ([RFC 9457 §3](https://www.rfc-editor.org/rfc/rfc9457#section-3)). It has the `Vary` of the
-//! regular response.
+//! A problem, including the 406, is sent as `application/problem+json` regardless of `Accept` ([RFC
+//! 9457 §3](https://www.rfc-editor.org/rfc/rfc9457#section-3)). It has the `Vary` of the regular
+//! response.
 //!
 //! # Content of a request
 //!

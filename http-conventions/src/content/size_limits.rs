@@ -57,8 +57,8 @@ impl SizeLimits {
     ///
     /// # Security
     ///
-    /// Decompressed content can be a thousand times larger. The second limit protects memory only
-    /// if the host counts while it decompresses, see [`ContentMeter`].
+    /// Decompression can enlarge content a thousandfold. The second limit protects memory only if
+    /// the host counts while it decompresses, see [`ContentMeter`].
     #[must_use]
     pub const fn with_content(mut self, encoded: u64, decoded: u64) -> Self {
         self.encoded = encoded;
@@ -77,13 +77,13 @@ impl SizeLimits {
         self.target > 0 && self.field_lines > 0 && self.fields > 0
     }
 
-    /// Error for content above the limit that another component, such as the server, counted.
+    /// Error for content above the limit, if another component, such as the server, counted it.
     #[must_use]
     pub const fn too_much_content(&self) -> TooLarge {
         TooLarge::Content(self.encoded)
     }
 
-    /// Checks the request head, the announced content length included.
+    /// Checks the request head, including `Content-Length`.
     ///
     /// # Errors
     ///
@@ -102,7 +102,8 @@ impl SizeLimits {
         within(announced.unwrap_or(0), self.encoded, TooLarge::Content)
     }
 
-    /// Creates a meter that counts the content while it arrives: `Content-Length` may be absent.
+    /// Creates a meter that counts the content while it arrives. `Content-Length` may be absent, so
+    /// the head alone is not enough.
     #[must_use]
     pub const fn meter(&self) -> ContentMeter {
         ContentMeter {
@@ -142,8 +143,8 @@ impl ContentMeter {
         within(self.decoded, self.limits.decoded, TooLarge::Unpacked)
     }
 
-    /// Decompressed bytes left until the limit. A decompressor should produce at most one byte
-    /// more.
+    /// Number of decompressed bytes left until the limit. A decompressor should produce at most one
+    /// byte more.
     #[must_use]
     pub const fn decoded_left(&self) -> u64 {
         self.limits.decoded.saturating_sub(self.decoded)
@@ -161,7 +162,7 @@ fn within(size: u64, limit: u64, error: fn(u64) -> TooLarge) -> Result<(), TooLa
     }
 }
 
-/// A part of the request exceeds its limit. The value is the limit in bytes or in lines.
+/// A part of the request exceeds its limit. The value is the limit, in bytes or in field lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TooLarge {
@@ -183,7 +184,7 @@ pub enum TooLarge {
 }
 
 impl TooLarge {
-    /// Creates the 413, 414 or 431 problem. Its extension `limit` is the limit.
+    /// Creates the 413, 414 or 431 problem. Its extension `limit` contains the limit.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         let (kind, limit) = match self {

@@ -75,8 +75,8 @@ impl Cors {
     /// # Contract
     ///
     /// - Call it before authentication: a preflight never has credentials.
-    /// - For an origin that is not allowed, the response has no CORS headers, and the browser does
-    ///   not send the request.
+    /// - If the origin is not allowed, the response has no CORS headers, and the browser does not
+    ///   send the request.
     #[must_use]
     pub fn preflight(&self, method: &Method, request: &HeaderMap) -> Option<Response<Bytes>> {
         let is_preflight = *method == Method::OPTIONS
@@ -105,10 +105,10 @@ impl Cors {
     ///
     /// # Contract
     ///
-    /// - Call it for every response, errors and 304 included; otherwise the page cannot read the
+    /// - Call it for every response, including errors and 304. Otherwise the page cannot read the
     ///   error.
-    /// - If only listed origins are allowed, `Vary: Origin` is set on every response, also without
-    ///   `Origin` in the request. Otherwise a cache could send a page the response of another
+    /// - If only listed origins are allowed, every response gets `Vary: Origin`, even if the
+    ///   request has no `Origin`. Otherwise a cache could send a page the response for another
     ///   origin.
     pub fn apply(&self, request: &HeaderMap, answer: &mut HeaderMap) {
         self.vary().apply(answer);

@@ -2,7 +2,8 @@
 //! standard](https://fetch.spec.whatwg.org/#http-cors-protocol): the origins whose pages may read
 //! responses.
 //!
-//! No request value is echoed: the allowed origins, methods and headers come from the rules alone.
+//! No response echoes a value of the request: the allowed origins, methods and headers come from
+//! the rules alone.
 //!
 //! ```
 //! use http::{HeaderMap, Method, header};
@@ -27,9 +28,9 @@
 //!
 //! # Security
 //!
-//! CORS prevents pages from reading responses, not from sending requests: a request that needs no
-//! preflight is processed. CORS does not protect against cross-site request forgery, nor against
-//! clients other than browsers.
+//! CORS prevents pages from reading responses, not from sending requests: the server processes a
+//! request that needs no preflight. CORS does not protect against cross-site request forgery, nor
+//! against clients other than browsers.
 
 mod answer;
 mod origin;

@@ -44,13 +44,13 @@ pub(super) enum Origins {
 }
 
 impl CorsRules {
-    /// Allows pages of any origin, also pages without an origin. For public data.
+    /// Allows pages of any origin, including `null`. For public data.
     #[must_use]
     pub fn any_origin() -> Self {
         Self::new(Origins::Any)
     }
 
-    /// Allows pages of these origins, as a browser serializes them: `https://app.example.com`, in
+    /// Allows pages of these origins. Write each as a browser does: `https://app.example.com`, in
     /// lower case, without a default port and without a trailing slash.
     #[must_use]
     pub fn origins<S: Into<String>>(origins: impl IntoIterator<Item = S>) -> Self {
@@ -138,8 +138,9 @@ impl CorsRules {
     ///
     /// # Security
     ///
-    /// Any site can create a page with the origin `null`, by a sandboxed frame or a `data:` URL. It
-    /// therefore equals any origin and cannot be combined with credentials.
+    /// Any site can create a page with the origin `null`, by a sandboxed frame or a `data:` URL.
+    /// The rule is therefore as open as [`any_origin`](Self::any_origin) and cannot be combined
+    /// with credentials.
     #[must_use]
     pub const fn with_null_origin(mut self) -> Self {
         self.allows_null = true;
@@ -154,8 +155,8 @@ impl CorsRules {
         self
     }
 
-    /// Sets the time for which a browser caches a preflight. Chromium caps it at 2 hours, Firefox
-    /// at 24 hours.
+    /// Sets the time for which a browser caches a preflight, default 1 hour. Chromium caps it at 2
+    /// hours, Firefox at 24 hours.
     #[must_use]
     pub const fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = max_age;
@@ -228,8 +229,8 @@ pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> HeaderValue {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CorsMistake {
-    /// The text is not an origin as a browser serializes it, so it would never match. `*` and
-    /// `null` are not origins either.
+    /// The text is not an origin as a browser writes it, so it would never match. `*` and `null`
+    /// are not origins either.
     InvalidOrigin(String),
     /// No origin is allowed.
     NoOrigin,
@@ -238,14 +239,14 @@ pub enum CorsMistake {
     CredentialsForAnyOrigin,
     /// Credentials with the origin `null`, which any site can have.
     CredentialsForNullOrigin,
-    /// Private network access for any origin: every site could reach into the private network.
+    /// Private network access for any origin: every site could reach hosts in the private network.
     PrivateNetworkForAnyOrigin,
     /// No method is allowed.
     NoMethod,
-    /// A method that browsers never send for a page, or the wildcard.
+    /// A method that browsers refuse to send for a page, or the wildcard.
     ForbiddenMethod(Method),
-    /// The wildcard `*` as a header: it does not cover `Authorization`, and with credentials it
-    /// covers no header.
+    /// The wildcard `*` as a header: it never covers `Authorization`, and with credentials it
+    /// covers no header at all.
     WildcardHeader,
 }
 

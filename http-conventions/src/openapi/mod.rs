@@ -1,8 +1,8 @@
 //! Components of an OpenAPI 3.1 document, generated from the configured [`Conventions`].
 //!
-//! [`Conventions::openapi_components`] is the member `components`, to which the host adds its own
-//! schemas. [`Conventions::openapi_operation`] is the part of one operation that follows from the
-//! conventions; the host adds the rest.
+//! [`Conventions::openapi_components`] returns the member `components`; the host adds its own
+//! schemas. [`Conventions::openapi_operation`] returns the members of one operation that follow
+//! from the conventions; the host adds the rest.
 //!
 //! ```
 //! use std::{sync::Arc, time::SystemTime};
@@ -65,10 +65,10 @@
 //! # Contract
 //!
 //! - Register every problem type of the host with
-//!   [`with_problem_types`](crate::pipeline::ConventionsBuilder::with_problem_types): a response
-//!   lists its possible types.
-//! - Add the success responses of the host with the headers of [`headers`], and the statuses that
-//!   its handlers choose, as in `"404": {"$ref": "#/components/responses/NotFound"}`.
+//!   [`with_problem_types`](crate::pipeline::ConventionsBuilder::with_problem_types), so that the
+//!   responses list it.
+//! - Add the success responses of the host, with the headers of [`headers`]. Add also the errors
+//!   that its handlers choose, as in `"404": {"$ref": "#/components/responses/NotFound"}`.
 //!
 //! [`Conventions`]: crate::pipeline::Conventions
 //! [`Conventions::openapi_components`]: crate::pipeline::Conventions::openapi_components

@@ -5,10 +5,10 @@
 //! A collection is read in pages: `limit` and `after` or `before` in the query, `{data, has_more,
 //! next_cursor}` in the response.
 //!
-//! A page continues after the *position* of its last row: the values of the sort columns, not a row
-//! number. Inserts and deletes therefore neither repeat nor skip a row. The position is sent in a
-//! signed, opaque cursor. The cursor is bound to the collection, the caller, the order and the
-//! filters of its request.
+//! A page continues after the *position* of the last row of the previous page: the values of its
+//! sort columns, not a row number. Inserts and deletes therefore neither repeat nor skip a row. The
+//! position is sent in a signed, opaque cursor. The cursor is bound to the collection, the caller,
+//! the order and the filters of its request.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -41,7 +41,7 @@
 //! # }
 //! ```
 //!
-//! To page backwards, use rules [with `before`](PageRules::with_before) and pass
+//! To page backwards, create the rules [with `before`](PageRules::with_before), and pass
 //! [`Page::previous_cursor`] as `before`. The host then fetches the rows before
 //! [`AskedPage::before`] in reverse order. [`Page::links`] returns links to both neighbours.
 //!
@@ -50,7 +50,7 @@
 //!
 //! # Contract
 //!
-//! - Sort by columns that end in a unique one, and compare positions by all of them: `WHERE
+//! - Sort by columns of which the last is unique, and compare positions by all of them: `WHERE
 //!   (created, id) > (?, ?) ORDER BY created, id LIMIT limit + 1`, and for `before` `WHERE
 //!   (created, id) < (?, ?) ORDER BY created DESC, id DESC LIMIT limit + 1`.
 //! - Authorize every page: a cursor is a position, not a permission.

@@ -25,8 +25,8 @@ pub struct RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// 4 attempts; ceilings from 500 ms to 20 s; a wait of more than 60 s asked for by the server
-    /// is refused.
+    /// 4 attempts, ceilings from 500 ms to 20 s. Gives up if the server asks for a wait of more
+    /// than 60 s.
     fn default() -> Self {
         Self {
             attempts: 4,

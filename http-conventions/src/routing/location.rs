@@ -6,15 +6,16 @@ use http::{HeaderValue, Response, StatusCode, header};
 
 use crate::uri::{is_uri_byte, push_percent_encoded};
 
-/// A target: a path of this host, or an absolute `http` or `https` URI.
+/// Target of a redirect or of `Location`: a path of this host, or an absolute `http` or `https`
+/// URI.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Location(HeaderValue);
 
 impl Location {
     /// Creates a path from segments.
     ///
-    /// Each segment is percent-encoded, and empty segments are omitted. Whatever the segments
-    /// contain, the result is a path on this host.
+    /// Percent-encodes each segment and omits empty segments. The result is always a path of this
+    /// host, whatever the segments contain.
     ///
     /// ```
     /// use http_conventions::routing::Location;
@@ -76,7 +77,7 @@ impl FromStr for Location {
     type Err = InvalidLocation;
 
     /// Parses an absolute path such as `/v1/charges/ch_1`, or an absolute `http` or `https` URI.
-    /// `//host` is neither.
+    /// Refuses `//host`.
     fn from_str(text: &str) -> Result<Self, InvalidLocation> {
         let authority = ["https://", "http://"]
             .iter()
@@ -92,13 +93,14 @@ impl FromStr for Location {
     }
 }
 
-/// 201: the resource was created at `location`; the response shows it.
+/// Sets status 201 and `Location`: the resource was created at `location`, and the content shows
+/// it.
 #[must_use]
 pub fn respond_created<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::CREATED, location, answer)
 }
 
-/// 202: the work has started; the client polls `location`.
+/// Sets status 202 and `Location`: the work has started, and the client polls `location`.
 #[must_use]
 pub fn respond_accepted<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::ACCEPTED, location, answer)

@@ -4,7 +4,7 @@ use http::{HeaderName, HeaderValue, Method};
 
 use crate::content::{MediaType, Offers};
 
-/// Field that announces support of QUERY, [RFC 10008
+/// Response field that announces support of QUERY, [RFC 10008
 /// §3](https://www.rfc-editor.org/rfc/rfc10008#section-3).
 pub const ACCEPT_QUERY: HeaderName = HeaderName::from_static("accept-query");
 
@@ -57,7 +57,7 @@ impl Semantics {
         known.map_or(Self::NONE, |(_, semantics)| *semantics)
     }
 
-    /// Returns whether the method only reads.
+    /// Returns whether the method is safe: it only reads.
     #[must_use]
     pub const fn is_safe(self) -> bool {
         self.is_safe

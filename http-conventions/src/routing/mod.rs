@@ -38,8 +38,9 @@
 //! two responses that need it: 201 with the created resource, 202 with a resource to poll.
 //!
 //! A 201 without `Location` refers to the target of its request, for example of a PUT ([RFC 9110
-//! §15.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.3.2)). A host may therefore build a
-//! 201 by hand; [`audit`](crate::audit) reports a 201 of any other method without `Location`.
+//! §15.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.3.2)). A host may therefore build
+//! such a 201 by hand. [`audit`](crate::audit) reports a 201 of any other method without
+//! `Location`.
 //!
 //! ```
 //! use http::Response;
@@ -64,7 +65,7 @@
 //!
 //! Redirects, [RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4).
 //!
-//! A client may change a POST to a GET after a 301 or 302 and drop its content. [`redirect`]
+//! After a 301 or 302 a client may change a POST to a GET and drop its content. [`redirect`]
 //! therefore uses 308 or 307, and 301 or 302 only for GET and HEAD.
 //!
 //! ```
@@ -80,8 +81,8 @@
 //!
 //! # Route templates
 //!
-//! Linter for route templates, for a test of the host: lower case, hyphens, plural nouns, at most
-//! two levels.
+//! Linter for route templates, for use in a test: lower case, hyphens, plural nouns, at most two
+//! levels.
 //!
 //! ```
 //! use http_conventions::routing::{PathFinding, PathRules};
@@ -95,17 +96,17 @@
 //! );
 //! ```
 //!
-//! The linter recognizes a plural by its ending. Register wrong guesses and singletons (`health`,
-//! `openapi.json`) as exceptions.
+//! The linter recognizes a plural by its ending. Register as exceptions the words that it guesses
+//! wrongly, and singletons such as `health` and `openapi.json`.
 //!
 //! # Request ids
 //!
-//! `X-Request-Id`: one id of a request in the response, in its problem and in the logs of both
-//! sides.
+//! `X-Request-Id` identifies a request in its response, in its problem, and in the logs of client
+//! and server.
 //!
-//! An id of the caller is adopted only if it is one field line that matches
-//! `[A-Za-z0-9._~-]{8,128}`. Any other id is replaced by a new one, because it could inject text
-//! into the logs of the host.
+//! The server adopts the id of the client only if it is one field line that matches
+//! `[A-Za-z0-9._~-]{8,128}`. It replaces any other id, which could inject text into the logs of the
+//! host.
 //!
 //! ```
 //! use http::HeaderMap;

@@ -43,11 +43,11 @@ pub enum PathFinding {
     /// The words of a segment are not joined by single hyphens.
     #[error("{0:?} is not hyphenated")]
     NotHyphenated(String),
-    /// A segment contains another character than letters, digits, `-` and `_`, such as a dot or a
+    /// A segment contains a character other than letters, digits, `-` and `_`, such as a dot or a
     /// brace.
     #[error("{0:?} is neither a word nor a parameter")]
     NotAWord(String),
-    /// A collection is not a plural.
+    /// The name of a collection is not a plural.
     #[error("{0:?} is not a plural")]
     NotPlural(String),
     /// A parameter does not follow a collection.
@@ -59,7 +59,7 @@ pub enum PathFinding {
 }
 
 impl PathRules {
-    /// Accepts a segment that breaks the rules, in any template.
+    /// Accepts this segment in any template although it breaks the rules.
     #[must_use]
     pub fn with_exception(mut self, segment: &str) -> Self {
         self.exceptions.insert(segment.into());

@@ -15,7 +15,7 @@ pub enum Lasting {
     Temporary,
 }
 
-/// Redirects a request to `location` with its method and content.
+/// Redirects a request to `location` and keeps its method and content.
 #[must_use]
 pub fn redirect(method: &Method, lasting: Lasting, location: &Location) -> Response<Bytes> {
     let loses_nothing = matches!(*method, Method::GET | Method::HEAD);
@@ -28,7 +28,7 @@ pub fn redirect(method: &Method, lasting: Lasting, location: &Location) -> Respo
     located(status, location)
 }
 
-/// 303: the response to this request is at `location`, by GET.
+/// Redirects with 303: the client gets the response to this request at `location`, by GET.
 #[must_use]
 pub fn see_other(location: &Location) -> Response<Bytes> {
     located(StatusCode::SEE_OTHER, location)

@@ -28,11 +28,11 @@ impl RequestId {
         Self(HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unnamed-request")))
     }
 
-    /// Adopts the id of the caller if it is valid, or else generates one.
+    /// Adopts the id that the client sent if it is valid, or else generates one.
     ///
     /// # Security
     ///
-    /// A caller can choose this id. It names a request and proves nothing.
+    /// The client chooses this id. Use it to find log lines, never to authenticate or authorize.
     #[must_use]
     pub fn adopt(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
         match single_value(headers, &X_REQUEST_ID) {

@@ -12,10 +12,10 @@ use crate::{
 
 /// Field with the date of deprecation, which may be in the future.
 pub const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
-/// Field with the date from which on the resource may be unavailable.
+/// Field with the date from which the resource may be unavailable.
 pub const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
-/// Lifecycle of a resource or version. The default is active without an end.
+/// Lifecycle of a resource or version. By default it is active and has no end.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Lifecycle {
     deprecated_at: Option<SystemTime>,
@@ -61,21 +61,22 @@ impl Lifecycle {
         Ok(self)
     }
 
-    /// Sets the documentation: the link `deprecation`, and the link `sunset` if there is a sunset.
+    /// Sets the URI of the documentation: sent as the link `deprecation`, and also as `sunset` if
+    /// there is a sunset.
     #[must_use]
     pub fn with_information(mut self, information: Location) -> Self {
         self.information = Some(information);
         self
     }
 
-    /// Sets the successor: the link `successor-version`.
+    /// Sets the URI of the successor: sent as the link `successor-version`.
     #[must_use]
     pub fn with_successor(mut self, successor: Location) -> Self {
         self.successor = Some(successor);
         self
     }
 
-    /// Stage at a time. Each stage includes the second of its date.
+    /// Stage at this time. A stage begins with the second of its date.
     #[must_use]
     pub fn stage(&self, now: SystemTime) -> Stage {
         let has_come = |at: Option<SystemTime>| at.is_some_and(|at| at <= now);

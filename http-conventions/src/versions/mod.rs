@@ -6,9 +6,9 @@
 //! response.
 //!
 //! The version is in the path (`/v2/charges`), in a header field, in a query parameter or in a
-//! parameter of the media type. It is a number or a date. A request for a date gets the latest
-//! version on or before it, so that an account pinned to its first day keeps the version of that
-//! day.
+//! parameter of the media type. It is a number or a date. A date resolves to the latest version on
+//! or before it: an account that is pinned to the date of its registration keeps the version of
+//! that date.
 //!
 //! ```
 //! use std::time::SystemTime;

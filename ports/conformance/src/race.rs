@@ -16,14 +16,15 @@ pub const RACERS: usize = 32;
 ///
 /// # Contract
 ///
-/// - Each call runs on its own thread, so that a store that locks twice in one operation is caught.
-/// - If the caller is on a tokio runtime, every thread enters its context. Sockets and timers of a
-///   store belong to the runtime of the host, of either flavor. The caller must not block the
-///   runtime meanwhile.
+/// - Each call runs on its own thread, so that the test detects a store that locks twice in one
+///   operation.
+/// - If the caller is on a tokio runtime, single- or multi-threaded, every thread enters its
+///   context: the sockets and timers of the store run on that runtime. The caller must await the
+///   race and not block the runtime.
 ///
 /// # Panics
 ///
-/// If a racer panics, so that it does not count as a racer that lost.
+/// If a racer panics. A panic does not count as a lost race.
 pub async fn race<S, T>(
     store: &Arc<S>,
     racer: impl AsyncFn(Arc<S>, usize) -> T + Send + Sync + 'static,

@@ -31,19 +31,20 @@ const OF_THE_BODY: [HeaderName; 11] = [
 
 /// Redirects of one request: at most three, and the policy checks each target.
 ///
-/// For a receiver that fetches a URL from a payload. Webhook deliveries follow no redirects.
+/// For a webhook receiver that fetches a URL from a payload. Webhook deliveries follow no
+/// redirects.
 ///
 /// # Contract
 ///
-/// - A target must pass [`AddressPolicy::vet`], and its resolved addresses
-///   [`AddressPolicy::vet_resolved`], like every request.
+/// - [`follow`](Self::follow) checks each target with [`AddressPolicy::vet`]. The transport checks
+///   the resolved addresses with [`AddressPolicy::vet_resolved`], as for every request.
 /// - A redirect from `https` to `http` is refused, even if the policy allows `http`.
 /// - Another origin receives `Accept`, `Accept-Language` and `User-Agent` alone: no credentials and
 ///   no body.
 /// - 303 changes the method to `GET` (`HEAD` stays). 301 and 302 change `POST` to `GET`. 307 and
 ///   308 keep method and body.
-/// - If the body is dropped, the headers that describe it are removed, its length included ([RFC
-///   9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
+/// - A request without its body also loses the headers that describe the body, including
+///   `Content-Length` ([RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
 ///
 /// # Examples
 ///
@@ -87,7 +88,7 @@ pub enum RefusedHop {
     /// Three redirects were already followed.
     #[error("more than three redirects")]
     TooMany,
-    /// There are several `Location` fields, or it is not a URL.
+    /// The response has several `Location` fields, or `Location` is not a URL.
     #[error("the location of the redirect is not a URL")]
     InvalidLocation,
     /// The redirect leads from `https` to `http`.
@@ -105,7 +106,7 @@ impl Hops {
     /// Maximum number of redirects of one request.
     pub const MAX: usize = 3;
 
-    /// Creates a counter without redirects so far.
+    /// Creates a counter that has followed no redirect yet.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
         Self { policy, taken: 0 }
@@ -115,7 +116,7 @@ impl Hops {
     ///
     /// # Errors
     ///
-    /// [`RefusedHop`] if the redirect must not be followed. The whole fetch has then failed.
+    /// [`RefusedHop`] if the redirect must not be followed. The whole fetch has failed then.
     pub fn follow(
         &mut self,
         request: &Request<Bytes>,

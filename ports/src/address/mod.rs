@@ -1,15 +1,15 @@
-//! Address policy against server-side request forgery (SSRF): the URLs and addresses that a host
-//! may send requests to.
+//! Address policy against server-side request forgery (SSRF): decides to which URLs and addresses a
+//! host may send requests.
 //!
 //! A party that registers a webhook receiver, or writes a URL into an event, chooses the target of
-//! a request. The policy keeps requests out of the host's own network: private, link-local and all
-//! other special-purpose ranges of the IANA registries, cloud metadata services, and names for
-//! them. It is pure. The [`Transport`](crate::Transport) resolves names and connects:
+//! a request. The policy refuses targets in the host's own network: private, link-local and all
+//! other special-purpose ranges of the IANA registries, cloud metadata services, and their names.
+//! The policy does no I/O. The [`Transport`](crate::Transport) resolves names and connects:
 //!
-//! 1. [`AddressPolicy::vet`] the URL, for each attempt and for each hop of a redirect.
+//! 1. Check the URL with [`AddressPolicy::vet`], for each attempt and for each redirect.
 //! 2. Resolve the [host](Target::host) to **all** of its addresses.
-//! 3. [`AddressPolicy::vet_resolved`] them, and connect to one of exactly these. Do not resolve
-//!    again.
+//! 3. Check the addresses with [`AddressPolicy::vet_resolved`], and connect to one of exactly
+//!    these. Do not resolve the name again.
 //!
 //! ```
 //! use host_ports::address::{AddressPolicy, RefusedAddress};
@@ -60,13 +60,13 @@ pub enum RefusedAddress {
     /// The port is neither that of the scheme nor allowed by the policy.
     #[error("port {0} is refused")]
     Port(u16),
-    /// The name is of this host or of its network; the text is its kind.
+    /// The name refers to this host or to its network. The value is the kind of name.
     #[error("the host is refused: {0}")]
     Name(&'static str),
     /// The address is in a special-purpose block.
     #[error("the address {address} is refused: {block}")]
     Network {
-        /// The address, decoded if it contains an IPv4 address.
+        /// The address. If it contains an IPv4 address, that address.
         address: IpAddr,
         /// Purpose of the block.
         block: &'static str,

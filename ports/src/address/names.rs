@@ -1,4 +1,4 @@
-//! Host names that are never names of a public server.
+//! Host names that never belong to a public server.
 
 const LOCAL: &str = "a name of this machine";
 const INTERNAL: &str = "a name of the local network";

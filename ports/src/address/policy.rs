@@ -12,8 +12,8 @@ const HTTP_PORT: u16 = 80;
 
 /// Decides which URLs and addresses a host may send requests to. The default is strict.
 ///
-/// The strict policy allows `https` on port 443, no credentials in the URL, and public names and
-/// addresses. An IPv4 address inside an IPv6 address is checked as the IPv4 address.
+/// The strict policy allows `https` on port 443 to public names and addresses, without credentials
+/// in the URL. An IPv4 address inside an IPv6 address is checked as an IPv4 address.
 #[derive(Clone, Debug, Default)]
 pub struct AddressPolicy {
     ports: Vec<u16>,
@@ -38,8 +38,8 @@ impl AddressPolicy {
 
     /// Declares a NAT64 translator of this network with a /96 prefix, such as `64:ff9b::`.
     ///
-    /// Addresses under the prefix are checked as the IPv4 address in their last 32 bits. Otherwise
-    /// they are refused.
+    /// Addresses under the prefix are checked as the IPv4 address in their last 32 bits. By default
+    /// the policy refuses them.
     #[must_use]
     pub fn with_nat64_prefix(mut self, prefix: Ipv6Addr) -> Self {
         self.nat64 = Some(prefix);
@@ -50,7 +50,7 @@ impl AddressPolicy {
     ///
     /// # Security
     ///
-    /// Third parties can read and change events in transit. The signature detects changes only.
+    /// Third parties on the network can read and change requests and responses.
     #[must_use]
     pub fn danger_allow_http(mut self) -> Self {
         self.http = true;
@@ -62,8 +62,8 @@ impl AddressPolicy {
     ///
     /// # Security
     ///
-    /// A party that registers a receiver can then reach every service of this machine that trusts
-    /// local callers.
+    /// A party that chooses a URL can then reach every service of this machine that trusts local
+    /// callers.
     #[must_use]
     pub fn danger_allow_loopback(mut self) -> Self {
         self.loopback = true;

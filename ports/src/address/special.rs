@@ -2,11 +2,11 @@
 //!
 //! - IPv4: the [IANA IPv4 registry](https://www.iana.org/assignments/iana-ipv4-special-registry),
 //!   multicast and reserved space.
-//! - IPv6: everything but global unicast, `2000::/3`, and the blocks inside it that the [IANA IPv6
-//!   registry](https://www.iana.org/assignments/iana-ipv6-special-registry) reserves.
+//! - IPv6: all addresses outside global unicast, `2000::/3`, and the blocks inside it that the
+//!   [IANA IPv6 registry](https://www.iana.org/assignments/iana-ipv6-special-registry) reserves.
 //!
 //! Blocks that the registry lists as globally reachable, such as AS112 and anycast relays, are
-//! refused too, because they host no receivers.
+//! refused too, because no receivers are in them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -14,10 +14,10 @@ const AT_ONCE: usize = 8;
 ///   `type/subtype;parameters`, `type/subtype`, `type/*`, `*/*`. Of equally specific ranges the
 ///   greater weight counts.
 /// - Names are compared without case.
-/// - A `charset` of a range counts only if the offer has one too, because clients add it to types
-///   without charset, such as JSON.
-/// - A malformed member is ignored, and so is a member with a malformed weight. A field without any
-///   other member is like an absent field: every type is acceptable.
+/// - The `charset` of a range is compared only if the offer has one too: clients add it also to
+///   types without a charset, such as JSON.
+/// - A malformed member is ignored, and so is a member with a malformed weight. If no member is
+///   left, the field counts as absent: every type is acceptable.
 ///
 /// # Performance
 ///
@@ -63,7 +63,7 @@ impl<'a> Accept<'a> {
     /// Chooses the offer with the greatest weight; the first offer wins a tie. `None` if no offer
     /// is acceptable.
     ///
-    /// A request without a preference gets the first offer.
+    /// A request without the field gets the first offer.
     #[must_use]
     pub fn choose<O>(self, offers: &O) -> Option<&MediaType>
     where
@@ -147,12 +147,12 @@ impl<'a> MediaRange<'a> {
     /// Ranges of `Accept` over all its lines, in order, parsed tolerantly.
     ///
     /// - Malformed parameters are ignored.
-    /// - Of two weights the first counts.
-    /// - An unclosed quote hides no later member.
+    /// - If a range has two weights, the first counts.
+    /// - An unclosed quote does not hide later members.
     /// - A member without a type, or with a malformed weight, is omitted.
     ///
-    /// For a negotiation of the host's own that compares types alone: a malformed parameter does
-    /// not refuse the type.
+    /// For a host that negotiates types alone with its own rules: a malformed parameter does not
+    /// exclude the type.
     pub fn all(headers: &'a HeaderMap) -> impl Iterator<Item = Self> {
         let lines = headers.get_all(&ACCEPT).iter();
         let members = lines.flat_map(|line| {
@@ -222,8 +222,8 @@ impl<'a> MediaRange<'a> {
         self.weight
     }
 
-    /// Precision of the range for a type without parameters: 0 for `*/*`, 1 for `type/*`, 2 for
-    /// `type/subtype`. `None` if the range does not match. Parameters of the range are ignored.
+    /// Precision of the range for a type without parameters; `None` if the range does not match. 0
+    /// for `*/*`, 1 for `type/*`, 2 for `type/subtype`. Parameters of the range are ignored.
     #[must_use]
     pub fn precision(&self, essence: &str) -> Option<u8> {
         breadth(self.essence, essence.as_bytes())

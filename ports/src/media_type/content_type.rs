@@ -5,8 +5,8 @@ use crate::field;
 
 /// The `Content-Type` of a received message, parsed in place.
 ///
-/// Tolerant: only the type is compared, and malformed parameters are ignored, except for an
-/// unclosed quote (see [`is_utf8`](Self::is_utf8)). To check the whole grammar, parse a
+/// Tolerant: compares only the type, and ignores malformed parameters other than an unclosed quote
+/// (see [`is_utf8`](Self::is_utf8)). To validate the whole field, parse a
 /// [`MediaType`](super::MediaType).
 ///
 /// ```
@@ -65,11 +65,11 @@ impl<'a> ContentType<'a> {
         self.is("application/json") || (is_application() && ends_with_json())
     }
 
-    /// Returns `false` if a `charset` names another encoding than UTF-8, or has no value.
+    /// Returns `true` unless a `charset` names an encoding other than UTF-8 or has no value.
     ///
-    /// Also `false` if a quoted string is not closed ([RFC 9110
-    /// §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4)): another parser may find a
-    /// `charset` behind the quote.
+    /// Returns `false` also if a quoted string is not closed ([RFC 9110
+    /// §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4)): another parser could find a
+    /// `charset` after the quote.
     #[must_use]
     pub fn is_utf8(self) -> bool {
         let (_, parameters) = self.halves();

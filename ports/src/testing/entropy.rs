@@ -3,7 +3,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Entropy;
 
-/// An [`Entropy`] with the same bytes for the same seed (SplitMix64). Clones continue one sequence.
+/// An [`Entropy`] that returns the same bytes for the same seed (SplitMix64). Clones continue one
+/// sequence.
 ///
 /// # Security
 ///

@@ -1,4 +1,4 @@
-//! Doubles of the ports for tests, exempt from semantic versioning.
+//! Test doubles of the ports, exempt from semantic versioning.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

@@ -39,8 +39,8 @@ mod cases {
         );
     }
 
-    /// Status, header lines in their order, their bytes, and the body are returned as they were
-    /// stored.
+    /// A completed response is returned with its status, header lines in order, and body, byte for
+    /// byte.
     pub async fn completed_response_is_returned_whole(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         assert_eq!(complete(&**store, 1, small_response()).await, Settled::Done);
@@ -99,7 +99,7 @@ mod cases {
         assert_eq!(claim(&**store, &other, start()).await, ClaimOutcome::Claimed);
     }
 
-    /// A lease holds until the instant before its end, and not at its end.
+    /// A lease holds until the instant before its end.
     pub async fn lease_ends_at_its_exact_instant(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let (end, holder) = (start() + LEASE, taking_over(2, start() + LEASE));
@@ -224,7 +224,8 @@ mod cases {
         );
     }
 
-    /// Keys are bytes: zeros, all ones, line ends and quotes are keys like others.
+    /// Each key has its own record, including keys of zeros, of ones, and with line ends and
+    /// quotes.
     pub async fn keys_are_independent(store: &Arc<dyn IdempotencyStore>) {
         let names = [0, 0xFF, b'\n', b'\'', b'%'];
         for name in names {
@@ -246,7 +247,7 @@ mod cases {
         }
     }
 
-    /// Bodies of no bytes and of 4 MiB, and 500 header lines.
+    /// An empty body, a body of 4 MiB, and 500 header lines are returned unchanged.
     pub async fn empty_and_large_responses_are_returned_whole(store: &Arc<dyn IdempotencyStore>) {
         let lines = |count: usize| {
             (0..count)

@@ -54,8 +54,8 @@ mod cases {
         }
     }
 
-    /// H6: with `AfterCrash::RunAgain` a retry after the lease runs the request again, and its
-    /// response is stored.
+    /// H6: with `AfterCrash::RunAgain`, a retry after the lease runs the request again and stores
+    /// its response.
     pub async fn dropped_post_runs_again_where_the_host_allows(store: &Arc<dyn IdempotencyStore>) {
         let service = Service::new(Arc::clone(store), AfterCrash::RunAgain);
         for polls in 0.. {

@@ -10,7 +10,7 @@ mod cases {
 
     use super::fixture::{SECOND, TICK, count, passed, policy, start};
 
-    /// An unused bucket lets its burst pass, and no more.
+    /// An unused bucket allows its burst and no more.
     pub async fn unused_bucket_is_full(store: &Arc<dyn RateLimitStore>) {
         let policy = policy("user", 5);
         assert_eq!(count(&**store, policy.spend("ada"), 7, start()).await, 5);
@@ -29,7 +29,7 @@ mod cases {
         assert_eq!(count(&**store, spend, 5, start() + SECOND * 10).await, 4);
     }
 
-    /// The store returns states as they were written, to the nanosecond.
+    /// The store returns states as they were written, exact to the nanosecond.
     pub async fn state_keeps_its_nanoseconds(store: &Arc<dyn RateLimitStore>) {
         let policy = policy("user", 7);
         let spends = [policy.spend("ada")];
@@ -67,7 +67,7 @@ mod cases {
         assert_eq!(count(&**store, spend, 20, start() + SECOND).await, 1);
     }
 
-    /// One bucket that denies keeps the others unchanged, at each position.
+    /// If one bucket denies, the others do not change, at each position.
     pub async fn request_takes_from_all_buckets_or_none(store: &Arc<dyn RateLimitStore>) {
         let (wide, narrow) = (policy("wide", 10), policy("narrow", 1));
         let (wide, narrow) = (wide.spend("ada"), narrow.spend("ada"));
@@ -87,7 +87,7 @@ mod cases {
         );
     }
 
-    /// Other partitions and other policies take nothing from a bucket.
+    /// Requests of other partitions and policies take nothing from a bucket.
     pub async fn buckets_are_independent(store: &Arc<dyn RateLimitStore>) {
         let (policy, other) = (policy("user", 2), policy("use", 2));
         let strangers: Vec<String> = (0..200).map(|number| format!("stranger-{number}")).collect();
@@ -199,7 +199,7 @@ mod cases {
         passed.iter().filter(|passed| **passed).count()
     }
 
-    /// X5: exactly the burst passes of 32 concurrent requests.
+    /// X5: of 32 concurrent requests exactly the burst passes.
     pub async fn burst_passes_of_32_requests(store: &Arc<dyn RateLimitStore>) {
         let policy = policy("user", 10);
         let raced = policy.clone();

@@ -32,10 +32,10 @@ pub struct EntityTag {
 }
 
 impl EntityTag {
-    /// Creates a strong tag from content: 128 bits of its SHA-256, so that no two bodies share a
-    /// tag.
+    /// Creates a strong tag from content: 128 bits of its SHA-256. In practice two bodies never
+    /// share a tag.
     ///
-    /// Every media type, language and content coding needs its own tag: pass the bytes as sent.
+    /// Pass the bytes as sent: each media type, language and content coding needs its own tag.
     #[must_use]
     pub fn of_content(content: &[u8]) -> Self {
         let digest = Sha256::digest(content);
@@ -83,7 +83,7 @@ impl EntityTag {
         self.text.starts_with(b"W/")
     }
 
-    /// The weak form of this tag, for a representation that is equivalent and has other bytes.
+    /// Weak form of this tag, for an equivalent representation with different bytes.
     #[must_use]
     pub fn to_weak(&self) -> Self {
         match self.is_weak() {
@@ -94,7 +94,7 @@ impl EntityTag {
         }
     }
 
-    /// The tag of the same state in a content coding: `"v7"` becomes `"v7-gzip"`.
+    /// Tag of the same state in a content coding: `"v7"` becomes `"v7-gzip"`.
     ///
     /// [RFC 9110 §8.8.3.3] requires a tag for each coding.
     ///
@@ -119,13 +119,13 @@ impl EntityTag {
         }
     }
 
-    /// Strong comparison: both tags are strong and equal. For writes and ranges.
+    /// Compares strongly: both tags are strong and equal. For writes and ranges.
     #[must_use]
     pub fn strong_eq(&self, other: &Self) -> bool {
         self.borrow().strong_eq(other.borrow())
     }
 
-    /// Weak comparison: the tags are equal apart from `W/`. For cached reads.
+    /// Compares weakly: the tags are equal apart from `W/`. For cached reads.
     #[must_use]
     pub fn weak_eq(&self, other: &Self) -> bool {
         self.borrow().weak_eq(other.borrow())

@@ -26,7 +26,7 @@ const ABOUT_CONTENT: [HeaderName; 9] = [
 ///
 /// - Fields that update a stored response stay: `ETag`, `Vary`, `Cache-Control`, `Expires`, `Date`,
 ///   `Content-Location`.
-/// - Fields of the response itself stay: request id, CORS, cookies.
+/// - Fields of this response stay: request id, CORS, cookies.
 /// - Fields that describe content are removed.
 /// - `Last-Modified` stays only without an `ETag`.
 #[must_use]

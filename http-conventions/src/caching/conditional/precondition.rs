@@ -69,7 +69,8 @@ impl PreconditionDecision {
 }
 
 impl<'a> Preconditions<'a> {
-    /// Preconditions in these headers; `now` decides the century of dates with a two-digit year.
+    /// Creates the preconditions in these headers. `now` decides the century of an HTTP-date with a
+    /// two-digit year.
     #[must_use]
     pub const fn new(method: &'a Method, headers: &'a HeaderMap, now: SystemTime) -> Self {
         Self {
@@ -88,8 +89,8 @@ impl<'a> Preconditions<'a> {
 
     /// Requires a precondition for unsafe methods.
     ///
-    /// `If-Match`, `If-None-Match: *`, or an `If-Unmodified-Since` that can be evaluated satisfies
-    /// it.
+    /// By default none is required. `If-Match`, `If-None-Match: *`, or an `If-Unmodified-Since`
+    /// that can be evaluated fulfils the requirement.
     #[must_use]
     pub const fn with_required(mut self) -> Self {
         self.is_required = true;
@@ -103,7 +104,7 @@ impl<'a> Preconditions<'a> {
     ///
     /// # Errors
     ///
-    /// A 412 problem if the client expects another state.
+    /// A 412 problem if the resource is not in the state that the client expects.
     pub fn answer_read(
         &self,
         current: &Validators,

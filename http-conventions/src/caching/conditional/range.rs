@@ -9,14 +9,13 @@ use super::{EntityTag, Preconditions, Validators};
 use crate::{http_date, single_value};
 
 impl Preconditions<'_> {
-    /// Returns whether to respond with the requested `Range`. If `false`, respond as if `Range`
-    /// were absent.
+    /// Returns whether to respond with the requested `Range`. If `false`, ignore `Range`.
     ///
     /// # Contract
     ///
     /// - Call it after [`evaluate`](Self::evaluate) returned
     ///   [`Proceed`](super::PreconditionDecision::Proceed).
-    /// - Only a GET with `Range` gets `true`.
+    /// - Returns `false` unless the request is a GET with `Range`.
     /// - If `If-Range` is present, it must name the current state: by a strong tag, or by a time of
     ///   [`Validators::with_strong_last_modified`]. A repeated or malformed `If-Range` names no
     ///   state.

@@ -52,10 +52,10 @@ impl Validators {
         }
     }
 
-    /// Accepts the tags that [`EntityTag::in_coding`] derives for these codings as tags of the
-    /// current state.
+    /// Accepts for the current state also the tags that [`EntityTag::in_coding`] derives for these
+    /// codings.
     ///
-    /// For the preconditions of writes. For the response to a read, use
+    /// Use it for the preconditions of writes. For the response to a read, use
     /// [`in_coding`](Self::in_coding).
     #[must_use]
     pub const fn with_codings(mut self, codings: &'static [ContentCoding]) -> Self {

@@ -84,9 +84,9 @@ impl fmt::Display for ContentCoding {
 /// `Accept-Encoding` of a request. Borrows its headers.
 ///
 /// - A coding has the weight of its name, or else the weight of `*`.
-/// - Identity is acceptable unless `identity;q=0` or `*;q=0` refuses it. Unless the field names it,
-///   every other named coding is preferred.
-/// - Without the field the choice is identity, because a client need not support other codings.
+/// - Identity is acceptable unless `identity;q=0` or `*;q=0` refuses it. If the field does not name
+///   identity, every other acceptable coding is preferred to it.
+/// - Without the field, identity is chosen: the client need not support another coding.
 /// - A malformed member is ignored, and so is a member with a malformed weight.
 ///
 /// # Performance

@@ -13,9 +13,9 @@ const AT_ONCE: usize = 8;
 
 /// Language tag of a representation, such as `de` or `zh-Hant-TW`.
 ///
-/// The syntax is [RFC 4647 §2.1](https://www.rfc-editor.org/rfc/rfc4647#section-2.1) without `*`.
-/// The last subtag has at least two characters, because a single character only introduces the next
-/// subtag.
+/// The syntax is that of [RFC 4647 §2.1](https://www.rfc-editor.org/rfc/rfc4647#section-2.1)
+/// without `*`. The last subtag has at least two characters, because a subtag of one character is
+/// followed by another.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LanguageTag(HeaderValue);
 
@@ -92,9 +92,9 @@ impl<'a> AcceptLanguage<'a> {
     /// Finds the best language by lookup, [RFC 4647
     /// §3.4](https://www.rfc-editor.org/rfc/rfc4647#section-3.4).
     ///
-    /// Each range, in the order of weight, is shortened from its end until it equals an offer. `*`
-    /// matches no offer. An offer that the request refuses by name (`de;q=0`) is excluded. `None`
-    /// if no range leads to an offer; [`choose`](Self::choose) has a fallback.
+    /// Ranges are tried in the order of their weight. Each is shortened from its end until it
+    /// equals an offer. `*` matches no offer. An offer that the request refuses by name (`de;q=0`)
+    /// is excluded. `None` if no range matches an offer; [`choose`](Self::choose) has a fallback.
     #[must_use]
     pub fn lookup(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
         let mut best: Option<(_, &LanguageTag)> = None;
@@ -113,8 +113,8 @@ impl<'a> AcceptLanguage<'a> {
 
     /// Chooses the language of the response.
     ///
-    /// The result of [`lookup`](Self::lookup), or else the first offer that the request does not
-    /// refuse by name, or else the default offer.
+    /// Returns the result of [`lookup`](Self::lookup), or else the first offer that the request
+    /// does not refuse by name, or else the default offer.
     #[must_use]
     pub fn choose(self, offers: &Offers<LanguageTag>) -> &LanguageTag {
         self.lookup(offers)
@@ -135,7 +135,7 @@ impl<'a> AcceptLanguage<'a> {
     /// Filters the offers by basic filtering, [RFC 4647
     /// §3.3.1](https://www.rfc-editor.org/rfc/rfc4647#section-3.3.1), highest weight first.
     ///
-    /// A range matches the languages that it is a prefix of; `*` matches every language. The
+    /// A range matches a language that starts with its subtags; `*` matches every language. The
     /// longest matching range decides the weight. Empty if the field is absent.
     #[must_use]
     pub fn filter(self, offers: &Offers<LanguageTag>) -> Vec<&LanguageTag> {

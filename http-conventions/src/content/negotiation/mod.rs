@@ -43,9 +43,9 @@ impl<'a> Negotiation<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotAcceptable`] if the request accepts none of the offers. A host may ignore the field
-    /// instead ([RFC 9110 §12.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.4.1)) and send
-    /// its default.
+    /// [`NotAcceptable`] if the request accepts no offer. The host may then send its default
+    /// instead of the 406 ([RFC 9110
+    /// §12.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.4.1)).
     pub fn media_type<'o>(&mut self, offers: &'o Offers<MediaType>) -> Result<&'o MediaType, NotAcceptable> {
         self.vary.add(ACCEPT);
         let chosen = Accept::of(self.headers).choose(offers);
@@ -54,7 +54,7 @@ impl<'a> Negotiation<'a> {
 
     /// Chooses the language of the response, see [`AcceptLanguage::choose`].
     ///
-    /// It never fails: a response in another language is more useful than an error.
+    /// Never fails: a response in another language is more useful than an error.
     pub fn language<'o>(&mut self, offers: &'o Offers<LanguageTag>) -> &'o LanguageTag {
         self.vary.add(ACCEPT_LANGUAGE);
         AcceptLanguage::of(self.headers).choose(offers)
@@ -64,8 +64,8 @@ impl<'a> Negotiation<'a> {
     ///
     /// # Errors
     ///
-    /// [`NotAcceptable`] if the request refuses all offers and identity. A host may ignore the
-    /// field instead and send identity.
+    /// [`NotAcceptable`] if the request refuses all offers and identity. The host may then send
+    /// identity instead of the 406.
     pub fn coding<'o>(&mut self, offers: &'o [ContentCoding]) -> Result<&'o ContentCoding, NotAcceptable> {
         self.vary.add(ACCEPT_ENCODING);
         let chosen = AcceptEncoding::of(self.headers).choose(offers);

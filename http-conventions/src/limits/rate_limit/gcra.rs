@@ -62,8 +62,8 @@ impl RateLimitDecision {
 ///
 /// - A cost above the burst counts as the burst; otherwise the request could never pass.
 /// - A cost of zero always passes.
-/// - A clock that is set back adds no units. If it is set back by at most 60 s, a caller that spent
-///   units before waits up to 60 s longer than an empty bucket takes to fill.
+/// - A clock that is set back adds no units. A caller that spent units before waits until they
+///   return by the new clock, at most 60 s longer than an empty bucket takes to fill.
 /// - A state more than 60 s later than an empty bucket allows counts as a full bucket: the clock
 ///   was set back since. Clocks of several machines may therefore differ by up to 60 s.
 ///

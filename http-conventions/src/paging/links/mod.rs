@@ -52,7 +52,7 @@ impl Link {
         self
     }
 
-    /// Sets the expected media type, a hint only ([RFC 8288
+    /// Sets the media type that the client can expect: a hint only ([RFC 8288
     /// §3.4.1](https://www.rfc-editor.org/rfc/rfc8288#section-3.4.1)).
     #[must_use]
     pub fn with_media_type(mut self, media_type: MediaType) -> Self {
@@ -73,7 +73,7 @@ impl Link {
     ///
     /// # Security
     ///
-    /// The target contains only URI characters, so it cannot end the angle brackets.
+    /// The target contains only characters of a URI, so it cannot end the angle brackets.
     #[must_use]
     pub fn header_value(&self, relation: &Relation) -> HeaderValue {
         let title = self.title.as_deref();
@@ -121,7 +121,7 @@ impl Links {
 
     /// Adds a `Link` line for each GET link that the headers do not contain yet.
     ///
-    /// Actions with other methods appear in the body alone.
+    /// Links with other methods are in the body alone.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (relation, link) in self.iter().filter(|(_, link)| link.is_followed()) {
             let line = link.header_value(relation);

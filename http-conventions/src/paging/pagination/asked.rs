@@ -1,4 +1,4 @@
-//! A requested page: opened from the query, and completed with rows.
+//! A requested page, from its query to its rows.
 
 use std::time::SystemTime;
 
@@ -15,8 +15,8 @@ pub trait Position: Sized {
     /// Converts the position to cursor values.
     fn to_values(&self) -> Vec<PositionValue>;
 
-    /// Converts cursor values to a position; `None` if they have another form, such as that of an
-    /// earlier release.
+    /// Converts cursor values to a position; `None` if they have another form, for example because
+    /// an earlier release of the host wrote them.
     fn from_values(values: Vec<PositionValue>) -> Option<Self>;
 }
 
@@ -56,7 +56,7 @@ impl Position for Vec<PositionValue> {
     }
 }
 
-/// A requested page with its cursor opened.
+/// A requested page with its cursor opened. Created by [`CursorKeyring::open_page`].
 #[derive(Clone, Debug)]
 pub struct AskedPage<'k, P> {
     limit: Limit,
@@ -76,7 +76,7 @@ enum Edge<P> {
 }
 
 impl CursorKeyring {
-    /// Opens the page that a query requests: the limit and the position of the cursor.
+    /// Parses the page parameters of a query and opens the cursor.
     ///
     /// # Errors
     ///
@@ -157,13 +157,13 @@ impl<P> AskedPage<'_, P> {
     ///
     /// # Contract
     ///
-    /// - Pass the rows in the order in which they were fetched. Rows before a position are reversed
-    ///   here, so that a page always has the order of the collection.
-    /// - `has_more` and `next_cursor` are about the rows that follow in the order of the
-    ///   collection. A page before a position reports more rows, also if the row of that position
-    ///   was deleted meanwhile.
-    /// - An empty page has no neighbours.
-    /// - A cursor to the previous page exists only if the rules are [with
+    /// - Pass the rows in the order in which they were fetched. Rows [before](Self::before) a
+    ///   position are reversed here: every page has the order of the collection.
+    /// - `has_more` and `next_cursor` describe the rows that follow in the order of the collection.
+    ///   On a page before a position `has_more` is always `true` unless the page is empty, even if
+    ///   the row at that position was deleted.
+    /// - An empty page has no cursors.
+    /// - The page has a cursor to the previous page only if the rules are [with
     ///   `before`](PageRules::with_before).
     ///
     /// # Errors
@@ -196,7 +196,7 @@ impl<P> AskedPage<'_, P> {
     }
 }
 
-/// The requested page cannot be opened.
+/// The page parameters or their cursor are invalid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {

@@ -23,8 +23,8 @@ pub struct CursorBinding {
 impl CursorBinding {
     /// Creates a binding to a collection and a caller, tenant included.
     ///
-    /// `route` is the path of the request with its ids (`/v1/customers/cus_1/charges`), so that a
-    /// cursor for one customer does not open for another.
+    /// `route` is the path of the request with its ids (`/v1/customers/cus_1/charges`), not the
+    /// route template. Otherwise a cursor for one customer would open for another.
     #[must_use]
     pub fn new(route: &str, principal: &str) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl CursorBinding {
         }
     }
 
-    /// Sets the order, in any unambiguous notation.
+    /// Sets the sort order, in any notation that is different for each order.
     #[must_use]
     pub fn with_sort(mut self, sort: &str) -> Self {
         self.sort = sort.into();
@@ -44,7 +44,7 @@ impl CursorBinding {
         self
     }
 
-    /// Adds a filter, in the normalized form of the host.
+    /// Adds a filter. Pass the value in one normalized form.
     #[must_use]
     pub fn with_filter(mut self, name: &str, value: &str) -> Self {
         self.filters.push((name.into(), value.into()));

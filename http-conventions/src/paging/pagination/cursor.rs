@@ -62,8 +62,8 @@ impl CursorKeyring {
     ///
     /// # Errors
     ///
-    /// - [`CursorError::Invalid`] if the signature is wrong. This is checked first, so that only a
-    ///   client with a genuine cursor learns more.
+    /// - [`CursorError::Invalid`] if the signature is wrong. The signature is checked first, so
+    ///   that a client without a genuine cursor learns nothing else.
     /// - [`CursorError::Mismatched`] if the binding differs.
     /// - [`CursorError::Expired`] if the cursor has expired.
     pub fn open(
@@ -127,7 +127,7 @@ pub enum CursorError {
 }
 
 impl CursorError {
-    /// Creates the 400 problem for the parameter `after`. Each error has its own problem type.
+    /// Creates the 400 problem for the parameter `after`. Each variant has its own problem type.
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         self.problem_of("after", base)

@@ -20,8 +20,9 @@ impl CursorKey {
     /// # Security
     ///
     /// - Take the secret from [`Entropy`](crate::ports::Entropy) and use it for nothing else.
-    /// - Keep the key as long as its cursors live.
-    /// - Give the keys of one keyring different ids. With equal ids every key of that id is tried.
+    /// - Keep the key until its last cursor has expired.
+    /// - Give the keys of one keyring different ids. If ids are equal, every key with that id is
+    ///   tried.
     #[must_use]
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     pub fn new(id: u8, secret: [u8; 32]) -> Self {
@@ -50,9 +51,10 @@ impl fmt::Debug for CursorKey {
     }
 }
 
-/// The key that signs new cursors, and previous keys that open older cursors.
+/// The key that signs new cursors, and the previous keys that open older cursors.
 ///
-/// To rotate, make a new key the current one and keep the old key as previous for one lifetime.
+/// To rotate, create a keyring with a new key, and keep the old key as previous until its cursors
+/// have expired.
 #[derive(Clone, Debug)]
 pub struct CursorKeyring {
     current: CursorKey,
@@ -78,7 +80,7 @@ impl CursorKeyring {
         self
     }
 
-    /// Sets the lifetime of cursors.
+    /// Sets the lifetime of cursors, default 3 days.
     #[must_use]
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;

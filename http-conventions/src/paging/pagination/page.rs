@@ -17,9 +17,11 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Creates a page from the fetched rows, up to [`Limit::fetch`].
+    /// Creates a page from the fetched rows. Fetch [`Limit::fetch`] rows: one more than the page
+    /// has.
     ///
-    /// If there are more rows than the limit, `cursor` is called with the last row of the page.
+    /// If there are more rows than the limit, the rows beyond it are dropped, and `cursor` is
+    /// called with the last row of the page.
     ///
     /// # Errors
     ///
@@ -87,8 +89,8 @@ impl<T> Page<T> {
         self.previous_cursor.as_deref()
     }
 
-    /// Links `prev` and `next` to the neighbours of this page; `path` and `query` are those of its
-    /// request.
+    /// Creates the links `prev` and `next` to the neighbours of this page. `path` and `query` are
+    /// those of its request.
     ///
     /// # Errors
     ///

@@ -49,7 +49,7 @@ impl PageRules {
         }
     }
 
-    /// Accepts `before`, for a host that can fetch backwards. Otherwise `before` is ignored.
+    /// Accepts `before`, if the host can fetch backwards. By default `before` is ignored.
     #[must_use]
     pub const fn with_before(mut self) -> Self {
         self.walks_back = true;
@@ -149,8 +149,8 @@ pub struct PageRequest {
     pub limit: Limit,
     /// Cursor after which the page starts.
     pub after: Option<String>,
-    /// Cursor before which the page ends; never together with `after`. Without both it is the first
-    /// page.
+    /// Cursor before which the page ends; never together with `after`. If both are absent, it is
+    /// the first page.
     pub before: Option<String>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Within a version, fields may be added, but not removed, renamed, retyped or restricted.
 //! [`changes`] compares two JSON Schemas, or two OpenAPI documents with their schemas, parameters,
-//! bodies and responses. It lists each change with its location and whether it breaks existing
-//! peers.
+//! bodies and responses. It lists each change with its location, and whether it breaks existing
+//! clients or servers.
 //!
 //! ```
 //! use http_conventions::versions::additive::{Role, changes};
@@ -47,7 +47,7 @@ pub enum Role {
     Input,
     /// The server sends it, in a response or an event. A looser schema breaks clients.
     Output,
-    /// Both send it: a resource that is read and written back. Either change breaks a peer.
+    /// Both send it: a resource that clients read and write back. Either change breaks a side.
     Both,
 }
 
@@ -59,7 +59,7 @@ pub enum ChangeKind {
     Added,
     /// A part was removed.
     Removed,
-    /// A part has another meaning: another type, format, constant or resource.
+    /// A part has a different meaning: another type, format, constant or resource.
     Replaced,
     /// Less is allowed than before, or more is required.
     Tightened,
@@ -72,7 +72,7 @@ pub enum ChangeKind {
 #[non_exhaustive]
 pub struct Change {
     /// Location as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) along the
-    /// traversed path.
+    /// path that the comparison took.
     pub pointer: String,
     /// Kind of the change.
     pub kind: ChangeKind,

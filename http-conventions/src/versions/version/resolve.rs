@@ -63,12 +63,12 @@ impl Resolved<'_> {
 
 impl Versions {
     /// Resolves the version of a request: the version that it names, or else the pin of its
-    /// account, or else the default.
+    /// account, or else the default. With [`VersionScheme::Path`] only the path counts.
     ///
     /// # Errors
     ///
-    /// [`VersionError`] if the request names no version and there is no default, if the version is
-    /// unknown, or if it has reached its sunset.
+    /// [`VersionError`] if the request names no version and there is neither a pin nor a default,
+    /// if the version is unknown, or if it has reached its sunset.
     pub fn resolve<'a>(
         &'a self,
         uri: &'a Uri,

@@ -32,7 +32,8 @@ pub struct Versions {
 impl Versions {
     /// Creates a list from versions in any order.
     ///
-    /// A request without a version is refused unless there is a [default](Self::with_default).
+    /// A request without a version is refused unless there is a pin or a
+    /// [default](Self::with_default).
     ///
     /// # Errors
     ///
@@ -54,8 +55,8 @@ impl Versions {
         }
     }
 
-    /// Sets the version of a request that names none and whose account has no pin. No effect with
-    /// [`VersionScheme::Path`].
+    /// Sets the version of a request that names none and whose account has no pin. Has no effect
+    /// with [`VersionScheme::Path`].
     ///
     /// # Errors
     ///
