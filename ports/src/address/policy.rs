@@ -50,7 +50,8 @@ impl AddressPolicy {
     ///
     /// # Security
     ///
-    /// Third parties on the network can read and change requests and responses.
+    /// Third parties on the network can read and change requests and responses. The signature of a
+    /// webhook detects changes, but does not hide the content.
     #[must_use]
     pub fn danger_allow_http(mut self) -> Self {
         self.http = true;
