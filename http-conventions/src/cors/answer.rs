@@ -107,6 +107,8 @@ impl Cors {
     ///
     /// - Call it for every response, including errors and 304. Otherwise the page cannot read the
     ///   error.
+    /// - For an allowed origin, `Access-Control-Expose-Headers` is replaced by the names of the
+    ///   rules.
     /// - If only listed origins are allowed, every response gets `Vary: Origin`, even if the
     ///   request has no `Origin`. Otherwise a cache could send a page the response for another
     ///   origin.

@@ -32,7 +32,7 @@ impl ErrorStatus {
     pub const URI_TOO_LONG: Self = Self(StatusCode::URI_TOO_LONG);
     /// 415: the resource does not support the media type or the content coding.
     pub const UNSUPPORTED_MEDIA_TYPE: Self = Self(StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    /// 422: the content is well-formed and cannot be processed.
+    /// 422: the content is well-formed, but the service cannot process it.
     pub const UNPROCESSABLE_CONTENT: Self = Self(StatusCode::UNPROCESSABLE_ENTITY);
     /// 428: the request must be conditional.
     pub const PRECONDITION_REQUIRED: Self = Self(StatusCode::PRECONDITION_REQUIRED);

@@ -105,16 +105,16 @@ impl Idempotency {
     ///
     /// # Security
     ///
-    /// With [`AfterCrash::RunAgain`], a retry can run a handler a second time while the first run
-    /// is slower than its lease.
+    /// If the first run is slower than its lease, [`AfterCrash::RunAgain`] lets a retry run the
+    /// handler a second time.
     #[must_use]
     pub fn with_after_crash(mut self, after_crash: AfterCrash) -> Self {
         self.after_crash = after_crash;
         self
     }
 
-    /// Sets the lease: the time in which a handler must finish, default 60 s. Later the key counts
-    /// as crashed.
+    /// Sets the lease: the time in which a handler must finish, default 60 s. After it the key
+    /// counts as crashed.
     #[must_use]
     pub fn with_lease(mut self, lease: Duration) -> Self {
         self.lease = lease;

@@ -96,8 +96,10 @@ impl<Stage> Exchange<Stage> {
     /// Sets a header of every response of this exchange: refusal, replay, or response of the
     /// handler. For values that are known before the response, such as the next DPoP nonce.
     ///
-    /// - The value replaces that of the handler. Names in `Access-Control-Expose-Headers` are added
-    ///   to those of the handler.
+    /// - The value replaces that of the handler. Without CORS rules, names in
+    ///   `Access-Control-Expose-Headers` are added to those of the handler. With CORS rules, only
+    ///   [`with_exposed_header`](crate::cors::CorsRules::with_exposed_header) exposes names to an
+    ///   allowed origin.
     /// - The header is not stored under an idempotency key.
     /// - The conventions replace `X-Request-Id`, the CORS headers and the version lifecycle
     ///   headers. They keep a `Cache-Control` that is set here.

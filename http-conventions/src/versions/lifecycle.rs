@@ -50,8 +50,8 @@ impl Lifecycle {
     ///
     /// # Errors
     ///
-    /// [`SunsetTooEarly`] if it is before the deprecation, which [RFC 9745
-    /// §4](https://www.rfc-editor.org/rfc/rfc9745#section-4) forbids.
+    /// [`SunsetTooEarly`] if the sunset is before the deprecation. [RFC 9745
+    /// §4](https://www.rfc-editor.org/rfc/rfc9745#section-4) forbids that.
     pub fn with_sunset(mut self, at: SystemTime) -> Result<Self, SunsetTooEarly> {
         let at = http_date::whole_seconds(at);
         if self.deprecated_at.is_some_and(|deprecated_at| at < deprecated_at) {

@@ -16,8 +16,8 @@ const AT_ONCE: usize = 8;
 /// - Names are compared without case.
 /// - The `charset` of a range is compared only if the offer has one too: clients add it also to
 ///   types without a charset, such as JSON.
-/// - A malformed member is ignored, and so is a member with a malformed weight. If no member is
-///   left, the field counts as absent: every type is acceptable.
+/// - A malformed member, or one with a malformed weight, is ignored. If no member is left, the
+///   field counts as absent: every type is acceptable.
 ///
 /// # Performance
 ///

@@ -87,7 +87,7 @@ impl fmt::Display for ContentCoding {
 /// - Identity is acceptable unless `identity;q=0` or `*;q=0` refuses it. If the field does not name
 ///   identity, every other acceptable coding is preferred to it.
 /// - Without the field, identity is chosen: the client need not support another coding.
-/// - A malformed member is ignored, and so is a member with a malformed weight.
+/// - A malformed member, or one with a malformed weight, is ignored.
 ///
 /// # Performance
 ///

@@ -59,8 +59,7 @@ impl fmt::Display for LanguageTag {
 
 /// `Accept-Language` of a request. Borrows its headers.
 ///
-/// Tags are compared without case. A malformed member is ignored, and so is a member with a
-/// malformed weight.
+/// Tags are compared without case. A malformed member, or one with a malformed weight, is ignored.
 ///
 /// # Performance
 ///

@@ -133,8 +133,8 @@ impl<P> AskedPage<'_, P> {
         self.limit
     }
 
-    /// Position after which the page starts. If this and [`before`](Self::before) are `None`, it is
-    /// the first page.
+    /// Position after which the page starts. If `after` and [`before`](Self::before) are both
+    /// `None`, this is the first page.
     #[must_use]
     pub fn after(&self) -> Option<&P> {
         match &self.edge {
