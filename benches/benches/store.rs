@@ -108,7 +108,7 @@ impl Rotations {
     }
 
     fn fresh(&self) -> TokenHash {
-        TokenHash::of(&self.serial.fetch_add(1, Ordering::Relaxed).to_string())
+        TokenHash::new(&self.serial.fetch_add(1, Ordering::Relaxed).to_string())
     }
 
     /// A family with its first refresh token.

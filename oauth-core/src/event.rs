@@ -86,7 +86,7 @@ impl AuthEvent {
     }
 
     pub(crate) fn about(mut self, subject: &Subject) -> Self {
-        self.subject = Some(TokenHash::of(subject.as_str()));
+        self.subject = Some(TokenHash::new(subject.as_str()));
         self
     }
 

@@ -8,7 +8,7 @@
 //!
 //! let token: RefreshToken = "rt_8xLOxBtZp8".parse()?;
 //! assert_eq!(format!("{token:?}"), "RefreshToken([redacted])");
-//! assert_eq!(token.hash(), TokenHash::of("rt_8xLOxBtZp8"));
+//! assert_eq!(token.hash(), TokenHash::new("rt_8xLOxBtZp8"));
 //! # Ok::<(), oauth_core::secret::InvalidSecret>(())
 //! ```
 
@@ -48,7 +48,7 @@ pub struct TokenHash([u8; 32]);
 impl TokenHash {
     /// Hashes a secret.
     #[must_use]
-    pub fn of(secret: &str) -> Self {
+    pub fn new(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
@@ -131,7 +131,7 @@ macro_rules! secret {
             /// Returns the hash, for the store.
             #[must_use]
             pub fn hash(&self) -> TokenHash {
-                TokenHash::of(&self.0)
+                TokenHash::new(&self.0)
             }
         }
 
@@ -218,7 +218,7 @@ mod tests {
         let token = AccessToken::generate(&entropy_fn(|bytes: &mut [u8]| bytes.fill(0xff)));
         assert_eq!(token.expose(), "at___________________________________________8");
         assert_eq!(token.expose().len(), 3 + 43);
-        assert_eq!(token.hash(), TokenHash::of(token.expose()));
+        assert_eq!(token.hash(), TokenHash::new(token.expose()));
     }
 
     #[test]
@@ -245,9 +245,9 @@ mod tests {
 
     #[test]
     fn hashes_match_only_themselves() {
-        let hash = TokenHash::of("a");
+        let hash = TokenHash::new("a");
         assert!(hash.matches(&TokenHash::from_bytes(*hash.as_bytes())));
-        assert!(!hash.matches(&TokenHash::of("b")));
+        assert!(!hash.matches(&TokenHash::new("b")));
         assert_eq!(hash.to_string(), "ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs");
         assert_eq!(hash.to_string().parse(), Ok(hash));
         assert_eq!(

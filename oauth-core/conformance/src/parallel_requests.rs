@@ -140,7 +140,7 @@ impl TestServer {
 
     /// Returns `true` if the refresh token is active. It must have been issued.
     async fn is_live(&self, token: &str) -> bool {
-        let state = self.store.refresh_token(&TokenHash::of(token)).await;
+        let state = self.store.refresh_token(&TokenHash::new(token)).await;
         let state = state.expect("the store answers").expect("it was issued");
         state.is_active(start())
     }

@@ -42,7 +42,7 @@ where
 }
 
 pub(super) fn hash(label: &str) -> TokenHash {
-    TokenHash::of(label)
+    TokenHash::new(label)
 }
 
 pub(super) fn family_id(label: &str) -> FamilyId {

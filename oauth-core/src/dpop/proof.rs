@@ -72,7 +72,7 @@ impl Proof {
     /// Sets the access token of the request.
     #[must_use]
     pub fn with_access_token(mut self, token: &str) -> Self {
-        self.access_token = Some(TokenHash::of(token));
+        self.access_token = Some(TokenHash::new(token));
         self
     }
 

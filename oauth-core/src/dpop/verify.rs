@@ -207,7 +207,7 @@ impl ProofPolicy {
         let freshness = self.check_nonce(claims, now)?;
         self.check_times(claims, now)?;
         if let Some(token) = target.access_token {
-            let expected = TokenHash::of(token).to_string();
+            let expected = TokenHash::new(token).to_string();
             let presented = claims.ath.as_deref().unwrap_or_default();
             if !bool::from(expected.as_bytes().ct_eq(presented.as_bytes())) {
                 return Err(ProofError::WrongAccessToken);
@@ -275,7 +275,7 @@ impl ProvenKey {
         let Self {
             thumbprint, jti, uri, ..
         } = self;
-        TokenHash::of(&format!("dpop\0{thumbprint}\0{}\0{jti}\0{uri}", jti.len()))
+        TokenHash::new(&format!("dpop\0{thumbprint}\0{}\0{jti}\0{uri}", jti.len()))
     }
 
     /// Returns the instant until which the replay key must be stored: a minute after the proof is

@@ -47,7 +47,7 @@
 //!     panic!("a code in order is redeemed");
 //! };
 //! let (family, refresh) = (FamilyId::generate(&OsEntropy), RefreshToken::generate(&OsEntropy));
-//! let hash = TokenHash::of("the access token");
+//! let hash = TokenHash::new("the access token");
 //! let access = AccessTokenRecord::new(hash, "its jti", Some(family), plan.access.clone());
 //! let stored = plan.commit(family, access, Some(refresh.hash()));
 //!
@@ -63,7 +63,7 @@
 //! let mut state = RefreshTokenState::new(token, stored.family);
 //! let first = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert!(matches!(first, refresh_token::RotationDecision::Rotate(_)));
-//! let (successor, access) = (TokenHash::of("its successor"), TokenHash::of("its access token"));
+//! let (successor, access) = (TokenHash::new("its successor"), TokenHash::new("its access token"));
 //! state.token.rotated = Some(Rotated::new(tomorrow, successor, access));
 //! let second = refresh_token::rotate(&state, &request, &policy, tomorrow);
 //! assert_eq!(second, refresh_token::RotationDecision::RevokeFamily(family));

@@ -166,7 +166,7 @@ impl ClientAssertion {
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
         // no client id contains NUL, so the text is unambiguous
-        TokenHash::of(&format!("client_assertion\0{}\0{}", self.client_id, self.jti))
+        TokenHash::new(&format!("client_assertion\0{}\0{}", self.client_id, self.jti))
     }
 
     /// Returns the instant until which the key must be stored: a minute after the assertion is

@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn hash(number: usize) -> TokenHash {
-        TokenHash::of(&number.to_string())
+        TokenHash::new(&number.to_string())
     }
 
     fn keep(cache: &mut Cache<usize>, number: usize) {

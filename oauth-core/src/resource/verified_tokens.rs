@@ -51,7 +51,7 @@ impl VerifiedTokens {
         if self.capacity == 0 {
             return verify();
         }
-        let hash = TokenHash::of(token);
+        let hash = TokenHash::new(token);
         // nothing panics while it is locked, and no signature is verified
         let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = lock().verified_with(keys).get(&hash, now) {

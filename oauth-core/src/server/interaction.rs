@@ -115,7 +115,7 @@ impl AuthorizationServer {
         let browser = BrowserSecret::generate(&*self.inner.entropy);
         let created_at = self.inner.clock.now();
         let details = InteractionDetails::new(&request, created_at, &client);
-        let (key, secret) = (TokenHash::of(&id), TokenHash::of(browser.expose()));
+        let (key, secret) = (TokenHash::new(&id), TokenHash::new(browser.expose()));
         let record = InteractionRecord::new(key, secret, request, created_at).with_pushed(pushed);
         match self.inner.interactions.insert_interaction(record).await? {
             Insertion::Inserted => Ok(Interaction {
@@ -142,10 +142,10 @@ impl AuthorizationServer {
         id: &str,
         browser: &str,
     ) -> Result<Option<InteractionDetails>, StoreError> {
-        let Some(record) = self.inner.interactions.interaction(&TokenHash::of(id)).await? else {
+        let Some(record) = self.inner.interactions.interaction(&TokenHash::new(id)).await? else {
             return Ok(None);
         };
-        if !record.browser.matches(&TokenHash::of(browser)) || self.inner.clock.now() >= record.expires_at {
+        if !record.browser.matches(&TokenHash::new(browser)) || self.inner.clock.now() >= record.expires_at {
             return Ok(None);
         }
         let client = self.inner.clients.client(&record.request.client_id).await?;

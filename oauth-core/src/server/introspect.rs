@@ -78,7 +78,7 @@ impl AuthorizationServer {
         if !caller.is_confidential() {
             return Err(self.invalid_client(Reason::CallerIsPublic, Some(caller.id)));
         }
-        let hash = TokenHash::of(required(&params, "token", &caller)?);
+        let hash = TokenHash::new(required(&params, "token", &caller)?);
         // the hint only decides which lookup comes first
         let refresh_first = params.optional("token_type_hint") == Some("refresh_token");
         for refresh in [refresh_first, !refresh_first] {

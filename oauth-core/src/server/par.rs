@@ -57,7 +57,7 @@ impl AuthorizationServer {
         let checked = bound(checked, proven.as_ref()).map_err(refused)?;
         self.spend_proof(proven.as_ref(), now).await?.map_err(refused)?;
         let name = random_text::<32>("", &*self.inner.entropy);
-        let record = PushedRequestRecord::new(TokenHash::of(&name), checked, now);
+        let record = PushedRequestRecord::new(TokenHash::new(&name), checked, now);
         let event = AuthEvent::new(AuthEventKind::RequestPushed)
             .by(&client.id)
             .with_token(record.hash);
@@ -101,7 +101,7 @@ impl AuthorizationServer {
     /// If the client is in doubt, the server shows a page: a redirect would reveal the client of
     /// the request to an attacker.
     pub(super) async fn load_pushed(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
-        let hash = TokenHash::of(name);
+        let hash = TokenHash::new(name);
         let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));
         let pushed = self
             .inner

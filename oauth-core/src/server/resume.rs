@@ -139,7 +139,7 @@ impl AuthorizationServer {
 
     async fn complete(&self, id: &str, browser: &str, consent: Consent) -> Result<Resumption, Broken> {
         let now = self.inner.clock.now();
-        let (id, browser) = (TokenHash::of(id), TokenHash::of(browser));
+        let (id, browser) = (TokenHash::new(id), TokenHash::new(browser));
         let (request, asked_at) = match self
             .inner
             .interactions

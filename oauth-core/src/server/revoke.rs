@@ -38,7 +38,7 @@ impl AuthorizationServer {
         let params = form(request)?;
         let now = self.inner.clock.now();
         let caller = self.authenticate(request, &params, now).await?;
-        let hash = TokenHash::of(required(&params, "token", &caller)?);
+        let hash = TokenHash::new(required(&params, "token", &caller)?);
         // the hint only decides which lookup comes first
         let access_first = params.optional("token_type_hint") == Some("access_token");
         for access in [access_first, !access_first] {

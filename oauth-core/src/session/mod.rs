@@ -17,7 +17,7 @@
 //! use oauth_core::store::{SessionId, SessionRecord};
 //!
 //! let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-//! let (hash, id) = (TokenHash::of("the value of the cookie"), SessionId::generate(&OsEntropy));
+//! let (hash, id) = (TokenHash::new("the value of the cookie"), SessionId::generate(&OsEntropy));
 //! let session = SessionRecord::new(hash, id, "ada".parse()?, SessionTimeouts::default(), now);
 //! assert_eq!(session.state(now), SessionState::Active);
 //! assert_eq!(session.state(now + Duration::from_secs(30 * 60)), SessionState::IdleExpired);

@@ -44,7 +44,7 @@ impl SessionSecret {
     /// Returns the hash, for the store.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
-        TokenHash::of(&self.0)
+        TokenHash::new(&self.0)
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     fn a_session_secret_is_256_bits_in_base64url() {
         let secret = secret(0xff);
         assert_eq!(secret.expose(), "ss___________________________________________8");
-        assert_eq!(secret.hash(), TokenHash::of(secret.expose()));
+        assert_eq!(secret.hash(), TokenHash::new(secret.expose()));
         assert_eq!(format!("{secret:?}"), "SessionSecret([redacted])");
         assert!(secret.expose().parse::<SessionSecret>().is_ok());
         let long = format!("{}A", secret.expose());

@@ -145,7 +145,7 @@ mod tests {
     fn grant_needs_its_own_session_active() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let session = |byte| {
-            let (hash, id) = (TokenHash::of("cookie"), SessionId::from_bytes([byte; 16]));
+            let (hash, id) = (TokenHash::new("cookie"), SessionId::from_bytes([byte; 16]));
             let timeouts = SessionTimeouts::default();
             SessionRecord::new(hash, id, "ada".parse().unwrap(), timeouts, now)
         };

@@ -341,7 +341,7 @@ mod tests {
             "state".parse().unwrap(),
             CodeChallenge::from_bytes([1; 32]),
         );
-        let (id, browser) = (TokenHash::of("id"), TokenHash::of("browser"));
+        let (id, browser) = (TokenHash::new("id"), TokenHash::new("browser"));
         InteractionRecord::new(id, browser, request, now).with_pushed(pushed)
     }
 
@@ -350,8 +350,8 @@ mod tests {
     #[test]
     fn taking_is_decided_in_documented_order() {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-        let (own, other) = (TokenHash::of("browser"), TokenHash::of("other browser"));
-        for pushed in [None, Some(TokenHash::of("pushed"))] {
+        let (own, other) = (TokenHash::new("browser"), TokenHash::new("other browser"));
+        for pushed in [None, Some(TokenHash::new("pushed"))] {
             let record = interaction(start, pushed);
             let end = record.expires_at;
             for (now, is_expired) in [(start, false), (end - NANOSECOND, false), (end, true)] {

@@ -204,7 +204,7 @@ mod tests {
         let id = SessionId::from_bytes([7; 16]);
         let timeouts = SessionTimeouts::default();
         SessionRecord::new(
-            TokenHash::of("cookie"),
+            TokenHash::new("cookie"),
             id,
             "ada".parse().unwrap(),
             timeouts,
@@ -223,7 +223,7 @@ mod tests {
             SessionTrigger::Used => (record.touch(now).unwrap_or_else(same), now),
             SessionTrigger::Escalated => {
                 let renewal = SessionRenewal::Escalated;
-                let renewed = record.renew(TokenHash::of("another cookie"), renewal, now);
+                let renewed = record.renew(TokenHash::new("another cookie"), renewal, now);
                 (renewed.unwrap_or_else(same), now)
             }
             SessionTrigger::Revoked => {
@@ -257,7 +257,7 @@ mod tests {
                 } else {
                     assert_eq!(record.touch(now), None);
                     for renewal in [SessionRenewal::Escalated, SessionRenewal::Proven] {
-                        assert_eq!(record.renew(TokenHash::of("thief"), renewal, now), None);
+                        assert_eq!(record.renew(TokenHash::new("thief"), renewal, now), None);
                     }
                     assert_eq!(record.revoke(RevocationReason::SignedOut, now), None);
                     assert!(!record.needs_touch(now));
@@ -312,7 +312,7 @@ mod tests {
     fn a_renewed_session_has_another_secret_and_the_same_end() {
         let session = session();
         let now = start() + MINUTE;
-        let hash = TokenHash::of("another cookie");
+        let hash = TokenHash::new("another cookie");
         let escalated = session.renew(hash, SessionRenewal::Escalated, now).unwrap();
         let expected = SessionRecord {
             hash,
@@ -337,7 +337,7 @@ mod tests {
     /// S1, S4: the current and the previous secret sign the session out, older ones do not.
     #[test]
     fn last_two_secrets_match_session() {
-        let secrets = ["cookie", "second", "third"].map(TokenHash::of);
+        let secrets = ["cookie", "second", "third"].map(TokenHash::new);
         let mut session = session();
         for (renewals, secret) in secrets.iter().enumerate() {
             if renewals > 0 {

@@ -117,7 +117,7 @@ mod tests {
         [timeouts.idle(), timeouts.absolute()].map(|before| {
             let id = SessionId::from_bytes([7; 16]);
             let subject = "ada".parse().unwrap();
-            let hash = TokenHash::of("cookie");
+            let hash = TokenHash::new("cookie");
             let mut session = SessionRecord::new(hash, id, subject, timeouts, now() - before);
             if before == timeouts.absolute() {
                 session.seen_at = now() - NANOSECOND;
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn session_change_is_decided_in_documented_order() {
         let renewal = |renewal| SessionChange::Renew {
-            hash: TokenHash::of("new cookie"),
+            hash: TokenHash::new("new cookie"),
             renewal,
         };
         for change in [
@@ -169,7 +169,7 @@ mod tests {
                 (now() + NANOSECOND, false),
             ] {
                 let token = ResetTokenRecord {
-                    hash: TokenHash::of("reset"),
+                    hash: TokenHash::new("reset"),
                     subject: subject.clone(),
                     issued_at: now(),
                     expires_at,

@@ -251,7 +251,7 @@ mod tests {
             issued_at: now,
             expires_at: now + Duration::from_secs(600),
         };
-        let token = |family| AccessTokenRecord::new(TokenHash::of("at"), "1", family, terms.clone());
+        let token = |family| AccessTokenRecord::new(TokenHash::new("at"), "1", family, terms.clone());
         assert!(AccessTokenState::new(token(None), None).is_active(now));
         let orphan = token(Some(FamilyId::from_bytes([7; 16])));
         assert!(!AccessTokenState::new(orphan, None).is_active(now));

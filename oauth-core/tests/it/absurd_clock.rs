@@ -134,7 +134,7 @@ fn decisions_survive_any_clock() {
         confirmation: None,
     };
     let record = |issued_at| {
-        let hash = TokenHash::of("code");
+        let hash = TokenHash::new("code");
         let callback = CALLBACK.parse().unwrap();
         AuthorizationCodeRecord::new(
             hash,
@@ -165,8 +165,8 @@ fn decisions_survive_any_clock() {
         let issued = client_credentials::issue(&request, &policy, now).unwrap();
         assert!(issued.expires_at >= now);
         let family = FamilyId::from_bytes([7; 16]);
-        let access = AccessTokenRecord::new(TokenHash::of("at"), "1", Some(family), plan.access.clone());
-        let stored = plan.clone().commit(family, access, Some(TokenHash::of("rt")));
+        let access = AccessTokenRecord::new(TokenHash::new("at"), "1", Some(family), plan.access.clone());
+        let stored = plan.clone().commit(family, access, Some(TokenHash::new("rt")));
         let mut state = RefreshTokenState::new(stored.refresh.unwrap(), stored.family);
         (state.token.expires_at, state.family.expires_at) = (last, last);
         let request = refresh_token::Request {

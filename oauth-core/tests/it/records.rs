@@ -59,7 +59,7 @@ fn round_trip<R: Serialize + DeserializeOwned + PartialEq + Debug>(record: &R) {
 fn host_reads_back_codes_it_built() {
     for redeemed in [None, Some(FAMILY)] {
         round_trip(&AuthorizationCodeRecord {
-            hash: TokenHash::of("code"),
+            hash: TokenHash::new("code"),
             redirect_uri: "https://app.example/callback".parse().unwrap(),
             code_challenge: CodeChallenge::from_bytes([1; 32]),
             dpop_jkt: Some(Thumbprint::from_bytes([3; 32])),
@@ -100,13 +100,13 @@ fn host_reads_back_families_it_built() {
 fn host_reads_back_refresh_tokens_it_built() {
     let rotated = Rotated {
         at: now(),
-        successor: TokenHash::of("successor"),
-        access: TokenHash::of("access"),
+        successor: TokenHash::new("successor"),
+        access: TokenHash::new("access"),
         salt: Some(RotationSalt::from_bytes([9; 16])),
     };
     for rotated in [None, Some(rotated)] {
         round_trip(&RefreshTokenRecord {
-            hash: TokenHash::of("refresh"),
+            hash: TokenHash::new("refresh"),
             family: FAMILY,
             generation: 3,
             issued_at: now(),
@@ -121,7 +121,7 @@ fn host_reads_back_refresh_tokens_it_built() {
 fn host_reads_back_access_tokens_it_built() {
     for revoked_at in [None, Some(now())] {
         round_trip(&AccessTokenRecord {
-            hash: TokenHash::of("access"),
+            hash: TokenHash::new("access"),
             jti: "1".to_owned(),
             family: Some(FAMILY),
             terms: AccessTokenTerms {
@@ -150,8 +150,8 @@ fn host_reads_back_sessions_and_resets_it_built() {
         }),
     ] {
         round_trip(&SessionRecord {
-            hash: TokenHash::of("cookie"),
-            renewed_from: Some(TokenHash::of("older cookie")),
+            hash: TokenHash::new("cookie"),
+            renewed_from: Some(TokenHash::new("older cookie")),
             id: SessionId::from_bytes([5; 16]),
             subject: grant().subject,
             auth_time: now(),
@@ -165,7 +165,7 @@ fn host_reads_back_sessions_and_resets_it_built() {
     }
     for subject in [None, Some(grant().subject)] {
         round_trip(&ResetTokenRecord {
-            hash: TokenHash::of("reset"),
+            hash: TokenHash::new("reset"),
             subject,
             issued_at: now(),
             expires_at: later(),
@@ -180,7 +180,7 @@ fn clients() -> [RegisteredClient; 6] {
     let secrets = ClientSecrets {
         current: secret.hash(),
         previous: Some(PreviousSecret {
-            hash: TokenHash::of("older secret"),
+            hash: TokenHash::new("older secret"),
             expires_at: later(),
         }),
     };
@@ -294,8 +294,11 @@ fn full_request() -> AuthorizationRequest {
 /// O44, O24: an interaction of a request from the browser, and one of a pushed request.
 #[test]
 fn host_reads_back_interactions_it_built() {
-    for (request, pushed) in [(request(), None), (full_request(), Some(TokenHash::of("pushed")))] {
-        let (id, browser) = (TokenHash::of("id"), TokenHash::of("browser"));
+    for (request, pushed) in [
+        (request(), None),
+        (full_request(), Some(TokenHash::new("pushed"))),
+    ] {
+        let (id, browser) = (TokenHash::new("id"), TokenHash::new("browser"));
         let built = InteractionRecord::new(id, browser, request.clone(), now()).with_pushed(pushed);
         round_trip(&built);
         let read = InteractionRecord {
@@ -314,7 +317,7 @@ fn host_reads_back_interactions_it_built() {
 #[test]
 fn host_reads_back_pushed_requests_it_built() {
     for request in [request(), full_request()] {
-        let hash = TokenHash::of("pushed");
+        let hash = TokenHash::new("pushed");
         let fresh = PushedRequestRecord::new(hash, request.clone(), now());
         let completed = PushedRequestRecord {
             completed: true,

@@ -49,7 +49,7 @@ async fn arc_of_store_is_the_same_store() {
     ClientStore::put_client(&clients, client.clone()).await.unwrap();
     assert_eq!((*clients).client(&client.id).await.unwrap(), Some(client));
 
-    let (id, browser) = (TokenHash::of("id"), TokenHash::of("browser"));
+    let (id, browser) = (TokenHash::new("id"), TokenHash::new("browser"));
     let request = AuthorizationRequest::new(
         "app".parse().unwrap(),
         "com.example.app:/callback".parse().unwrap(),
@@ -78,7 +78,7 @@ async fn arc_of_store_is_the_same_store() {
 /// Changes through one handle and reads through another.
 #[tokio::test]
 async fn arc_of_session_store_is_the_same_store() {
-    let cookie = TokenHash::of("cookie");
+    let cookie = TokenHash::new("cookie");
     let id = SessionId::from_bytes([7; 16]);
     let session = SessionRecord::new(
         cookie,

@@ -101,8 +101,8 @@ fn a_proof_is_of_this_minute() {
 /// DP12: `ath` must be the hash of the presented token.
 #[test]
 fn a_proof_is_for_one_access_token() {
-    let hash = crate::secret::TokenHash::of(TOKEN).to_string();
-    let other = crate::secret::TokenHash::of("at_of_eve").to_string();
+    let hash = crate::secret::TokenHash::new(TOKEN).to_string();
+    let other = crate::secret::TokenHash::new("at_of_eve").to_string();
     for ath in ["\"\"".to_owned(), format!("\"{other}\""), "null".to_owned()] {
         check(
             &changed(&format!("\"{hash}\""), &ath),

@@ -45,7 +45,7 @@ fn header() -> String {
 }
 
 fn claims() -> String {
-    CLAIMS.replace("ATH", &crate::secret::TokenHash::of(TOKEN).to_string())
+    CLAIMS.replace("ATH", &crate::secret::TokenHash::new(TOKEN).to_string())
 }
 
 /// The claims with `from` replaced by `to`.

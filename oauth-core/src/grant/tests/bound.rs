@@ -108,7 +108,7 @@ fn bound_family_is_refreshed_only_with_its_key() {
     let mut state = refresh();
     state.family.confirmation = Some(KEY);
     let mut rotated = state.clone();
-    rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
+    rotated.token.rotated = Some(Rotated::new(now(), TokenHash::new("a"), TokenHash::new("b")));
     for wrong in [None, Some(OTHER_KEY), Some(CERTIFICATE)] {
         for state in [&state, &rotated] {
             let refused = RotationDecision::Refuse(Refusal::KeyMismatch);
@@ -198,7 +198,7 @@ fn only_constrained_confidential_client_keeps_refresh_token() {
     assert_eq!(plan.confirmation, Some(KEY));
     // reuse of an earlier rotated token still counts
     let mut rotated = refresh();
-    rotated.token.rotated = Some(Rotated::new(now(), TokenHash::of("a"), TokenHash::of("b")));
+    rotated.token.rotated = Some(Rotated::new(now(), TokenHash::new("a"), TokenHash::new("b")));
     assert_eq!(
         rotate(&rotated, &web, Some(KEY)),
         RotationDecision::RevokeFamily(FAMILY)

@@ -46,7 +46,7 @@ fn public(id: &str) -> RegisteredClient {
 
 fn code() -> AuthorizationCodeRecord {
     AuthorizationCodeRecord {
-        hash: TokenHash::of("code"),
+        hash: TokenHash::new("code"),
         redirect_uri: CALLBACK.parse().unwrap(),
         code_challenge: VERIFIER.parse::<CodeVerifier>().unwrap().challenge(),
         dpop_jkt: None,
@@ -60,7 +60,7 @@ fn code() -> AuthorizationCodeRecord {
 
 fn refresh() -> RefreshTokenState {
     let token = RefreshTokenRecord {
-        hash: TokenHash::of("token"),
+        hash: TokenHash::new("token"),
         family: FAMILY,
         generation: 3,
         issued_at: now(),
@@ -220,7 +220,7 @@ fn a_rotation_is_decided_in_order() {
     let wide: Scopes = "read:charges write:charges".parse().unwrap();
     let elsewhere = ["https://elsewhere.example".parse().unwrap()];
     let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
-    let rotated = Rotated::new(now(), TokenHash::of("successor"), TokenHash::of("access token"));
+    let rotated = Rotated::new(now(), TokenHash::new("successor"), TokenHash::new("access token"));
     // each column is one fault; the first one decides
     for faults in 0..64_u8 {
         let wrong = |bit: u8| faults & (1 << bit) != 0;

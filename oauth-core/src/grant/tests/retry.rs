@@ -71,7 +71,7 @@ fn a_retry_is_refused_from_the_end_of_its_family_on() {
     };
     let (life, window) = (Duration::from_secs(5), Duration::from_secs(10));
     let policy = TokenPolicy::default().with_retry_window(RetryWindow::new(window).unwrap());
-    let rotated = Rotated::new(now(), TokenHash::of("successor"), TokenHash::of("access"));
+    let rotated = Rotated::new(now(), TokenHash::new("successor"), TokenHash::new("access"));
     let mut state = refresh().with_successor(Some(successor()));
     state.token.rotated = Some(rotated.with_salt(Some(RotationSalt::from_bytes([1; 16]))));
     state.family.expires_at = now() + life;
@@ -94,8 +94,8 @@ fn successor() -> Successor {
         expires_at: now() + Duration::from_secs(600),
     };
     let mut leaf = refresh().token;
-    (leaf.hash, leaf.generation) = (TokenHash::of("successor"), 4);
-    let access = AccessTokenRecord::new(TokenHash::of("access"), "1", Some(FAMILY), terms);
+    (leaf.hash, leaf.generation) = (TokenHash::new("successor"), 4);
+    let access = AccessTokenRecord::new(TokenHash::new("access"), "1", Some(FAMILY), terms);
     Successor::new(leaf, access)
 }
 
@@ -103,14 +103,14 @@ fn successor() -> Successor {
 #[test]
 fn a_retry_is_answered_by_the_same_tokens_alone() {
     let plan = refresh_token::RetryPlan {
-        presented: TokenHash::of("token"),
+        presented: TokenHash::new("token"),
         salt: RotationSalt::from_bytes([1; 16]),
         successor: successor(),
     };
     let (refresh, access, other) = (
-        TokenHash::of("successor"),
-        TokenHash::of("access"),
-        TokenHash::of("other"),
+        TokenHash::new("successor"),
+        TokenHash::new("access"),
+        TokenHash::new("other"),
     );
     assert!(plan.matches(&refresh, &access));
     assert!(!plan.matches(&other, &access));

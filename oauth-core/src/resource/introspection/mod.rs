@@ -218,7 +218,7 @@ impl Introspection {
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Result<Arc<Granted>, AskError> {
-        let hash = TokenHash::of(token);
+        let hash = TokenHash::new(token);
         let known = {
             let mut state = self.inner.state();
             match state.cache.get(&hash, now) {

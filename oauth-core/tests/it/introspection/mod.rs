@@ -279,7 +279,7 @@ async fn introspection_is_cached_until_revocation() {
 
     issuer.says(200, r#"{"active":false}"#);
     assert!(present(&api, "at_1", after(11)).await.is_ok());
-    introspection.forget(&TokenHash::of("at_1"));
+    introspection.forget(&TokenHash::new("at_1"));
     assert!(present(&api, "at_1", after(11)).await.is_err());
     assert!(present(&api, "at_2", after(11)).await.is_ok());
     introspection.forget_all();
@@ -356,7 +356,7 @@ async fn response_from_before_revocation_is_not_used() {
         if all {
             introspection.forget_all();
         } else {
-            introspection.forget(&TokenHash::of("at_1"));
+            introspection.forget(&TokenHash::new("at_1"));
         }
         issuer.gate.add_permits(10);
         let late = present(&api, "at_1", now()).await;

@@ -316,7 +316,12 @@ async fn nonce_goes_with_openid() {
         (change(plain, "nonce", Some("a-nonce")), Some("a-nonce")),
     ] {
         let code = fixture.code_for(&pairs).await;
-        let record = fixture.tokens.code(&TokenHash::of(&code)).await.unwrap().unwrap();
+        let record = fixture
+            .tokens
+            .code(&TokenHash::new(&code))
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(record.grant.nonce.as_ref().map(Nonce::as_str), expected);
     }
 }

@@ -273,7 +273,7 @@ async fn a_revoked_family_is_refused() {
     let fixture = Fixture::with(tokens.clone(), |builder| builder);
     let first = fixture.sign_in().await;
     let state = tokens
-        .refresh_token(&TokenHash::of(&first.refresh))
+        .refresh_token(&TokenHash::new(&first.refresh))
         .await
         .unwrap()
         .unwrap();

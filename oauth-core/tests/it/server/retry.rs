@@ -142,7 +142,7 @@ async fn retry_after_access_token_revocation_revokes_chain() {
 async fn a_retry_of_a_revoked_family_is_refused() {
     let fixture = fixture();
     let (first, answer) = rotated(&fixture).await;
-    let hash = TokenHash::of(&Tokens::of(&answer).refresh);
+    let hash = TokenHash::new(&Tokens::of(&answer).refresh);
     let state = fixture.tokens.refresh_token(&hash).await.unwrap().unwrap();
     let revoked = fixture
         .tokens

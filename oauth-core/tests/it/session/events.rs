@@ -54,7 +54,7 @@ async fn session_emits_event_for_each_change() {
     let told = events.take();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].kind, AuthEventKind::SignedIn);
-    assert_eq!(told[0].subject, Some(TokenHash::of("ada")));
+    assert_eq!(told[0].subject, Some(TokenHash::new("ada")));
     assert_eq!(told[0].session, Some(first));
     assert_eq!(told[0].reason, None);
 
@@ -150,6 +150,6 @@ async fn revocation_and_resets_emit_events() {
     let told = events.take();
     assert_eq!((told.len(), told[0].kind), (1, AuthEventKind::AttemptsExceeded));
     assert_eq!(told[0].reason.unwrap().code(), "too_many_resets");
-    assert_eq!(told[0].subject, Some(TokenHash::of("ada")));
+    assert_eq!(told[0].subject, Some(TokenHash::new("ada")));
     assert!(!format!("{told:?}").contains("ada@example.com"));
 }

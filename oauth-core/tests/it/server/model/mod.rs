@@ -18,7 +18,11 @@ use super::fixture::Fixture;
 pub(super) async fn live(fixture: &Fixture, issued: &[String]) -> usize {
     let mut live = 0;
     for token in issued {
-        let state = fixture.tokens.refresh_token(&TokenHash::of(token)).await.unwrap();
+        let state = fixture
+            .tokens
+            .refresh_token(&TokenHash::new(token))
+            .await
+            .unwrap();
         live += usize::from(state.is_some_and(|state| state.is_active(fixture.now())));
     }
     live
