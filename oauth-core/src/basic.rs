@@ -1,7 +1,7 @@
-//! Client credentials in the `Authorization` header,
-//! [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
-//! Both parts are form-urlencoded before they are joined and base64-encoded. Implementations that
-//! omit this fail for secrets with `+`, `%` or `:`.
+//! Client credentials in the `Authorization` header, [RFC 6749
+//! §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1). The client form-urlencodes
+//! identifier and secret before it joins them by a colon and base64-encodes the result.
+//! Implementations that omit this fail for secrets with `+`, `%` or `:`.
 //!
 //! ```
 //! use oauth_core::basic::BasicCredentials;

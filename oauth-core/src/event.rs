@@ -35,8 +35,8 @@ use crate::vocabulary::{ClientId, Subject};
 
 /// An event at an endpoint or of a session, for the host's audit log and alarms.
 ///
-/// It is more precise than the response. It contains no secrets: tokens and subjects are hashes,
-/// all other values are identifiers.
+/// It is more precise than the response. It contains no secrets: tokens and subjects are hashed,
+/// all other values are identifiers and codes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct AuthEvent {

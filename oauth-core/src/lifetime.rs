@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Lifetime of an access token: 5 to 60 minutes. Default: 10 minutes; 15 for opaque tokens.
+/// Lifetime of an access token: 5 to 60 minutes. Default: 10 minutes for JWTs, 15 minutes for
+/// opaque tokens. The server accepts at most 15 minutes for JWTs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -66,8 +67,7 @@ impl Default for AccessTokenLifetime {
     }
 }
 
-/// Lifetime of the refresh tokens of a family: at most 14 days idle and 30 days in total, which is
-/// the default.
+/// Lifetime of the refresh tokens of a family. Default and maximum: 14 days idle, 30 days in total.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct RefreshTokenLifetime {

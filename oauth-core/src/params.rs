@@ -1,7 +1,7 @@
 //! Parameters of queries and forms as pairs, so that repeated parameters are detected.
 //!
-//! A map would silently keep one of two values, and two parties that keep different ones could be
-//! played off against each other. Therefore [RFC 6749
+//! A map silently keeps one of two values. If two parsers keep different values, an attacker can
+//! pass one value to the check and the other to the use. Therefore [RFC 6749
 //! §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition. By the same
 //! section a parameter without a value counts as absent.
 //!
@@ -73,8 +73,8 @@ impl Params {
 
     /// Returns the value of a parameter; `None` if it is missing or empty.
     ///
-    /// Of repeated parameters it returns the first with a value: call [`Params::first_repeated`]
-    /// first.
+    /// If the parameter is repeated, it returns the first value that is not empty. Call
+    /// [`Params::first_repeated`] before.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.pairs

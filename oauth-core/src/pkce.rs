@@ -1,8 +1,8 @@
 //! Proof Key for Code Exchange, [RFC 7636](https://www.rfc-editor.org/rfc/rfc7636).
 //!
 //! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`]; only a client with the
-//! verifier can redeem the code. Only the method `S256` is supported: `plain` gives no protection
-//! once the request has been observed.
+//! verifier can redeem the code. Only the method `S256` is supported: with `plain`, an attacker who
+//! reads the request has the verifier.
 //!
 //! ```
 //! use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -98,8 +98,8 @@ impl fmt::Debug for CodeVerifier {
 /// Code challenge: the `S256` challenge of one authorization request, [RFC 7636
 /// §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
 ///
-/// It is stricter than the RFC, which allows 43 to 128 characters for any method: a SHA-256 digest
-/// has exactly one canonical base64url text.
+/// The text must be the canonical base64url of a SHA-256 digest, 43 characters. The RFC allows 43
+/// to 128 characters for any method.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct CodeChallenge([u8; 32]);
 

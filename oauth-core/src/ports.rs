@@ -1,7 +1,6 @@
 //! Ports of the host: clock, randomness, HTTP transport, and the store error.
 //!
-//! They are those of [`host_ports`], which the whole suite shares. The store traits are in
-//! [`store`](crate::store).
+//! They are re-exported from [`host_ports`]. The store traits are in [`store`](crate::store).
 
 pub use host_ports::{
     Clock, Entropy, EntropyFn, ExchangeLimits, StoreError, StoreErrorKind, Transport, TransportError,

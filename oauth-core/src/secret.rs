@@ -40,8 +40,8 @@ pub struct InvalidTokenHash;
 
 /// SHA-256 hash of a secret, which stores keep and look up.
 ///
-/// It suffices for secrets with 128 bits or more of entropy, and reveals none of them. It is not a
-/// password hash: never use it for a secret that a person chose.
+/// The hash does not reveal secrets with at least 128 bits of entropy. It is not a password hash:
+/// never use it for a secret that a person chose.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct TokenHash([u8; 32]);
 
@@ -64,7 +64,7 @@ impl TokenHash {
         &self.0
     }
 
-    /// Compares in constant time.
+    /// Returns `true` if the hashes are equal, compared in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -189,7 +189,8 @@ secret! {
     /// # Security
     ///
     /// A server stores only [`ClientSecret::hash`] and compares with [`TokenHash::matches`].
-    /// Generate the secret, so that a fast hash suffices.
+    /// Generate the secret with [`ClientSecret::generate`]: the fast hash does not protect a secret
+    /// that a person chose.
     ClientSecret, "cs_"
 }
 

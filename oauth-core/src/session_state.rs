@@ -8,8 +8,8 @@ pub enum SessionState {
     IdleExpired,
     /// The absolute timeout has passed.
     AbsoluteExpired,
-    /// The session was ended: by signing out, here or everywhere, by a new password, or on
-    /// suspicion.
+    /// The session was ended: the user signed out here or everywhere or set a new password, or the
+    /// host suspects misuse.
     Revoked,
 }
 
@@ -17,7 +17,7 @@ pub enum SessionState {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SessionTrigger {
-    /// A request came with its cookie.
+    /// The server received a request with the cookie of the session.
     Used,
     /// The idle timeout passed without a request.
     LeftIdle,
@@ -38,7 +38,7 @@ impl SessionState {
         Self::Revoked,
     ];
 
-    /// Returns the state after `trigger`; `None` if the session has ended.
+    /// Returns the state after `trigger`; `None` if the session is not active.
     #[must_use]
     pub const fn after(self, trigger: SessionTrigger) -> Option<Self> {
         match (self, trigger) {

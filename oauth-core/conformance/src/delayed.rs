@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use super::verbs::{Reply, Respond, Verb, VerbStore};
 use oauth_core::ports::StoreError;
 
-/// A slow store: pauses before each verb and before its response.
+/// A slow store: it pauses before each verb and before each response.
 ///
-/// The caller supplies the pause as a future, because this crate has no timer. Between a read and
-/// the write that follows it, other callers always get a turn.
+/// The test supplies the pause as a future, because this crate has no timer. Between a read and the
+/// write after it, other callers always run.
 pub struct Delayed<R, P> {
     store: R,
     pause: P,

@@ -18,13 +18,13 @@ pub enum Fault {
     /// The verb never reaches the store, as in a crash before the commit. The caller gets
     /// `unavailable`.
     LostCall,
-    /// The verb happens and its response is lost, as in a crash after the commit. The caller gets
-    /// `unavailable`.
+    /// The store performs the verb and its response is lost, as in a crash after the commit. The
+    /// caller gets `unavailable`.
     LostAnswer,
     /// A lookup returns its first result again, as a lagging replica does. Verbs that write are not
     /// affected.
     StaleRead,
-    /// The verb is called with this instant as the present.
+    /// The store gets this instant as `now`.
     Clock(SystemTime),
 }
 
@@ -37,8 +37,8 @@ pub struct Faulty<R, F> {
 }
 
 impl<R: Respond, F: Fn(usize, &Verb) -> Option<Fault> + Send + Sync> Faulty<R, F> {
-    /// Wraps `store`; `plan` gets the number of each verb (from 0) and the verb, and returns its
-    /// fault.
+    /// Wraps `store`. `plan` gets the number of each verb (from 0) and the verb, and returns the
+    /// fault to inject.
     #[must_use]
     pub fn new(store: R, plan: F) -> VerbStore<Self> {
         VerbStore(Self {

@@ -99,14 +99,14 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Builds a server with codes and tokens in `store` and all else in memory. Its clock stands
-    /// still.
+    /// Builds a server with codes and tokens in `store` and all else in memory. Its clock does not
+    /// advance.
     #[must_use]
     pub fn new(store: Arc<dyn TokenStore>) -> Self {
         Self::with(store, |builder| builder)
     }
 
-    /// Builds the same server with a retry window.
+    /// Builds the same server with a retry window of 60 seconds.
     #[must_use]
     pub fn with_retry_window(store: Arc<dyn TokenStore>) -> Self {
         let window = RetryWindow::new(RetryWindow::MAX).expect("the longest");

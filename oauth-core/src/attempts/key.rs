@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 use crate::secret::TokenHash;
 use crate::vocabulary::ClientId;
 
-/// Source of a request, for rate limits: an IPv4 address, or the /64 network of an IPv6 address,
-/// because one customer has 2⁶⁴ addresses.
+/// Source of a request, for rate limits: an IPv4 address, or the /64 network of an IPv6 address.
 ///
-/// The host puts it into the extensions of the requests that it passes to the
+/// A customer of a network usually gets a whole /64, 2⁶⁴ addresses. The host puts the source into
+/// the extensions of the requests that it passes to the
 /// [`AuthorizationServer`](crate::server::AuthorizationServer).
 ///
 /// ```
@@ -38,9 +38,9 @@ impl Source {
 
 /// Key by which attempts are counted: a purpose, a name, and optionally a source.
 ///
-/// It is a hash, so that each key takes 32 bytes and no name is in a table or a log. It does not
-/// hide names that can be guessed. Names are not normalised: a host whose accounts have several
-/// spellings passes one of them.
+/// The key is a hash of 32 bytes, so no name is in a table or a log. A name that can be guessed can
+/// be found from its hash. Names are not normalised: if accounts have several spellings, the host
+/// passes one canonical spelling.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct AttemptKey(TokenHash);
 
@@ -51,14 +51,15 @@ impl AttemptKey {
         Self::named("client", id.as_str())
     }
 
-    /// Creates the key for sign-ins under a name as it was entered, with or without an account.
+    /// Creates the key for sign-ins under a name that a user entered, whether or not the account
+    /// exists.
     #[must_use]
     pub fn subject(name: &str) -> Self {
         Self::named("subject", name)
     }
 
-    /// Creates the key for reset messages to an address as it was entered, with or without an
-    /// account.
+    /// Creates the key for reset messages to an address that a user entered, whether or not the
+    /// account exists.
     #[must_use]
     pub fn reset(address: &str) -> Self {
         Self::named("reset", address)

@@ -2,18 +2,20 @@
 //! §10.10](https://www.rfc-editor.org/rfc/rfc6749#section-10.10), [NIST SP 800-63B
 //! §3.2.2](https://pages.nist.gov/800-63-4/sp800-63b.html)).
 //!
-//! An [`AttemptPolicy`] decides from a [`Tally`] and the time. An
-//! [`AttemptStore`](crate::store::AttemptStore) keeps the tallies and makes each decision in one
-//! atomic step, so that concurrent guesses do not exceed the limit. There are two orders:
+//! An [`AttemptPolicy`] decides from a [`Tally`], the count of attempts under one key, and the
+//! time. An [`AttemptStore`](crate::store::AttemptStore) keeps the tallies and makes each decision
+//! in one atomic step, so that concurrent guesses do not exceed the limit. A host counts before or
+//! after the check of the secret:
 //!
-//! - **Before an expensive check**, such as that of a password:
+//! - **Before an expensive check**, such as a password hash:
 //!   [`admit`](crate::store::AttemptStore::admit) counts, then the host checks.
 //!   [`forgive`](crate::store::AttemptStore::forgive) deletes the count after a correct attempt.
-//! - **After a cheap check**, such as that of a client secret, and before the response:
-//!   [`admit`](crate::store::AttemptStore::admit) counts a wrong attempt, and
-//!   [`standing`](crate::store::AttemptStore::standing) refuses a correct one if a wrong one would
-//!   be refused. Correct attempts are not limited. The
-//!   [`AuthorizationServer`](crate::server::AuthorizationServer) uses this order.
+//! - **After a cheap check**, such as a client secret, and before the response:
+//!   [`admit`](crate::store::AttemptStore::admit) counts a wrong attempt.
+//!   [`standing`](crate::store::AttemptStore::standing) refuses a correct attempt while a wrong one
+//!   would be refused, so the response does not reveal which attempt is correct. Correct attempts
+//!   are not counted. The [`AuthorizationServer`](crate::server::AuthorizationServer) uses this
+//!   order.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -42,19 +44,20 @@
 //! A limit per account or client allows lock-out: an attacker who knows the name fails on purpose,
 //! and the owner must wait. These measures limit the damage:
 //!
-//! - **Sources.** If the host puts a [`Source`] into the extensions of a request, it is part of the
-//!   key, and an attacker locks out only their own address. Behind a proxy, use the address that
-//!   the proxy vouches for, or none.
+//! - **Sources.** If the host puts a [`Source`] into the extensions of a request, the source is
+//!   part of the key, and an attacker locks out only their own address. Behind a proxy, use the
+//!   client address that the trusted proxy reports, or no source.
 //! - **Backoff.** Only failures count, and the first wait is short and then doubles.
-//! - **Generated client secrets** have 256 random bits and cannot be guessed:
-//!   [`AttemptPolicy::CLIENTS`] is for secrets that people chose, and limits noise. Public clients
-//!   present no secret, are never counted and cannot be locked out.
+//! - **Generated client secrets** have 256 random bits and cannot be guessed.
+//!   [`AttemptPolicy::CLIENTS`] therefore has short waits; it protects secrets that people chose,
+//!   and limits load. Public clients present no secret, are never counted and cannot be locked out.
 //! - **Distributed guessing** (one guess from each of many addresses) needs a second key without
-//!   source and with a higher limit. A host adds it if it considers guessing worse than lock-out.
-//!   It calls [`standing`](crate::store::AttemptStore::standing) for both keys before it counts at
-//!   either, so that waiting for one does not count at the other.
-//! - **Unchecked attempts do not count.** A host that can check only a few passwords at a time
-//!   reserves a place before it counts; otherwise a flood locks out all users.
+//!   source and with a higher limit. A host that considers guessing worse than lock-out adds this
+//!   key. The host calls [`standing`](crate::store::AttemptStore::standing) for both keys before it
+//!   counts under either, so that a refusal by one key does not count under the other.
+//! - **Unchecked attempts do not count.** A host that limits concurrent password checks acquires
+//!   its permit before it counts; otherwise a flood locks out users whose attempts were never
+//!   checked.
 
 mod key;
 mod policy;

@@ -11,9 +11,9 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Rate limit with exponential backoff.
 ///
-/// A number of attempts is free. After the last free attempt, and after each further one, there is
-/// a wait, which doubles up to a maximum. The count is forgotten when the window has passed since
-/// the end of the last wait.
+/// The first attempts are free. After the last free attempt, and after each further attempt, the
+/// next attempt must wait; the wait doubles up to a maximum. The count is forgotten one window
+/// after the end of the last wait. Waits and windows are at most 365 days.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct AttemptPolicy {
     attempts: NonZeroU32,
@@ -23,8 +23,8 @@ pub struct AttemptPolicy {
 }
 
 impl AttemptPolicy {
-    /// Policy for passwords: five attempts, then waits from 30 seconds to 15 minutes; forgotten
-    /// after an hour. It allows about a hundred guesses a day per name.
+    /// Policy for passwords: 5 free attempts, then waits from 30 seconds to 15 minutes, and a
+    /// window of one hour. It allows about 100 guesses a day per name.
     pub const PASSWORDS: Self = Self {
         attempts: NonZeroU32::MIN.saturating_add(4),
         window: Duration::from_secs(60 * 60),
@@ -32,8 +32,8 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(15 * 60),
     };
 
-    /// Policy for client secrets and assertions, which cannot be guessed: twenty failures, then
-    /// waits from one second to one minute; forgotten after 15 minutes.
+    /// Policy for client secrets and assertions: 20 free failures, then waits from one second to
+    /// one minute, and a window of 15 minutes.
     pub const CLIENTS: Self = Self {
         attempts: NonZeroU32::MIN.saturating_add(19),
         window: Duration::from_secs(15 * 60),
@@ -41,8 +41,8 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(60),
     };
 
-    /// Policy for reset messages to one address: three, then waits from five minutes to an hour;
-    /// forgotten after an hour.
+    /// Policy for reset messages to one address: 3 free messages, then waits from five minutes to
+    /// one hour, and a window of one hour.
     pub const RESETS: Self = Self {
         attempts: NonZeroU32::MIN.saturating_add(2),
         window: Duration::from_secs(60 * 60),
@@ -50,8 +50,8 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(60 * 60),
     };
 
-    /// Creates a policy with `attempts` free attempts, then a wait of `window` after each;
-    /// forgotten after the same time.
+    /// Creates a policy with `attempts` free attempts, then a wait of `window` after each attempt.
+    /// The count is forgotten one `window` after the last wait.
     #[must_use]
     pub const fn new(attempts: NonZeroU32, window: Duration) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Tally {
         self.forgotten_at <= now
     }
 
-    /// Checks without counting whether an attempt would be admitted at `now`.
+    /// Returns the admission of an attempt at `now`, without counting it.
     pub fn standing(tally: Option<&Self>, now: SystemTime) -> Admission {
         let closed = tally.filter(|tally| !tally.is_forgotten(now));
         match closed.map(|tally| tally.opens_at.duration_since(now)) {
@@ -168,9 +168,9 @@ pub enum AttemptDecision {
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Admission {
-    /// The attempt may be made, and was counted if the method counts.
+    /// The attempt may be made. `admit` has counted it; `standing` has not.
     Admitted,
-    /// The attempt must not be made, and was not counted.
+    /// The attempt must not be made. It was not counted.
     Refused {
         /// Time until the next attempt is admitted.
         retry_after: Duration,

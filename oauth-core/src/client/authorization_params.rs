@@ -35,7 +35,7 @@ const RESERVED: [&str; 23] = [
     "code",
 ];
 
-/// The parameter has no name, or is one that the client sets itself.
+/// The name of the parameter is empty, or reserved for the client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the parameter has no name, or is one that the client sets itself")]
 pub struct ReservedParameter;
@@ -96,8 +96,8 @@ impl AuthorizationParams {
         self
     }
 
-    /// Sets `max_age`, truncated to whole seconds: the server authenticates the user again if the
-    /// last authentication is older. The ID token must then have `auth_time`.
+    /// Sets `max_age`, truncated to whole seconds: if the last authentication is older, the server
+    /// authenticates the user again. The client then requires `auth_time` in the ID token.
     #[must_use]
     pub fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = Some(Duration::from_secs(max_age.as_secs()));
@@ -139,9 +139,8 @@ impl AuthorizationParams {
     ///
     /// # Errors
     ///
-    /// [`ReservedParameter`] when the name is empty, or is that of a parameter that the client sets
-    /// itself or that has a method here. The parameters that protect a request cannot be
-    /// overwritten.
+    /// [`ReservedParameter`] when the name is empty, is set by the client, or has a method of its
+    /// own here. The host cannot overwrite the parameters that protect a request.
     pub fn with_parameter(
         mut self,
         name: impl Into<String>,

@@ -37,7 +37,7 @@ pub(super) mod sealed {
     pub trait Sealed {}
 }
 
-/// One request to a server that is not sent yet.
+/// A request to a server, not sent yet.
 ///
 /// [`send`](Self::send) sends it through the host's [`Ports`](super::Ports). A host with its own
 /// HTTP code calls [`start`](Self::start), which returns the request and a [`Pending`] for the
@@ -90,7 +90,7 @@ pub enum CallError<E: Error + 'static> {
     /// The request could not be signed and was not sent.
     #[error(transparent)]
     Signing(#[from] SigningError),
-    /// The server does not support such requests; it was not sent.
+    /// The server does not support this request. It was not sent.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
     /// The server refused, or its response is unusable.
@@ -123,7 +123,8 @@ impl<A: CallResponse> Call<A> {
     ///
     /// # Errors
     ///
-    /// [`CallError`] when there was no response, or none that is usable.
+    /// [`CallError`] when the request could not be signed, the server did not respond or refused,
+    /// or the response is unusable.
     pub async fn send(self, ports: &Ports) -> Result<A, CallError<A::Error>> {
         let (request, mut pending) = self.start(ports.entropy(), ports.now())?;
         let mut response = exchange(&ports.transport, request).await?;
@@ -135,9 +136,10 @@ impl<A: CallResponse> Call<A> {
 }
 
 impl<A: CallResponse> Pending<A> {
-    /// Returns the request to retry with, if the server responded that the DPoP proof needs the
-    /// nonce in the response ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)). The
-    /// retry is signed again. There is at most one: a second demand for a nonce is a refusal.
+    /// Returns a retry if the server responded that the DPoP proof needs the nonce in the response
+    /// ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)); otherwise `None`. The
+    /// retry has a new signature. There is at most one retry: a second demand for a nonce is a
+    /// refusal.
     ///
     /// # Errors
     ///
@@ -157,8 +159,8 @@ impl<A: CallResponse> Pending<A> {
         self.call.draft.sign(Some(nonce), entropy, now).map(Some)
     }
 
-    /// Reads the response. Lifetimes in it count from the instant at which the request was signed,
-    /// or from `now` if the clock was set back since.
+    /// Reads the response. Its lifetimes count from the signing of the request, or from `now` if
+    /// the clock was set back since then.
     ///
     /// # Errors
     ///

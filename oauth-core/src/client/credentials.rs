@@ -27,7 +27,7 @@ pub enum ClientCredentials {
     /// `client_secret_post`: in the form.
     Post(ClientSecret),
     /// `private_key_jwt`, [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2): the
-    /// server has no secret that it could lose. Each request carries a new assertion, valid for one
+    /// server stores only the public key. Each request carries a new assertion, valid for one
     /// minute and for this server only.
     PrivateKey(SigningKey),
     /// `tls_client_auth` and `self_signed_tls_client_auth`, [RFC 8705

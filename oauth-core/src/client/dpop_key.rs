@@ -17,11 +17,11 @@ const MAX_ORIGINS: usize = 64;
 /// Longest nonce that is stored, in bytes.
 const MAX_NONCE: usize = 1024;
 
-/// DPoP key of a client: it proves possession with each request, so that stolen tokens are useless
-/// ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
+/// DPoP key of a client. The client signs a proof for each request, so that stolen tokens are
+/// useless ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)).
 ///
-/// It remembers the newest nonce of each server, authorization servers and APIs, and updates it
-/// from each response. Cheap to clone; clones share the nonces.
+/// It stores the newest nonce of each authorization server and API, and updates it from each
+/// response. Cheap to clone; clones share the nonces.
 ///
 /// The refresh tokens of a public client are bound to the key. A host that stores them must also
 /// store the key ([`SigningKey::to_pkcs8_pem`]).

@@ -1,9 +1,9 @@
 //! OAuth 2.1 and OpenID Connect client: sign-in, token requests, refresh, revocation and discovery.
 //!
 //! A [`Client`] is one registration at one [`Provider`]. Each direct request to the server is a
-//! [`Call`]. The host [sends](Call::send) it through its [`Ports`], or takes it apart into a
-//! request and a response reader and sends the request itself. Each step returns the value that the
-//! next step consumes:
+//! [`Call`]. The host [sends](Call::send) it through its [`Ports`]. A host with its own HTTP code
+//! [splits](Call::start) it into a request and a [`Pending`] that reads the response. Each step
+//! returns the value that the next step consumes:
 //!
 //! ```text
 //! Client::sign_in ──> URL for the browser + PendingAuthorization (for the browser's session)
@@ -160,8 +160,8 @@ impl Client {
         self
     }
 
-    /// Binds the tokens to a DPoP key, which the client proves with each token request, pushed
-    /// request, UserInfo request and API call. Responses with tokens of another type are refused.
+    /// Binds the tokens to a DPoP key. The client sends a proof with each token request, pushed
+    /// request, UserInfo request and API call, and refuses tokens of another type.
     #[must_use]
     pub fn with_dpop(mut self, key: DpopKey) -> Self {
         Arc::make_mut(&mut self.inner).dpop = Some(key);
@@ -172,8 +172,8 @@ impl Client {
     /// presents. The client must be registered with `tls_client_certificate_bound_access_tokens`
     /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Requests then go to the
     /// mTLS endpoint aliases of the server
-    /// ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), whatever the credentials. With
-    /// [`ClientCredentials::Certificate`] they go there anyway.
+    /// ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), with any credentials.
+    /// [`ClientCredentials::Certificate`] has the same effect on requests.
     #[must_use]
     pub fn with_certificate_bound_tokens(mut self) -> Self {
         Arc::make_mut(&mut self.inner).has_certificate_bound_tokens = true;

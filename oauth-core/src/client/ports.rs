@@ -15,7 +15,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Combines the three ports. `OsEntropy` and `SystemClock` are the usual second and third.
+    /// Combines the three ports, usually with `OsEntropy` and `SystemClock`.
     pub fn new(
         transport: impl Transport + 'static,
         entropy: impl Entropy + 'static,

@@ -39,9 +39,9 @@ impl Client {
     }
 
     /// Starts a sign-in like [`authorize`](Self::authorize), but sends the parameters directly to
-    /// the server. The browser carries only a `request_uri`, so that they cannot be read or changed
-    /// on the way. The URL is valid as long as the server stores the request, usually for one
-    /// minute.
+    /// the server. The browser carries only a `request_uri`, so the user or a browser extension
+    /// cannot read or change the parameters. The URL is valid as long as the server stores the
+    /// request, usually for one minute.
     ///
     /// # Errors
     ///

@@ -18,12 +18,12 @@ impl TokenResponse {
     /// Prepares a request to an API: adds the access token in `Authorization`, and a DPoP proof if
     /// the token is bound to a key. The host reads the response, whatever its status. After a 401
     /// the token may need a [refresh](super::Client::refresh);
-    /// [`TokenSource::call`](super::TokenSource::call) does both.
+    /// [`TokenSource::call`](super::TokenSource::call) refreshes and retries.
     ///
     /// # Errors
     ///
-    /// [`InvalidEndpoint`] when the URL is not an absolute `https` URL, nor a loopback `http` one:
-    /// the token would be sent in plain text.
+    /// [`InvalidEndpoint`] when the URL is neither an absolute `https` URL nor a loopback `http`
+    /// URL: the request would send the token in plain text.
     ///
     /// # Security
     ///

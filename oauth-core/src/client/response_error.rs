@@ -11,8 +11,7 @@ pub enum ResponseError {
     /// The server refused.
     #[error("the request was refused")]
     Refused(#[source] OAuthError),
-    /// The response is neither the expected one nor a refusal. After a status of 5xx a retry may
-    /// succeed.
+    /// The response is neither a success nor a refusal. After a status of 5xx a retry may succeed.
     #[error("the server responded with status {0}")]
     UnexpectedStatus(StatusCode),
     /// The response is malformed, or longer than 64 KiB.

@@ -39,7 +39,7 @@ pub enum TokenError {
     /// The token type is not the expected one, bearer or DPoP.
     #[error("the token type is not the expected one")]
     WrongTokenType,
-    /// The ID token is about another user than expected. No part of the response may be used.
+    /// The ID token is about another user than expected. Use no part of the response.
     #[error("the id token is about another user")]
     WrongSubject,
 }
@@ -85,8 +85,8 @@ impl fmt::Debug for Expected {
     }
 }
 
-/// Response of the token endpoint: access token, and refresh and ID token if the server issued
-/// them.
+/// Response of the token endpoint: an access token, and a refresh token and an ID token if the
+/// server issued them.
 ///
 /// `Debug` shows no token; the ID token identifies a user.
 #[derive(Clone)]
@@ -101,19 +101,19 @@ pub struct TokenResponse {
 
 impl Client {
     /// Refreshes tokens with a stored refresh token. `granted` are the scopes of the current
-    /// tokens. A server that does not rotate refresh tokens sends none; the response then has the
-    /// presented one, which stays valid.
+    /// tokens. If the server does not rotate and sends no refresh token, the [`TokenResponse`] has
+    /// the presented one, which stays valid.
     ///
-    /// If the current [`TokenResponse`] is available, [`TokenResponse::refresh`] fills in all of
-    /// this.
+    /// If the host has the current [`TokenResponse`], [`TokenResponse::refresh`] takes all
+    /// arguments from it.
     ///
     /// # Security
     ///
     /// - Send only one refresh at a time: a server with rotation treats the second use of a refresh
     ///   token as reuse and revokes the token family. A [`TokenSource`](super::TokenSource)
     ///   provides single-flight.
-    /// - If a user signed in, set that user with [`with_subject`](Call::with_subject): nothing else
-    ///   ties the ID token of the response to them.
+    /// - If a user signed in, set that user with [`with_subject`](Call::with_subject). Without it,
+    ///   an ID token about another user is accepted.
     pub fn refresh(&self, token: &RefreshToken, granted: &Scopes) -> Call<TokenResponse> {
         let form = Form::from([("grant_type", "refresh_token"), ("refresh_token", token.expose())]);
         let expected = Expected {
@@ -162,15 +162,16 @@ impl Call<TokenResponse> {
 
     /// Adds a `resource`: a resource server of the grant for which the access token is requested
     /// ([RFC 8707 §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2)).
-    /// [`TokenResponse::refresh`] repeats them; use [`Client::refresh`] to request others.
+    /// [`TokenResponse::refresh`] sends the same resources again; [`Client::refresh`] sends none
+    /// until this method adds them.
     pub fn with_resource(mut self, resource: &Audience) -> Self {
         self.draft.add("resource", resource.as_str());
         self.expected.resources.push(resource.clone());
         self
     }
 
-    /// Requires that the ID token, if there is one, is about this user. A response about another
-    /// user is refused with [`TokenError::WrongSubject`]. In a refresh this must be the user who
+    /// Requires that an ID token in the response is about this user. Otherwise the client refuses
+    /// the response with [`TokenError::WrongSubject`]. In a refresh this must be the user who
     /// signed in ([OpenID Connect Core
     /// §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse));
     /// [`TokenResponse::refresh`] sets it.

@@ -38,7 +38,7 @@ pub enum UserInfoError {
     /// The response is not a JSON object with `sub`, or is longer than 64 KiB.
     #[error("the userinfo response is malformed")]
     Malformed,
-    /// The response is about another user than the ID token. No part of it may be used.
+    /// The response is about another user than the ID token. Use no part of it.
     #[error("the userinfo response is about another user than the id token")]
     WrongSubject,
 }

@@ -17,8 +17,8 @@ pub struct InvalidHtu;
 /// §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
 ///
 /// It is normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) and
-/// §6.2.3: different spellings of one URL are equal, also if one has characters that should be
-/// percent-encoded (`"`, `[`, `]`, `^`, `{`, `|`, `}`).
+/// §6.2.3, so that different spellings of one URL are equal. The characters `"`, `[`, `]`, `^`,
+/// `{`, `|` and `}` equal their percent-encoded forms.
 ///
 /// ```
 /// use oauth_core::dpop::Htu;

@@ -1,12 +1,12 @@
 //! DPoP, demonstrating proof of possession, [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449):
 //! sender-constrained tokens, which are useless when stolen.
 //!
-//! The client has a key and signs a [`Proof`] for each request, sent in the header `DPoP`. The
-//! receiving server [verifies](ProofPolicy::verify) it with a pure function and gets a
-//! [`ProvenKey`]. The server then
+//! The client signs a [`Proof`] with its key for each request and sends it in the header `DPoP`.
+//! The server [verifies](ProofPolicy::verify) it with a pure function and gets a [`ProvenKey`].
+//! Then the server
 //!
-//! 1. compares its [thumbprint](ProvenKey::thumbprint) with the one to which the token is bound,
-//! 2. after all other checks, stores its [replay key](ProvenKey::replay_key) in a
+//! 1. compares the [thumbprint](ProvenKey::thumbprint) of the key with that in the token,
+//! 2. after all other checks, stores the [replay key](ProvenKey::replay_key) of the proof in a
 //!    [`ReplayStore`](crate::store::ReplayStore).
 //!
 //! The [authorization server](crate::server) and the [resource server](crate::resource) of this
@@ -59,8 +59,8 @@ pub const HEADER: HeaderName = HeaderName::from_static("dpop");
 /// Response header of a nonce.
 pub const NONCE_HEADER: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// Accepted algorithms of proofs. RSA is excluded, because a client could send a key that is slow
-/// to verify with.
+/// Accepted algorithms of proofs. RSA is excluded, because the client chooses the key, and a long
+/// RSA key makes verification slow.
 pub const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
 /// Names of [`ALGORITHMS`], for metadata and challenges.

@@ -19,7 +19,8 @@ const OLDER: u64 = 4;
 /// Key from which nonces are derived. Keep it with the other keys of the server; all instances use
 /// the same.
 ///
-/// An authorization server and resource servers may share one key: each derives its own nonces.
+/// An authorization server and resource servers may share one key: the nonces of each server
+/// differ.
 #[derive(Clone)]
 pub struct NonceKey(Zeroizing<[u8; 32]>);
 
@@ -48,9 +49,9 @@ impl fmt::Debug for NonceKey {
 /// Nonces of one server, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8). They are
 /// derived from the key and the minute, so that none is stored.
 ///
-/// A nonce is accepted for four to five minutes. A client with an older nonce gets the newest one
-/// with the response, so that an active client is asked only once. A server whose clock is up to a
-/// minute behind accepts the nonces of the others.
+/// A nonce is accepted for four to five minutes. If the nonce of a request is not the newest, the
+/// response carries the newest one, so an active client gets `use_dpop_nonce` only once. A server
+/// whose clock is up to a minute behind accepts the nonces of the other servers.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -74,7 +75,7 @@ pub struct Nonces(Zeroizing<[u8; 32]>);
 pub enum Freshness {
     /// The nonce is the newest one.
     Newest,
-    /// The nonce will soon be refused: hand out the newest.
+    /// The nonce is one to four minutes old: send the newest one with the response.
     Older,
 }
 
@@ -99,7 +100,7 @@ impl Nonces {
         )))
     }
 
-    /// Returns the nonce to hand out now.
+    /// Returns the nonce to send to clients at `now`.
     #[must_use]
     pub fn newest(&self, now: SystemTime) -> String {
         self.at(step(now))

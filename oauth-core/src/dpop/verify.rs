@@ -19,8 +19,8 @@ const MAX_JTI: usize = 256;
 
 /// Reason to refuse a DPoP proof.
 ///
-/// For logs and for the host. Responses say only that the proof is invalid, or that it needs
-/// another nonce.
+/// For logs and for the host. The client learns only that the proof is invalid or needs another
+/// nonce.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum ProofError {
@@ -94,7 +94,7 @@ impl ProofError {
     }
 }
 
-/// Request for which a proof must be made.
+/// Request that a proof must match.
 #[expect(
     clippy::exhaustive_structs,
     reason = "callers build it; a new thing to prove must not go unnoticed"
@@ -118,8 +118,8 @@ pub struct ProofPolicy {
 }
 
 impl ProofPolicy {
-    /// Accepts proofs of the last minute, and from clocks up to ten seconds ahead; requires no
-    /// nonce.
+    /// Accepts proofs that are at most one minute old, and clocks up to ten seconds ahead. Requires
+    /// no nonce.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -128,14 +128,16 @@ impl ProofPolicy {
         }
     }
 
-    /// Sets the maximum age of a proof, at most five minutes.
+    /// Sets the maximum age of a proof. Default: one minute. Longer values are reduced to five
+    /// minutes.
     #[must_use]
     pub fn with_window(mut self, window: Duration) -> Self {
         self.window = window.min(MAX_WINDOW);
         self
     }
 
-    /// Requires a nonce in each proof, so that proofs cannot be made in advance.
+    /// Requires a nonce of the server in each proof, so that a client cannot make proofs in
+    /// advance.
     #[must_use]
     pub fn with_nonces(mut self, nonces: Nonces) -> Self {
         self.nonces = Some(nonces);
@@ -248,7 +250,7 @@ impl Default for ProofPolicy {
     }
 }
 
-/// Key that the sender of a request has proven to possess.
+/// Key whose possession the sender of a request has proven.
 ///
 /// Only [`ProofPolicy::verify`] creates it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -285,8 +287,8 @@ impl ProvenKey {
         later(self.forgotten_at, PURGE_ALLOWANCE)
     }
 
-    /// Returns `true` if the response should hand out the newest nonce, because that of the proof
-    /// will soon be refused.
+    /// Returns `true` if the response should carry the newest nonce, because the nonce of the proof
+    /// expires soon.
     #[must_use]
     pub const fn wants_nonce(&self) -> bool {
         self.wants_nonce

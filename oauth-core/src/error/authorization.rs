@@ -11,8 +11,8 @@ use crate::vocabulary::{Issuer, RedirectUri, State};
 ///
 /// [RFC 6749 §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1) and [OpenID Connect
 /// Core §3.1.2.6](https://openid.net/specs/openid-connect-core-1_0.html#AuthError). An unknown
-/// client and an unregistered redirect URI have no code: they are shown on a page and never
-/// redirected.
+/// client and an unregistered redirect URI have no code: the server shows an error page and never
+/// redirects.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum AuthorizationErrorCode {

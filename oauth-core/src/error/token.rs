@@ -75,8 +75,8 @@ codes! {
     /// The server is temporarily unavailable; the client may retry.
     TemporarilyUnavailable = SERVICE_UNAVAILABLE "temporarily_unavailable",
     /// Too many authentications of the client failed: 429, [RFC 6585
-    /// §4](https://www.rfc-editor.org/rfc/rfc6585#section-4). RFC 6749 has no code for it; the code
-    /// is that of [`TemporarilyUnavailable`](Self::TemporarilyUnavailable).
+    /// §4](https://www.rfc-editor.org/rfc/rfc6585#section-4). RFC 6749 has no code for this, so the
+    /// code is `temporarily_unavailable`.
     TooManyAttempts = TOO_MANY_REQUESTS "temporarily_unavailable",
 }
 
@@ -103,8 +103,8 @@ impl ErrorResponse {
 
     /// Adds an `error_description` for the developer of the client.
     ///
-    /// It is `'static`, so that no part of a request is ever sent back. Quotes and backslashes,
-    /// which the RFC forbids, are removed.
+    /// It is `'static`, so that a response never repeats a part of the request. Quotes and
+    /// backslashes, which the RFC forbids, are removed.
     #[must_use]
     pub const fn with_description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
@@ -119,7 +119,7 @@ impl ErrorResponse {
         self
     }
 
-    /// Sets `Retry-After`.
+    /// Sets `Retry-After`, rounded up to whole seconds.
     #[must_use]
     pub const fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);

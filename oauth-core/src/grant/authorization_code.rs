@@ -24,7 +24,7 @@ use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 pub struct Request<'a> {
     /// Authenticated client, with its current registration.
     pub client: &'a RegisteredClient,
-    /// `redirect_uri`, which OAuth 2.1 dropped and older clients send.
+    /// `redirect_uri`. OAuth 2.1 dropped it; older clients send it.
     pub redirect_uri: Option<&'a str>,
     /// `code_verifier`.
     pub code_verifier: Option<&'a str>,
@@ -41,7 +41,7 @@ pub struct Request<'a> {
 #[must_use]
 #[non_exhaustive]
 pub enum RedemptionDecision {
-    /// Issue these tokens, in the step that redeems the code.
+    /// Issue these tokens. Store them in the step that redeems the code.
     Redeem(Box<Redemption>),
     /// The code was redeemed before, for this family, and the request is otherwise valid: two
     /// parties have the code. Revoke the family and refuse.
@@ -70,7 +70,7 @@ pub enum Refusal {
     KeyMismatch,
     /// The client must use bound tokens and proved no binding.
     Unconfirmed,
-    /// The client may no longer have any of the granted scopes.
+    /// The client is no longer registered for any granted scope.
     ScopeExceeded,
     /// A requested resource is not part of the grant.
     ResourceExceeded,
@@ -94,8 +94,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the error for the client: one `invalid_grant` for everything that is wrong with the
-    /// code.
+    /// Returns the error for the client: `invalid_grant` for all faults of the code.
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
@@ -109,9 +108,9 @@ impl Refusal {
 /// Decides on a presented code.
 ///
 /// A replay revokes the family only if the request is otherwise valid. Otherwise an attacker who
-/// only saw the code could end the user's sign-in ([OAuth 2.1
-/// §4.1.3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.3)). A redeemed
-/// code counts as replayed even after its expiry.
+/// has only the code could revoke the user's tokens ([OAuth 2.1
+/// §4.1.3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.3)). The second
+/// use of a redeemed code is a replay even after the expiry of the code.
 pub fn redeem(
     record: &AuthorizationCodeRecord,
     request: &Request<'_>,
@@ -174,7 +173,8 @@ pub struct Redemption {
     pub code: TokenHash,
     /// Grant of the family.
     pub grant: Grant,
-    /// Binding that later refreshes must prove. Only for public clients; others authenticate.
+    /// Binding that later refreshes must prove. `None` for confidential clients, which
+    /// authenticate.
     pub confirmation: Option<Confirmation>,
     /// Terms of the first access token.
     pub access: AccessTokenTerms,

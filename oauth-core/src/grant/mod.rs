@@ -1,15 +1,15 @@
 //! Grants as pure functions over values, without store, clock or server: redeem a code, rotate a
 //! refresh token, issue client credentials.
 //!
-//! Each function takes the request, the stored record, the policy and the current instant, and
-//! returns a value that names the records to store and the response. [`server`](crate::server)
-//! calls them; a host with its own endpoints does the same:
+//! Each function takes the request, the stored record, the policy and the current instant. It
+//! returns a decision: the records to store, or the refusal. [`server`](crate::server) calls these
+//! functions. A host with its own endpoints does the same in three steps:
 //!
 //! 1. Read the record ([`TokenStore::code`](crate::store::TokenStore::code)).
 //! 2. Decide ([`authorization_code::redeem`], [`refresh_token::rotate`],
 //!    [`client_credentials::issue`]).
-//! 3. Generate the tokens and commit in **one** store step, which checks again whatever may have
-//!    changed since the read.
+//! 3. Generate the tokens and commit in **one** store step. This step checks the rows again,
+//!    because they may have changed since the read.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

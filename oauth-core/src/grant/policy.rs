@@ -11,7 +11,7 @@ const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 #[non_exhaustive]
 pub enum AccessTokenFormat {
     /// Signed JWT, [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068). Resource servers verify it
-    /// locally, and accept a revoked one until it expires.
+    /// locally, and accept a revoked token until it expires.
     #[default]
     Jwt,
     /// Opaque: `at_` and 256 random bits. Resource servers validate it by introspection ([RFC
@@ -77,8 +77,8 @@ impl TokenPolicy {
         Self { retry_window, ..self }
     }
 
-    /// Returns the policy for a client, with the lifetimes of its registration. An access token
-    /// lifetime that the format does not allow is ignored.
+    /// Returns the policy for a client: the lifetimes of its registration replace those of this
+    /// policy. A registered access token lifetime that the format does not allow is ignored.
     #[must_use]
     pub fn for_client(self, client: &RegisteredClient) -> Self {
         let access_token = client

@@ -38,13 +38,14 @@ pub struct Request<'a> {
 #[must_use]
 #[non_exhaustive]
 pub enum RotationDecision {
-    /// Issue these tokens, in the step that marks the presented token as rotated (a tombstone).
+    /// Issue these tokens. Store them in the step that marks the presented token as rotated (a
+    /// tombstone).
     Rotate(Box<RotationPlan>),
     /// Issue this access token. The client keeps its refresh token.
     Keep(Box<AccessTokenTerms>),
-    /// The request is a retry: the token was rotated within the window by the same request, and
-    /// neither of the two new tokens was used, rotated or revoked. Derive the same tokens again and
-    /// return them. Nothing is stored.
+    /// The request is a retry: the token was rotated within the window by a request with the same
+    /// binding, scopes and resources, the new refresh token was not rotated, and the new access
+    /// token was not revoked. Derive the same tokens again and return them. Store nothing.
     Retry(Box<RetryPlan>),
     /// The token was rotated before (reuse): two parties have it. Revoke the family and refuse.
     RevokeFamily(FamilyId),
@@ -66,7 +67,8 @@ pub enum Refusal {
     FamilyRevoked,
     /// The token or its family has expired.
     Expired,
-    /// A requested scope exceeds the grant, or the client may no longer have any granted scope.
+    /// A requested scope exceeds the grant, or the client is no longer registered for any granted
+    /// scope.
     ScopeExceeded,
     /// A requested resource is not part of the grant.
     ResourceExceeded,
@@ -87,8 +89,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the error for the client: one `invalid_grant` for everything that is wrong with the
-    /// token.
+    /// Returns the error for the client: `invalid_grant` for all faults of the token.
     #[must_use]
     pub const fn error(self) -> ErrorCode {
         match self {
@@ -105,10 +106,12 @@ impl Refusal {
 
 /// Decides on a presented refresh token.
 ///
-/// The client and its key are checked first, so that neither another client nor a thief without the
-/// key can learn or change anything. Reuse is checked before expiry, so that a tombstone detects it
-/// as long as it is kept. A retry is not reuse; after the expiry of the family it is refused as
-/// expired.
+/// Order of the checks:
+///
+/// - The client and its key come first, so that neither another client nor a thief without the key
+///   can learn or change anything.
+/// - Reuse comes before expiry, so that a tombstone detects reuse as long as the store keeps it.
+/// - A retry is not reuse. After the expiry of the family a retry is refused as expired.
 pub fn rotate(
     state: &RefreshTokenState,
     request: &Request<'_>,
@@ -240,11 +243,11 @@ impl RotationPlan {
     }
 }
 
-/// Plan of a retry: the refresh token and the access token of a rotation, to be derived and
-/// returned again.
+/// Plan of a retry: the caller derives the refresh token and the access token of the rotation and
+/// returns them again.
 ///
-/// It has no ID token. A caller that returns one signs it again, with the `iat` and `exp` of the
-/// access token.
+/// It has no ID token. A caller that returns an ID token signs it again, with the `iat` and `exp`
+/// of the access token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RetryPlan {
@@ -257,14 +260,13 @@ pub struct RetryPlan {
 }
 
 impl RetryPlan {
-    /// Returns `true` if these hashes are those of the issued tokens. If not, an input of the
-    /// derivation has changed: the pepper, the token format or, for a JWT, the signing key, the
-    /// issuer or a non-deterministic algorithm. Refuse then, and change nothing.
+    /// Returns `true` if these hashes are those of the issued tokens. If `false`, refuse and change
+    /// nothing: the pepper or the token format has changed or, for a JWT, the signing key or the
+    /// issuer, or the algorithm is not deterministic.
     ///
-    /// The ID token is not compared, because nothing of it is stored. Beside a JWT access token,
-    /// the access token proves that the key is the same. Beside an opaque one, the ID token of a
-    /// retry is signed with the current key: it is valid, and equal to the first one only if key
-    /// and claims did not change.
+    /// The ID token is not compared, because the store has no hash of it. With a JWT access token,
+    /// the match proves that the signing key is the same. With an opaque access token, the ID token
+    /// of a retry is valid, but equals the first one only if signing key and claims did not change.
     #[must_use]
     pub fn matches(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
         self.successor.refresh.hash.matches(refresh) & self.successor.access.hash.matches(access)

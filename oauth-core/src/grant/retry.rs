@@ -12,8 +12,8 @@ use crate::ports::Entropy;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::RotationSalt;
 
-/// Window after a rotation in which the client may retry the refresh because it lost the response.
-/// Default: none. Maximum: 60 seconds.
+/// Window after a rotation in which a client that lost the response may retry the refresh. Default:
+/// none. Maximum: 60 seconds.
 ///
 /// Within the window, a retry by the same client for the same scopes and resources returns the same
 /// refresh token and access token, any number of times. The window ends early when the new refresh
@@ -23,9 +23,9 @@ use crate::store::RotationSalt;
 /// # Security
 ///
 /// The chain never forks: a thief who presents the token within the window gets the same new token
-/// as its owner. When both have used the new token, the reuse is detected, unless the second use
-/// was itself a retry: within the window of the first use, and before its successor was used. Then
-/// both have the next token, and the same applies to it.
+/// as its owner. When both have used the new token, reuse is detected, with one exception: the
+/// second use is itself a retry, within the window of the first use and before its successor was
+/// used. Then both have the next token, and the same rule applies to it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -81,11 +81,11 @@ impl RetryWindow {
 /// tokens although the store keeps only hashes.
 ///
 /// Generate it once and keep it with the other keys of the server; all instances use the same.
-/// After a change, earlier rotations derive different tokens: retries in progress are refused,
-/// without further effect.
+/// After a change of the pepper, the server refuses retries of earlier rotations and revokes
+/// nothing.
 ///
-/// It derives the refresh token and an opaque access token. A JWT is signed again over the same
-/// claims, which gives the same bytes only with EdDSA.
+/// It derives the refresh token and an opaque access token. A JWT access token is signed again over
+/// the same claims; only EdDSA then gives the same bytes.
 ///
 /// # Security
 ///

@@ -56,7 +56,8 @@ impl AccessTokenPolicy {
         }
     }
 
-    /// Sets the tolerated clock difference, at most a minute.
+    /// Sets the tolerated clock difference. Default: five seconds. Longer values are reduced to one
+    /// minute.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = capped(leeway);
@@ -164,8 +165,8 @@ impl AccessTokenClaims {
     /// # Errors
     ///
     /// [`JwtError`] when the token is invalid. A token with `cnf` (sender-constrained) is refused,
-    /// because its proof is not checked here; use a
-    /// [`ResourceServer`](crate::resource::ResourceServer) for such tokens.
+    /// because this function does not check proofs; a
+    /// [`ResourceServer`](crate::resource::ResourceServer) does.
     pub fn verify(
         token: &str,
         keys: &KeySet,

@@ -127,8 +127,8 @@ struct Wire<'a> {
 ///
 /// # Security
 ///
-/// The first party to present it authenticates as the client, once and until it expires. Send it
-/// only to the server that it names, and sign a new one for each request.
+/// The first party that presents it before its expiry authenticates as the client. Send it only to
+/// the server in its `aud`, and sign a new one for each request.
 #[derive(Clone)]
 pub struct SignedClientAssertion(Zeroizing<String>);
 
@@ -196,8 +196,8 @@ impl ClientAssertion {
         Ok(SignedClientAssertion(Zeroizing::new(token)))
     }
 
-    /// Returns the client that the assertion claims to be from, to look up its keys. The assertion
-    /// is not verified yet.
+    /// Returns the claimed client, so that the caller can look up its keys. The assertion is not
+    /// verified yet.
     ///
     /// # Errors
     ///

@@ -8,10 +8,11 @@ use std::sync::Arc;
 ///
 /// # Contract
 ///
-/// - It returns the signature in JOSE format: 64 bytes `r ‖ s` for ES256 ([RFC 7518
+/// - `sign` returns the signature in JOSE format: 64 bytes `r ‖ s` for ES256 ([RFC 7518
 ///   §3.4](https://www.rfc-editor.org/rfc/rfc7518#section-3.4)), 64 bytes for EdDSA.
-/// - Its key never changes: the public key is published under a `kid` derived from it.
-/// - It does not wait for the network: the server calls it on the thread that serves the request.
+/// - The key never changes: the server publishes the public key under a `kid` derived from it.
+/// - `sign` does not wait for the network: the server calls it on the thread that serves the
+///   request.
 pub trait Signer: Send + Sync {
     /// Signs `message`.
     ///

@@ -91,7 +91,8 @@ impl IdTokenPolicy {
         self
     }
 
-    /// Sets the tolerated clock difference, at most a minute.
+    /// Sets the tolerated clock difference. Default: five seconds. Longer values are reduced to one
+    /// minute.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.leeway = capped(leeway);
@@ -119,8 +120,8 @@ impl IdTokenPolicy {
         self
     }
 
-    /// Requires an `auth_time` at or after this instant: that of the authorization request less its
-    /// `max_age`.
+    /// Requires an `auth_time` at or after `earliest`: the instant of the authorization request
+    /// minus its `max_age`.
     #[must_use]
     pub fn with_signed_in_since(mut self, earliest: SystemTime) -> Self {
         self.signed_in_since = Some(earliest);
@@ -228,8 +229,8 @@ struct Wire<'a> {
 }
 
 impl IdTokenClaims {
-    /// Signs the claims. `access_token` is the access token of the same response, which `at_hash`
-    /// binds.
+    /// Signs the claims. `access_token` is the access token of the same response; `at_hash` is its
+    /// hash.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use super::signing_key::SigningKey;
 
 /// Reason to refuse a JSON Web Token.
 ///
-/// For logs and for the host. Responses to the peer say only that the token is invalid.
+/// For logs and for the host. The client learns only that the token is invalid.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum JwtError {
@@ -29,12 +29,12 @@ pub enum JwtError {
     /// `typ` names another type of token.
     #[error("the token is of another type")]
     WrongType,
-    /// No key has this `kid`, or no key fits a token without `kid`. The issuer may have rotated its
-    /// keys: fetch the JWKS again, with a rate limit.
+    /// No key has this `kid`, or the token has no `kid` and no key has its algorithm. The issuer
+    /// may have rotated its keys: fetch the JWKS again, with a rate limit.
     #[error("no key matches the token")]
     UnknownKey,
     /// The token has no `kid`, and several keys could have signed it: keys with a `kid`, or more
-    /// than three without.
+    /// than three keys without.
     #[error("the token has no kid, and several keys match")]
     AmbiguousKey,
     /// The signature is not valid.

@@ -22,7 +22,7 @@ const MAX_NAMELESS: usize = 3;
 #[error("not a usable key set: malformed, a repeated kid, or more than 100 keys")]
 pub struct InvalidKeySet;
 
-/// Public keys of one issuer (JWKS); several while keys rotate.
+/// Public keys of one issuer (JWKS). There are several while the issuer rotates its keys.
 ///
 /// ```
 /// use oauth_core::jose::{KeySet, SigningKey};

@@ -9,13 +9,12 @@
 //! - [`RemoteKeySet`] is the JWKS client for the keys of another issuer.
 //!
 //! A back end creates and verifies raw signatures; for keys in hardware the host implements
-//! [`Signer`]. This module applies these rules; cheap checks come before the signature, and claims
-//! are returned only after it:
+//! [`Signer`]. Cheap checks come before the signature, and a function returns claims only after it
+//! has verified the signature. The rules:
 //!
 //! - A token has three segments of canonical base64url, no repeated member in header or claims, and
 //!   at most 16 KiB.
-//! - The algorithm is a property of the key, and `alg` must match it: no `none`, no HMAC with a
-//!   public key.
+//! - The key determines the algorithm, and `alg` must match it. `none` and HMAC are not supported.
 //! - `kid` selects the key; `jku`, `jwk`, `x5u`, `x5c` are ignored.
 //! - `crit`, `b64` and `zip` are refused, and `typ` must be that of the purpose.
 //! - `iss` and `aud` are compared byte for byte; times are compared with the `now` of the caller.

@@ -46,8 +46,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`] when `entropy` returned eight numbers in a row that are no key, which random
-    /// numbers do not.
+    /// [`InvalidKey`] when `entropy` returned eight invalid keys in a row, which a working source
+    /// does not.
     pub fn generate_es256(entropy: &dyn Entropy) -> Result<Self, InvalidKey> {
         let mut scalar = Zeroizing::new([0_u8; 32]);
         for _ in 0..MAX_DRAWS {
@@ -71,7 +71,7 @@ impl SigningKey {
         Self::from_pkcs8_der(&pkcs8::ed25519(&seed))
     }
 
-    /// Decodes a P-256 or Ed25519 key from PKCS#8 in DER.
+    /// Decodes a P-256 or Ed25519 key from PKCS#8 DER.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl SigningKey {
         })
     }
 
-    /// Decodes a P-256 or Ed25519 key from PKCS#8 in PEM (`BEGIN PRIVATE KEY`).
+    /// Decodes a P-256 or Ed25519 key from PKCS#8 PEM (`BEGIN PRIVATE KEY`).
     ///
     /// # Errors
     ///
@@ -129,7 +129,8 @@ impl SigningKey {
         &self.public
     }
 
-    /// Encodes the private key as PKCS#8 in PEM; `None` for a key of a host's signer.
+    /// Encodes the private key as PKCS#8 PEM; `None` for a key from
+    /// [`from_signer`](Self::from_signer).
     #[must_use]
     pub fn to_pkcs8_pem(&self) -> Option<PrivateKeyPem> {
         self.document.as_ref().map(|document| pkcs8::to_pem(document))

@@ -9,9 +9,9 @@ use crate::time::later;
 
 /// Signing keys of one issuer: the active key, the next key, and retired keys.
 ///
-/// A key is published before it signs, so that resource servers know it in time, and until the last
-/// token that it signed has expired. The host decides when to rotate and stores the private keys;
-/// this type reads no clock.
+/// Each key is published before it signs, so that resource servers fetch it in time, and stays
+/// published until its last token has expired. The host decides the time of a rotation and stores
+/// the private keys; this type reads no clock.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -65,8 +65,7 @@ impl SigningKeys {
     }
 
     /// Rotates at `now`: the next key becomes active, and the previous one stays published for
-    /// `longest_life`, the maximum lifetime of its tokens. Without a next key nothing changes,
-    /// because resource servers would not know a new key.
+    /// `longest_life`, the maximum lifetime of its tokens. Without a next key nothing changes.
     pub fn rotate(mut self, now: SystemTime, longest_life: Duration) -> Self {
         self.retired.retain(|(_, until)| now < *until);
         if let Some(next) = self.next.take() {
@@ -83,8 +82,9 @@ impl SigningKeys {
         &self.active
     }
 
-    /// Returns the JWKS to publish at `now`, with the active key first. Of two keys with one `kid`,
-    /// which a server's configuration refuses, the first counts.
+    /// Returns the JWKS to publish at `now`, with the active key first. If two keys have the same
+    /// `kid`, the set has the first; [`build`](crate::server::AuthorizationServerBuilder::build)
+    /// refuses such keys.
     #[must_use]
     pub fn published_keys(&self, now: SystemTime) -> KeySet {
         KeySet::first_of_each_name(self.public_keys(|until| now < until))

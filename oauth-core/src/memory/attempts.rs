@@ -15,17 +15,16 @@ const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99_999);
 
 /// Attempt store in memory. Capacity: 100,000 keys by default.
 ///
-/// When it is full, it evicts the forgotten tallies; if these are less than an eighth of the
-/// capacity, it evicts those with the fewest attempts, unlocked ones first. So a flood of new keys
-/// evicts keys that were used as little.
+/// A full store evicts forgotten tallies. If these are less than an eighth of the capacity, it
+/// evicts further tallies up to that number: those without a running wait first, then those with
+/// the fewest attempts. A flood of new keys therefore evicts keys with few attempts.
 ///
 /// # Security
 ///
-/// - Use a separate store for each kind of attempt. Attempts at client secrets are cheap for an
-///   attacker, attempts at passwords are not: in a shared store a flood of the former evicts the
-///   latter.
-/// - Each process counts alone: behind three processes there are three times as many attempts. The
-///   examples `host-store-sqlite` and `host-store-postgres` count for all.
+/// - Use a separate store for each kind of attempt. In a shared store a flood of cheap attempts at
+///   client secrets evicts the counts of passwords.
+/// - Each process counts alone: three processes admit three times as many attempts. The stores of
+///   the examples `host-store-sqlite` and `host-store-postgres` count for all processes.
 #[derive(Debug)]
 pub struct MemoryAttempts {
     tallies: Mutex<HashMap<AttemptKey, Tally>>,

@@ -1,8 +1,8 @@
 //! Stores in the memory of one process: for tests and development, and as reference
 //! implementations.
 //!
-//! Each method holds one lock for its whole step. Nothing survives the process. Records stay until
-//! a purge method is called; only attempts have a capacity.
+//! Each method holds one lock for its whole step. The records are lost when the process ends. They
+//! stay until the host calls a purge method; only the store of attempts has a capacity.
 
 mod attempts;
 mod clients;

@@ -13,8 +13,8 @@ use crate::store::{ReplayStore, SpendOutcome};
 ///
 /// # Security
 ///
-/// After a restart it is empty: an assertion that was accepted before can be replayed until it
-/// expires.
+/// The store is empty after a restart: assertions and proofs that were accepted before can then be
+/// replayed until they expire.
 #[derive(Debug, Default)]
 pub struct MemoryReplays {
     ends: Mutex<HashMap<TokenHash, SystemTime>>,

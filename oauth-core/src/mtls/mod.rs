@@ -2,11 +2,11 @@
 //! client authentication by certificate.
 //!
 //! The host terminates TLS and puts the [`ClientCertificate`] of the connection into the extensions
-//! of the requests that it passes on. This crate never reads it from a header. The [authorization
-//! server](crate::server) binds tokens to it, for clients that are [registered for
-//! it](crate::store::SenderConstraint::MutualTls), and
-//! [authenticates](crate::store::RegisteredClient::tls) clients by it. The [resource
-//! server](crate::resource) requires it for bound tokens.
+//! of each request. This crate never reads a certificate from a header. The [authorization
+//! server](crate::server) [authenticates](crate::store::RegisteredClient::tls) clients by the
+//! certificate, and binds the tokens of clients that are [registered for
+//! it](crate::store::SenderConstraint::MutualTls). The [resource server](crate::resource) requires
+//! the certificate for bound tokens.
 //!
 //! | method | trust | sufficient for |
 //! |---|---|---|
@@ -32,8 +32,8 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 ///
 /// # Security
 ///
-/// Only the component that terminates TLS knows it. Never create it from a header, unless the
-/// header is from a proxy of the host that removes such headers from incoming requests.
+/// Take it from the TLS connection. Take it from a header only behind the host's own proxy, if the
+/// proxy removes this header from incoming requests.
 ///
 /// ```
 /// use oauth_core::mtls::{CertificateName, ClientCertificate};
@@ -59,8 +59,8 @@ pub struct ClientCertificate {
 }
 
 impl ClientCertificate {
-    /// Creates a certificate from its DER bytes. Its content is unverified, as if its holder had
-    /// signed it.
+    /// Creates a certificate from its DER bytes. Its content is unverified, like that of a
+    /// self-signed certificate.
     #[must_use]
     pub fn from_der(der: &[u8]) -> Self {
         Self {
@@ -73,9 +73,9 @@ impl ClientCertificate {
     ///
     /// # Security
     ///
-    /// Only for a certificate whose chain the TLS library verified for this connection, for client
-    /// authentication, up to a CA that the host trusts to name clients. A certificate that the
-    /// library was configured to let pass does not qualify.
+    /// Call it only if the TLS library verified the chain for client authentication on this
+    /// connection, up to a CA that the host trusts to name clients. A library that is configured to
+    /// accept any certificate has verified nothing.
     #[must_use]
     pub fn with_verified_names(mut self, names: impl IntoIterator<Item = CertificateName>) -> Self {
         self.names = Some(names.into_iter().collect());

@@ -10,12 +10,12 @@ use super::distinguished_name;
 #[error("not a certificate name of this kind")]
 pub struct InvalidCertificateName;
 
-/// A name in a certificate and its field, with which a `tls_client_auth` client is registered, [RFC
-/// 8705 §2.1.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.1.2).
+/// Registered certificate name of a `tls_client_auth` client, with the field of the certificate
+/// that has it, [RFC 8705 §2.1.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.1.2).
 ///
-/// A client is registered with exactly one name. Two names are equal only in the same field and as
-/// a whole: no wildcards, no partial matches. It is serialized as the corresponding member of the
-/// client metadata.
+/// A client is registered with exactly one name. Two names are equal only if field and whole text
+/// are equal: no wildcards, no partial matches. The name is serialized as the corresponding member
+/// of the client metadata.
 ///
 /// ```
 /// use oauth_core::mtls::CertificateName;

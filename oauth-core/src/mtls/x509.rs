@@ -26,13 +26,14 @@ impl ClientCertificate {
     ///
     /// # Errors
     ///
-    /// [`UnreadableCertificate`] when `x509-cert` cannot parse it, or when it has two lists of
-    /// alternative names. Then pass no certificate on, or use [`from_der`](Self::from_der).
+    /// [`UnreadableCertificate`] when `x509-cert` cannot parse the certificate, or the certificate
+    /// has two lists of alternative names. The host then adds no certificate to the request, or
+    /// uses [`from_der`](Self::from_der).
     ///
     /// # Security
     ///
-    /// It verifies nothing. Use it only for a certificate whose chain was verified, as described at
-    /// [`with_verified_names`](Self::with_verified_names).
+    /// This function verifies nothing. The TLS library must have verified the chain, as described
+    /// at [`with_verified_names`](Self::with_verified_names).
     pub fn from_verified_der(der: &[u8]) -> Result<Self, UnreadableCertificate> {
         let names = names(der).ok_or(UnreadableCertificate)?;
         Ok(Self::from_der(der).with_verified_names(names))

@@ -89,9 +89,10 @@ impl AuthenticatedToken {
         self.granted.terms.confirmation
     }
 
-    /// Returns headers to add to the response, whatever its status. They are empty, or hand out a
-    /// [nonce](Self::dpop_nonce): then they forbid caching and expose the nonce to browser scripts.
-    /// Replace an existing `Cache-Control`; append to an existing `Access-Control-Expose-Headers`.
+    /// Returns headers to add to the response of any status. If the response carries a
+    /// [nonce](Self::dpop_nonce), they are `DPoP-Nonce`, `Cache-Control` and
+    /// `Access-Control-Expose-Headers`; otherwise they are empty. Replace an existing
+    /// `Cache-Control`; append to an existing `Access-Control-Expose-Headers`.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -105,9 +106,9 @@ impl AuthenticatedToken {
     }
 
     /// Returns the value of the response header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER), for
-    /// hosts that do not use [`headers`](Self::headers). It is set when the nonce that the caller
-    /// used will soon expire. That response must not be cached, or caches would hand out expired
-    /// nonces ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
+    /// hosts that do not use [`headers`](Self::headers). It is set when the nonce of the request
+    /// will soon expire. Forbid caching of this response, because a cache would send an expired
+    /// nonce later ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
     #[must_use]
     pub fn dpop_nonce(&self) -> Option<&HeaderValue> {
         self.nonce.as_ref()
@@ -119,8 +120,8 @@ impl AuthenticatedToken {
         &self.granted.token_id
     }
 
-    /// Returns the expiry of the token. A long-lived operation such as a subscription must end
-    /// then.
+    /// Returns the expiry of the token. The host must end long operations, such as a subscription,
+    /// at this instant.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         self.granted.terms.expires_at
@@ -145,7 +146,7 @@ impl AuthenticatedToken {
         }
     }
 
-    /// Requires several scopes at once, so that a client without two of them is refused only once.
+    /// Requires several scopes at once. The challenge then names all of them.
     ///
     /// # Errors
     ///

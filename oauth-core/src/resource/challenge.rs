@@ -124,8 +124,9 @@ impl Challenge {
         }
     }
 
-    /// Returns the error code; `None` for a request without credentials ([RFC 6750
-    /// §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)).
+    /// Returns the error code; `None` for a request without a token ([RFC 6750
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)), and if the token could not be
+    /// checked.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         match self.reason {
@@ -138,9 +139,9 @@ impl Challenge {
         }
     }
 
-    /// Returns the values of `WWW-Authenticate`, one per challenge. A request with an accepted
-    /// scheme gets that of its scheme; a request without one, or with `Bearer`, gets all accepted
-    /// schemes. Empty if no token would help.
+    /// Returns the values of `WWW-Authenticate`, one per scheme. A request with the scheme `DPoP`
+    /// gets the challenge for `DPoP`; other requests get one for each accepted scheme. Empty if the
+    /// token could not be checked.
     #[must_use]
     pub fn www_authenticate(&self) -> Vec<HeaderValue> {
         let wanted = match &self.reason {
@@ -152,8 +153,12 @@ impl Challenge {
         self.realm.challenges(self.scheme, self.code(), wanted)
     }
 
-    /// Returns the response headers: `WWW-Authenticate`, `Cache-Control`, and `DPoP-Nonce` and
-    /// `Retry-After` if they apply.
+    /// Returns the response headers:
+    ///
+    /// - `WWW-Authenticate` and `Cache-Control: no-store`;
+    /// - `DPoP-Nonce`, if the proof needs a nonce;
+    /// - `Access-Control-Expose-Headers`, if the API accepts DPoP;
+    /// - `Retry-After` of five seconds, with 503.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -175,7 +180,7 @@ impl Challenge {
         headers
     }
 
-    /// Builds a response without a body that must not be cached.
+    /// Builds a response without a body, with `Cache-Control: no-store`.
     #[must_use]
     pub fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());

@@ -15,8 +15,8 @@ use crate::vocabulary::Scopes;
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 impl ResourceServer {
-    /// Publishes the [metadata](Self::metadata) with these scopes, and names their URL in each
-    /// challenge.
+    /// Publishes the [metadata](Self::metadata) with these scopes, and adds the URL of the metadata
+    /// to each challenge.
     ///
     /// Without effect if the audience is not a URL.
     #[must_use]
@@ -33,8 +33,8 @@ impl ResourceServer {
     }
 
     /// Returns the path of the metadata: mount [`metadata`](Self::metadata) there. `None` if the
-    /// audience is not a URL. A query of the audience is not part of the path; clients send it with
-    /// the request.
+    /// audience is not a URL. If the audience has a query, it is not part of the path: clients send
+    /// it with the request.
     #[must_use]
     pub fn metadata_path(&self) -> Option<String> {
         self.place().map(|(_, path)| path)

@@ -97,9 +97,8 @@ const CAPACITY: usize = 10_000;
 
 /// Verifier of the access tokens of one issuer, for one API.
 ///
-/// Cheap to clone; clones share keys and caches. A JWT whose signature was verified is cached until
-/// it expires or the keys change; presenting it again costs one hash. Expiry and binding are
-/// checked for each request.
+/// Cheap to clone; clones share keys and caches. A verified JWT is cached until it expires or the
+/// keys change; the next request with it costs one hash. Each request checks expiry and binding.
 #[derive(Clone)]
 pub struct ResourceServer {
     policy: AccessTokenPolicy,
@@ -145,8 +144,8 @@ impl ResourceServer {
         }
     }
 
-    /// Sets the tolerated clock difference between issuer and API. Default: five seconds, at most a
-    /// minute.
+    /// Sets the tolerated clock difference between issuer and API. Default: five seconds. Longer
+    /// values are reduced to one minute.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.policy = self.policy.with_leeway(leeway);
@@ -154,9 +153,9 @@ impl ResourceServer {
         self
     }
 
-    /// Sets the capacity of the cache of verified JWTs. Default: 10,000, which may take about ten
-    /// megabytes; 0 disables the cache. The cache starts empty and is no longer shared with
-    /// existing clones.
+    /// Sets the capacity of the cache of verified JWTs. Default: 10,000 tokens, which take up to
+    /// about ten megabytes. Less than 2 disables the cache. The cache starts empty and is not
+    /// shared with existing clones.
     #[must_use]
     pub fn with_cache(mut self, capacity: usize) -> Self {
         self.verified = Arc::new(VerifiedTokens::new(capacity));
@@ -171,8 +170,8 @@ impl ResourceServer {
         self
     }
 
-    /// Validates opaque tokens by introspection (RFC 7662). Without a key set, all tokens are
-    /// introspected.
+    /// Validates opaque tokens by introspection (RFC 7662). If the pinned key set is empty, all
+    /// tokens are introspected.
     #[must_use]
     pub fn with_introspection(mut self, introspection: Introspection) -> Self {
         self.introspection = Some(introspection);
@@ -180,8 +179,8 @@ impl ResourceServer {
     }
 
     /// Accepts DPoP-bound tokens with a proof ([RFC 9449
-    /// §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), besides bearer tokens. `url` is the
-    /// public base URL of the API: the proof of a request must be for this URL with the path of the
+    /// §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)), in addition to bearer tokens. `url`
+    /// is the public base URL of the API: each proof must name this URL with the path of the
     /// request. `replays` is the store for replay detection.
     #[must_use]
     pub fn with_dpop(mut self, url: Htu, replays: impl ReplayStore + 'static) -> Self {
@@ -192,12 +191,13 @@ impl ResourceServer {
         self.with_schemes_on_offer()
     }
 
-    /// Requires a nonce of this API in each DPoP proof, so that proofs cannot be made in advance.
+    /// Requires a nonce of this API in each DPoP proof, so that a client cannot make proofs in
+    /// advance. Without [`with_dpop`](Self::with_dpop) it has no effect.
     ///
     /// # Performance
     ///
     /// Clients keep one nonce per origin. If the authorization server and the API share an origin,
-    /// a client that alternates between them needs an additional request each time.
+    /// a client that alternates between them needs an additional request at each change.
     #[must_use]
     pub fn with_dpop_nonces(mut self, key: &NonceKey) -> Self {
         let nonces = Nonces::of_resource_server(key, self.policy.audience());
@@ -212,17 +212,20 @@ impl ResourceServer {
     /// - A certificate-bound token needs the [`ClientCertificate`] of the connection in the
     ///   extensions of the request ([RFC 8705
     ///   §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)).
-    /// - The path of the URI must be the one that the client requested, before a router or proxy
-    ///   strips a part: a DPoP proof is for that path.
+    /// - The URI must have the path that the client requested, before a router or proxy strips a
+    ///   part, because a DPoP proof names that path.
     /// - The host adds the [`headers`](AuthenticatedToken::headers) of the caller to the response.
     ///
     /// A bearer JWT of a known key is verified without waiting.
     ///
     /// # Errors
     ///
-    /// A [`Challenge`], which the host returns as its response. 400 and 401: no token, more than
-    /// one, one in the query, one of more than 16 KiB, an invalid one, or a bound one without
-    /// proof. 503: the issuer, its JWKS or the replay store cannot be reached.
+    /// A [`Challenge`], which the host returns as its response:
+    ///
+    /// - 400: several tokens, a token in the query, or a malformed token, for example one of more
+    ///   than 16 KiB.
+    /// - 401: no token, an invalid token, or a bound token without a valid proof or certificate.
+    /// - 503: the issuer, its JWKS or the replay store cannot be reached.
     ///
     /// # Security
     ///

@@ -29,8 +29,8 @@ impl RequiredPossession {
 }
 
 impl ResourceServer {
-    /// Refuses tokens without this binding. The [metadata](Self::metadata) and the challenges name
-    /// only the accepted schemes.
+    /// Refuses tokens without this binding. The [metadata](Self::metadata) and the challenges then
+    /// name only the accepted schemes.
     ///
     /// [`RequiredPossession::Key`] needs [`with_dpop`](Self::with_dpop); without it all tokens are
     /// refused. For certificates the host puts a

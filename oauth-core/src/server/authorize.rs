@@ -82,13 +82,13 @@ impl From<Broken> for Refusal {
 impl AuthorizationServer {
     /// Serves the authorization endpoint, `GET /authorize` and `POST /authorize`.
     ///
-    /// A request that passes all checks is stored as an interaction. The request says nothing
-    /// reliable about the user; the host's pages authenticate the user.
+    /// A request that passes all checks is stored as an interaction for ten minutes. The host's
+    /// pages then authenticate the user.
     ///
     /// # Security
     ///
-    /// A wrong `client_id` or `redirect_uri` is answered by a page with status 400 and never by a
-    /// redirect, because the URI may belong to an attacker.
+    /// If `client_id` or `redirect_uri` is wrong, the response is an error page with status 400 and
+    /// never a redirect, because the URI may belong to an attacker.
     pub async fn authorize(&self, request: Request<Bytes>) -> Authorize {
         match self.checked(&request).await {
             Ok(checked) => match self.begin(checked).await {

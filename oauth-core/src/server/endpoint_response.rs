@@ -12,7 +12,7 @@ use crate::ports::{StoreError, StoreErrorKind};
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::ClientId;
 
-/// Response of an endpoint, with the events and the failure for the host.
+/// Response of an endpoint, with the events and the underlying failure for the host.
 ///
 /// `Debug` shows only the status of the response, because its headers and body may hold codes and
 /// tokens.

@@ -22,9 +22,9 @@ use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
 ///
 /// # Security
 ///
-/// The id is in a URL, which others may see. The browser secret prevents that a person who saw the
-/// URL completes the interaction, and that a user is led to complete an attacker's interaction. Set
-/// the cookie `HttpOnly`, `Secure` and `SameSite=Lax`, for ten minutes.
+/// The id is in a URL, which other persons may see. The browser secret prevents two attacks: an
+/// attacker completes the interaction of another user, or lures a user into completing the
+/// attacker's interaction. Set the cookie `HttpOnly`, `Secure` and `SameSite=Lax`, for ten minutes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Interaction {
@@ -38,7 +38,7 @@ pub struct Interaction {
     pub events: Vec<AuthEvent>,
 }
 
-/// Secret that binds an interaction to the browser that began it: 256 random bits, for a cookie.
+/// Secret that binds an interaction to its browser: 256 random bits, for a cookie.
 #[derive(Clone)]
 pub struct BrowserSecret(Zeroizing<String>);
 
@@ -74,7 +74,7 @@ pub struct InteractionDetails {
     pub scopes: Scopes,
     /// Requested resource servers; when empty, all of the authorization server's.
     pub resources: Vec<Audience>,
-    /// Pages that must be shown, whatever the host remembers.
+    /// Pages that the host must show, even if it could skip them.
     pub prompts: BTreeSet<Prompt>,
     /// Earliest acceptable authentication of the user, from `max_age` and `prompt=login`.
     /// [`resume`](AuthorizationServer::resume) refuses an older one, so the page must authenticate
@@ -128,8 +128,8 @@ impl AuthorizationServer {
         }
     }
 
-    /// Returns the details of an interaction for its page; `id` from its URL, `browser` from the
-    /// cookie.
+    /// Returns the details of an interaction for its page. `id` is from the URL of the page,
+    /// `browser` from the cookie.
     ///
     /// Returns `None` if the interaction does not exist, has expired, or belongs to another
     /// browser.

@@ -62,8 +62,8 @@ impl AuthorizationServer {
     /// Serves token introspection, `POST /oauth/introspect`.
     ///
     /// The caller must be a confidential client. It sees access tokens for one of its audiences,
-    /// and tokens that were issued to it. For all other tokens the response is that for an unknown
-    /// token: `{"active":false}`.
+    /// and tokens that were issued to it. For all other tokens, known or unknown, the response is
+    /// `{"active":false}`.
     pub async fn introspect(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.introspect_token(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),

@@ -33,11 +33,12 @@ impl AuthorizationServer {
     /// Serves pushed authorization requests, `POST /par`. The request is stored for 60 seconds
     /// under an unguessable `request_uri`.
     ///
-    /// The client authenticates as at the token endpoint, and its request is checked as by
-    /// [`authorize`](Self::authorize). The browser then sends only `client_id` and `request_uri` to
-    /// `/authorize`; its other parameters are ignored. The first interaction that is completed uses
-    /// the pushed request up. If the request has a DPoP proof, the code is bound to its key ([RFC
-    /// 9449 §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
+    /// The client authenticates as at the token endpoint, and the server checks the request as
+    /// [`authorize`](Self::authorize) does. The browser then sends only `client_id` and
+    /// `request_uri` to `/authorize`; the server ignores other parameters. The first completed
+    /// interaction also completes the pushed request, which then starts no other. If the request
+    /// has a DPoP proof, the code is bound to its key ([RFC 9449
+    /// §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
     pub async fn par(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.push(&request).await {
             Ok((response, event)) => EndpointResponse::new(response, vec![event]),

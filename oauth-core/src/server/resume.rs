@@ -35,8 +35,8 @@ pub struct Authentication {
     /// User. The identifier must never be reassigned to another person, and must not equal a client
     /// identifier.
     pub subject: Subject,
-    /// Instant of the user's authentication, as exact as known. Truncated to seconds it may appear
-    /// to be before the request, and be refused.
+    /// Instant of the user's authentication. Do not truncate it: an instant truncated to seconds
+    /// may be before the request, and `prompt=login` then refuses it.
     pub auth_time: SystemTime,
     /// Email address of the user, if known.
     pub email: Option<String>,
@@ -83,9 +83,9 @@ impl Authentication {
         self
     }
 
-    /// Revokes the grant when this session is ended, by signing out here or everywhere, also after
-    /// the session timed out. A timeout alone revokes only a code that was not redeemed yet: a
-    /// client can continue to refresh.
+    /// Revokes the grant when the user signs out of this session or everywhere, even if the session
+    /// has timed out before. A timeout alone only invalidates a code that was not redeemed yet:
+    /// clients can continue to refresh.
     ///
     /// The token store must also be the [session store](crate::store::SessionStore).
     #[must_use]
@@ -109,21 +109,20 @@ impl AuthorizationServer {
     /// Completes an interaction with the user's decision, and redirects the browser to the client
     /// with a code or an error.
     ///
-    /// `method` is the method of the request that the response answers: the status is 303 after a
-    /// POST and 302 after a GET.
+    /// `method` is the method of the current request: the status is 303 after a POST, otherwise
+    /// 302.
     ///
-    /// - An interaction is completed once. If it is unknown, expired, or another browser's, the
-    ///   response is an error page; also if its pushed request was completed by another
-    ///   interaction.
+    /// - An interaction is completed once. The response is an error page if the interaction is
+    ///   unknown, expired or another browser's, or if another interaction completed its pushed
+    ///   request.
     /// - If the user authenticated before
     ///   [`signed_in_since`](super::InteractionDetails::signed_in_since), the client gets
     ///   `login_required`.
     ///
     /// # Security
     ///
-    /// Call it only for a request that carries the cookie, and for a user whom the host
-    /// authenticated in this browser. Protect the form of the page against cross-site request
-    /// forgery.
+    /// Call it only for a request with the cookie, and for a user that the host authenticated in
+    /// this browser. Protect the form of the page against cross-site request forgery.
     pub async fn resume(
         &self,
         method: &Method,

@@ -18,8 +18,9 @@ use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
 impl AuthorizationServer {
     /// Serves token revocation, `POST /oauth/revoke`: 200 for any token, known or not.
     ///
-    /// - A refresh token, also a rotated one, revokes its whole family with all its access tokens.
-    /// - An access token is revoked alone.
+    /// - For a refresh token, even a rotated one, the server revokes the whole family with all its
+    ///   access tokens.
+    /// - For an access token, the server revokes only this token.
     /// - A client can revoke only its own tokens. For another client's token the response is the
     ///   same, and the token stays valid.
     pub async fn revoke(&self, request: Request<Bytes>) -> EndpointResponse {

@@ -34,13 +34,13 @@ struct UserInfo<'a> {
 
 impl AuthorizationServer {
     /// Serves the UserInfo endpoint, `GET`, `HEAD` and `POST /userinfo`: claims about the user of
-    /// an access token with the scope `openid`, as the host knew them at the sign-in. The host
-    /// sends the response to a `HEAD` without its body.
+    /// an access token with the scope `openid`. The claims are those that the host set at the
+    /// sign-in. The response to a `HEAD` has a body, which the host omits.
     ///
     /// The token is in the `Authorization` header, or in `access_token` of a `POST` form ([RFC 6750
-    /// §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), never in the query. It is refused if
-    /// it has expired, if it, its family or its session was revoked, or if its client was deleted.
-    /// Refusals are the challenges of [RFC 6750
+    /// §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), never in the query. The server
+    /// refuses it if it has expired, if it or its family was revoked (also by the end of its
+    /// session), or if its client was deleted. Refusals are the challenges of [RFC 6750
     /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). A DPoP-bound token needs a proof
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
     pub async fn userinfo(&self, request: Request<Bytes>) -> EndpointResponse {

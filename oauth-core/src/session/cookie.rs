@@ -14,7 +14,7 @@ pub struct InvalidCookie;
 /// Session cookie, [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265).
 ///
 /// It is always `HttpOnly` and `SameSite=Lax`. By default its name has the prefix `__Host-`:
-/// browsers send it only to this host, and neither another host nor plain HTTP can set it. With a
+/// browsers send the cookie only to this host, and other hosts and plain HTTP cannot set it. With a
 /// domain or a path the prefix is `__Secure-`.
 ///
 /// ```
@@ -85,7 +85,8 @@ impl SessionCookie {
         })
     }
 
-    /// Restricts the cookie to URLs below this path. Other pages of the host can still obtain it.
+    /// Restricts the cookie to URLs below this path. This is no protection against other pages of
+    /// the host.
     ///
     /// # Errors
     ///
@@ -103,12 +104,13 @@ impl SessionCookie {
         })
     }
 
-    /// Allows the cookie over plain HTTP: without `Secure` and prefix, which browsers refuse there.
+    /// Allows the cookie over plain HTTP: it has neither `Secure` nor a prefix, which browsers
+    /// refuse there.
     ///
     /// # Security
     ///
-    /// Only for development on a loopback address: on a network the cookie can be read and set by
-    /// others.
+    /// Only for development on a loopback address: on a network an attacker can read and set the
+    /// cookie.
     #[must_use]
     pub fn danger_over_plain_http(self) -> Self {
         Self {
@@ -136,8 +138,8 @@ impl SessionCookie {
         self.written("", 0)
     }
 
-    /// Reads the secret from the `Cookie` header. `None` if there is none, or if there are two
-    /// different ones, one of which may be an attacker's.
+    /// Reads the secret from the `Cookie` header. `None` if the cookie is missing or malformed, or
+    /// occurs with two different values, one of which may be an attacker's.
     #[must_use]
     pub fn read(&self, headers: &HeaderMap) -> Option<SessionSecret> {
         let mut found = None;

@@ -1,8 +1,8 @@
 //! Browser sessions: sign-in, sign-out, cookies, timeouts, sign-out everywhere and password resets.
 //!
 //! The cookie holds a secret of 256 random bits; the store keeps its hash with the record.
-//! [`Sessions`] has the operations of a host. Below it are pure functions: the [state
-//! table](SessionState::after) and [`SessionRecord`](crate::store::SessionRecord).
+//! [`Sessions`] has the operations that a host calls. It uses pure functions: the [state
+//! table](SessionState::after) and those of [`SessionRecord`](crate::store::SessionRecord).
 //!
 //! # Security
 //!

@@ -17,16 +17,16 @@ use crate::vocabulary::Subject;
 const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 impl Sessions {
-    /// Issues a reset token for `subject`, to be sent to the user's address. It is valid once, for
-    /// 15 minutes. Earlier reset tokens of the user become invalid.
+    /// Issues a reset token for `subject`, which the host sends to the user's address. The token is
+    /// valid once, for 15 minutes. Earlier reset tokens of the user become invalid.
     ///
-    /// `address` is the address that was entered, and `subject` its user, or `None` for an unknown
-    /// address. For `None` the method does the same work and returns `None`. Give the same response
-    /// in both cases, and send the message afterwards.
+    /// `address` is the address that the visitor entered, and `subject` its user, or `None` for an
+    /// unknown address. For an unknown address the method does the same work and returns `None`.
+    /// The host gives the same response in both cases and sends the message afterwards.
     ///
     /// [`with_reset_limit`](Self::with_reset_limit) limits the messages per address. Beyond the
     /// limit the method does the same work and returns `None`, and the last token stays valid. The
-    /// host limits the requests per peer.
+    /// host must limit the requests per source itself.
     ///
     /// # Errors
     ///
@@ -60,8 +60,8 @@ impl Sessions {
         Ok(subject.map(|_| token))
     }
 
-    /// Returns the user whose password a token can set now, for the page that asks for the new
-    /// password. The token is not used up.
+    /// Returns the user of a valid token, for the page with the form for the new password. The
+    /// token stays valid.
     ///
     /// # Errors
     ///
@@ -74,14 +74,14 @@ impl Sessions {
             .and_then(|record| record.subject))
     }
 
-    /// Uses up the token and ends all sessions and tokens of its user. The host then sets the
-    /// password. The page distinguishes only [`Redeemed`](ResetOutcome::Redeemed) from all other
-    /// outcomes.
+    /// Redeems the token and ends all sessions and tokens of its user. After
+    /// [`Redeemed`](ResetOutcome::Redeemed) the host sets the password. The page shows the same
+    /// error for all other outcomes.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The token may be used up then, and the user
-    /// requests another.
+    /// [`StoreError`] when the store cannot answer. The token may be redeemed then; the user
+    /// requests another one.
     pub async fn redeem_reset(&self, token: &PasswordResetToken) -> Result<ResetOutcome, StoreError> {
         let outcome = self
             .store

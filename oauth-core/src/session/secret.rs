@@ -78,9 +78,9 @@ impl SessionSecret {
     /// It is derived from the secret: nothing is stored, it changes with the secret, and it does
     /// not reveal the secret.
     ///
-    /// A sign-in form needs one before there is a session: [`generate`](Self::generate) a secret,
-    /// put it in the [cookie](super::SessionCookie), and store no session under it. Signing in
-    /// replaces it.
+    /// A sign-in form needs a token before the session exists: [`generate`](Self::generate) a
+    /// secret, put it in the [cookie](super::SessionCookie), and store no session under it. The
+    /// sign-in replaces it.
     ///
     /// ```
     /// use oauth_core::{ports::OsEntropy, session::SessionSecret};

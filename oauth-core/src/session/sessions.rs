@@ -77,7 +77,7 @@ impl Sessions {
         }
     }
 
-    /// Sets a callback for events. It is called after each operation.
+    /// Sets a callback for events, called after each operation that has one.
     #[must_use]
     pub fn with_events(self, events: impl Fn(AuthEvent) + Send + Sync + 'static) -> Self {
         Self {
@@ -108,10 +108,10 @@ impl Sessions {
         &self.cookie
     }
 
-    /// Starts a session under a new secret for `subject`, whom the host has just authenticated. It
-    /// ends the session that the browser had, with its grants. Grants of a session that timed out
-    /// stay valid, because the user did not sign out. `label`, for example the `User-Agent`, is
-    /// truncated to 256 characters.
+    /// Starts a session under a new secret for `subject`, after the host has authenticated this
+    /// user. Ends the previous session of the browser and revokes its grants. If the previous
+    /// session has timed out, its grants stay valid, because the user did not sign out. `label`,
+    /// for example the `User-Agent`, is truncated to 256 characters.
     ///
     /// # Errors
     ///
@@ -139,13 +139,13 @@ impl Sessions {
         }
     }
 
-    /// Signs `subject` in again, whom the host has just authenticated. If the browser has a session
-    /// of the same user, it continues under a new secret with a new `auth_time`; its grants stay,
-    /// and its absolute timeout does not move. Otherwise a new session starts as in
+    /// Signs `subject` in again, after the host has authenticated this user again. An active
+    /// session of the same user continues under a new secret with a new `auth_time`; grants, label
+    /// and absolute timeout do not change. Otherwise this method does the same as
     /// [`sign_in`](Self::sign_in).
     ///
-    /// Use it for clients that require a new authentication by `prompt=login` or `max_age`: other
-    /// clients stay signed in.
+    /// Use it when a client requires a new authentication by `prompt=login` or `max_age`, so that
+    /// other clients stay signed in.
     ///
     /// # Errors
     ///
@@ -153,7 +153,8 @@ impl Sessions {
     ///
     /// # Security
     ///
-    /// The old secret no longer authenticates. Grants that were made with it meanwhile stay valid.
+    /// The old secret no longer authenticates. Grants that were given under the old secret stay
+    /// valid.
     pub async fn sign_in_again(
         &self,
         headers: &HeaderMap,
@@ -170,8 +171,8 @@ impl Sessions {
         self.sign_in(headers, subject, label).await
     }
 
-    /// Returns the session of the browser that sent these headers. It counts as a use of the
-    /// session; the store is written about once in a tenth of the idle timeout.
+    /// Returns the session of the browser that sent these headers, and records the use. The store
+    /// is written at most once per tenth of the idle timeout.
     ///
     /// # Errors
     ///
@@ -192,14 +193,14 @@ impl Sessions {
         Ok(Ok(session))
     }
 
-    /// Renews the secret of the browser's session when the user gains privileges. The old secret no
-    /// longer authenticates. When the user authenticates again, use
-    /// [`sign_in_again`](Self::sign_in_again), which includes this.
+    /// Renews the secret of the browser's session. Call it when the user gains privileges. The old
+    /// secret no longer authenticates. When the user authenticates again, call
+    /// [`sign_in_again`](Self::sign_in_again) instead, which also renews the secret.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The old secret may be invalid then, and the
-    /// user signs in again.
+    /// [`StoreError`] when the store cannot answer. The old secret may be invalid then; the user
+    /// must sign in again.
     pub async fn renew(&self, headers: &HeaderMap) -> Result<Result<NewSession, SignedOut>, StoreError> {
         let now = self.clock.now();
         let old = match self.find(headers, now).await? {
@@ -213,9 +214,11 @@ impl Sessions {
     }
 
     /// Ends the browser's session, if it has one, and revokes its grants. Returns the `Set-Cookie`
-    /// value that deletes the cookie. A concurrent renewal does not prevent it. For a session that
-    /// timed out the grants are still revoked, until the session is
-    /// [purged](SessionStore::purge_sessions) after its absolute timeout.
+    /// value that deletes the cookie.
+    ///
+    /// - A concurrent renewal does not prevent the end of the session.
+    /// - If the session has timed out, its grants are still revoked, until the store
+    ///   [purges](SessionStore::purge_sessions) the session after its absolute timeout.
     ///
     /// # Errors
     ///
@@ -234,8 +237,8 @@ impl Sessions {
         self.store.sessions_of(subject, self.clock.now()).await
     }
 
-    /// Ends a session of that list and revokes its grants. Returns `true` if it belongs to
-    /// `subject`.
+    /// Ends one session of [`list`](Self::list) and revokes its grants. Returns `false`, and
+    /// changes nothing, if `subject` has no active session `id`.
     ///
     /// # Errors
     ///
@@ -249,8 +252,8 @@ impl Sessions {
         }
     }
 
-    /// Signs `subject` out everywhere: ends all sessions, codes, token families and reset tokens,
-    /// except the session `keep` and its grants.
+    /// Signs `subject` out everywhere: ends all sessions, codes, token families and reset tokens of
+    /// this user, except the session `keep` and its grants.
     ///
     /// Call it with [`RevocationReason::PasswordChanged`] when the password is changed without a
     /// reset token.
@@ -261,9 +264,9 @@ impl Sessions {
     ///
     /// # Security
     ///
-    /// JWT access tokens that resource servers verify locally stay valid until they expire.
-    /// Introspection reports them as inactive at once; an `resource::Introspection` may have a
-    /// cached response for some seconds, as configured.
+    /// A JWT access token that a resource server verifies locally stays valid until it expires. The
+    /// introspection endpoint reports it as inactive at once; a `resource::Introspection` caches
+    /// the previous response for ten seconds by default.
     pub async fn sign_out_everywhere(
         &self,
         subject: &Subject,

@@ -24,14 +24,14 @@ pub struct NewSession {
     pub set_cookie: HeaderValue,
 }
 
-/// Reason for which a browser has no active session.
+/// Reason why a browser has no active session.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignedOut {
     /// The request has no session cookie, or a malformed one.
     #[error("no session cookie")]
     NoCookie,
-    /// No session has that secret: it was invented, was renewed, or its session was purged.
+    /// No session has this secret: it was never issued, it was renewed, or its session was purged.
     #[error("unknown session")]
     Unknown,
     /// The idle timeout has passed.

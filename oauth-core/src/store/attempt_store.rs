@@ -6,22 +6,20 @@ use async_trait::async_trait;
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy};
 use crate::ports::StoreError;
 
-/// Store of counted attempts at secrets and passwords, for the rate limits of
-/// [`attempts`](crate::attempts).
+/// Store of the attempt counts for the rate limits of [`attempts`](crate::attempts).
 ///
 /// # Contract
 ///
 /// In addition to the contract of the [module](super):
 ///
 /// - `admit` is one atomic step: concurrent callers together get no more admissions than the policy
-///   allows. [`AttemptPolicy::decide`] makes the decision; the store calls it with the row locked.
-/// - `standing` is ordered with `admit`: it takes the same path at the same speed. A read from a
-///   replica, or a read that overtakes concurrent counting, would reveal whether a guess was right
-///   while the key is locked out.
-/// - The memory that hostile keys can take is bounded. A full store evicts the tallies with the
-///   fewest attempts first, and evicts no locked tally while an unlocked one is left.
-/// - The store may forget tallies at a restart. It never refuses because of a tally that was
-///   forgotten or forgiven.
+///   allows. The store calls [`AttemptPolicy::decide`] while it holds the lock of the row.
+/// - `standing` reads the primary, takes about the same time as `admit`, and does not overtake a
+///   concurrent `admit`. Otherwise an attacker could learn during a lock-out if a guess was right.
+/// - Keys from attackers take bounded memory. A full store evicts the tallies with the fewest
+///   attempts first. It evicts no tally with a running wait while it has one without.
+/// - The store may lose tallies at a restart. A tally that is forgotten or forgiven never causes a
+///   refusal.
 #[async_trait]
 pub trait AttemptStore: Send + Sync {
     /// Counts one attempt and admits it, or refuses it without counting.
@@ -37,7 +35,7 @@ pub trait AttemptStore: Send + Sync {
         now: SystemTime,
     ) -> Result<Admission, StoreError>;
 
-    /// Checks without counting whether an attempt would be admitted.
+    /// Returns the admission of an attempt, without counting it.
     ///
     /// # Errors
     ///
@@ -54,8 +52,8 @@ pub trait AttemptStore: Send + Sync {
     /// Deletes the tallies that are [forgotten](crate::attempts::Tally::is_forgotten) and returns
     /// their number.
     ///
-    /// Call it on a timer. A store without a bound of its own grows until this call, because
-    /// clients choose the keys.
+    /// Call it on a timer: an unbounded store grows until this call, because clients choose the
+    /// keys.
     ///
     /// # Errors
     ///

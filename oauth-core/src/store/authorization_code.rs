@@ -10,8 +10,7 @@ use crate::session_state::SessionState;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
 
-/// Authorization that a user granted to a client. The code, its family and all tokens of the family
-/// carry it.
+/// Authorization of a client by a user. The records of the code and of its token family contain it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -28,8 +27,8 @@ pub struct Grant {
     pub audience: Vec<Audience>,
     /// Instant of the user's last authentication.
     pub auth_time: SystemTime,
-    /// Session in which the user granted, if revoking that session is to revoke the grant. A
-    /// session timeout does not revoke it.
+    /// Session of the sign-in; when the session is ended, the grant is revoked. A session timeout
+    /// does not revoke it. `None`: no session ends the grant.
     pub session: Option<SessionId>,
     /// `nonce` of the authorization request.
     pub nonce: Option<Nonce>,
@@ -57,8 +56,8 @@ impl Grant {
         }
     }
 
-    /// Returns `true` if the grant names no session, or if `session` is the named one and is active
-    /// at `now`. Pass `None` for a session that the store did not find.
+    /// Returns `true` if the grant names no session, or if `session` is the named session and
+    /// active at `now`. Pass `None` if the store did not find the session.
     #[must_use]
     pub fn is_session_active(&self, session: Option<&SessionRecord>, now: SystemTime) -> bool {
         self.session.is_none_or(|id| {
@@ -86,10 +85,10 @@ pub struct AuthorizationCodeRecord {
     pub redirect_uri: RedirectUri,
     /// S256 challenge that the client's verifier must match.
     pub code_challenge: CodeChallenge,
-    /// Thumbprint of the DPoP key that the client must prove to have, if the authorization request
-    /// named one.
+    /// Thumbprint of the DPoP key that the client must prove, if the authorization request named
+    /// one.
     pub dpop_jkt: Option<Thumbprint>,
-    /// Grant of the tokens that the code is redeemed for.
+    /// Grant of the tokens for which the client redeems the code.
     pub grant: Grant,
     /// Instant of issue.
     pub issued_at: SystemTime,
@@ -128,7 +127,7 @@ impl AuthorizationCodeRecord {
         }
     }
 
-    /// Sets the thumbprint of the DPoP key that the client must prove to have.
+    /// Sets the thumbprint of the DPoP key that the client must prove.
     #[must_use]
     pub fn with_dpop_jkt(self, dpop_jkt: Option<Thumbprint>) -> Self {
         Self { dpop_jkt, ..self }

@@ -14,8 +14,8 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 
 /// A registered client.
 ///
-/// Combinations that the rules forbid have no effect: a loopback redirect URI of a confidential
-/// client matches nothing, and a public client cannot use the client credentials grant.
+/// Forbidden combinations have no effect: a loopback redirect URI of a confidential client matches
+/// nothing, and a public client cannot use the client credentials grant.
 ///
 /// ```
 /// use oauth_core::secret::ClientSecret;
@@ -35,7 +35,7 @@ pub struct RegisteredClient {
     pub id: ClientId,
     /// Name of the client on consent pages.
     pub name: Option<String>,
-    /// Only authentication method that the client may use.
+    /// Authentication method of the client; all others are refused.
     pub authentication: ClientAuthentication,
     /// Redirect URIs to which a browser may be sent.
     pub redirect_uris: Vec<RegisteredRedirectUri>,
@@ -50,8 +50,8 @@ pub struct RegisteredClient {
     pub access_token_lifetime: Option<AccessTokenLifetime>,
     /// Lifetime of the client's refresh tokens; `None` uses that of the server.
     pub refresh_token_lifetime: Option<RefreshTokenLifetime>,
-    /// Required binding of the client's tokens. With `None` a token is bound to a key that the
-    /// client proves to have, and is a bearer token otherwise.
+    /// Required binding of the client's tokens. With `None` a token is bound to the DPoP key of the
+    /// request, if it has one, and otherwise a bearer token.
     pub sender_constraint: Option<SenderConstraint>,
     keeps_refresh_tokens: bool,
 }
@@ -154,8 +154,8 @@ impl RegisteredClient {
         self
     }
 
-    /// Sets the lifetime of the client's access tokens. JWTs live at most 15 minutes: for a longer
-    /// lifetime the lifetime of the server applies.
+    /// Sets the lifetime of the client's access tokens. If the tokens are JWTs and `lifetime`
+    /// exceeds 15 minutes, the lifetime of the server applies.
     #[must_use]
     pub const fn with_access_token_lifetime(mut self, lifetime: AccessTokenLifetime) -> Self {
         self.access_token_lifetime = Some(lifetime);
@@ -169,23 +169,23 @@ impl RegisteredClient {
         self
     }
 
-    /// Requires that all tokens of the client are bound to their sender in this way.
+    /// Requires this binding for all tokens of the client.
     #[must_use]
     pub const fn with_sender_constraint(mut self, constraint: SenderConstraint) -> Self {
         self.sender_constraint = Some(constraint);
         self
     }
 
-    /// Lets the client keep its refresh token instead of rotating it. A refresh then returns only
-    /// an access token, and the refresh token lives until its family expires, without an idle
-    /// timeout. FAPI 2.0 recommends this: a client that authenticates gains nothing from rotation,
-    /// and rotation fails when a response is lost.
+    /// Disables rotation for the client. A refresh then returns only an access token, and the
+    /// refresh token is valid until its family expires, without an idle timeout. FAPI 2.0
+    /// recommends this for clients that authenticate: rotation does not protect them further, and
+    /// fails when a response is lost.
     ///
     /// # Errors
     ///
     /// [`NotSenderConstrained`] for a public client, and for a client without a [sender
-    /// constraint](Self::with_sender_constraint): a stolen bearer refresh token is detected only by
-    /// rotation.
+    /// constraint](Self::with_sender_constraint): for these, only rotation detects a stolen refresh
+    /// token.
     pub fn with_kept_refresh_tokens(mut self) -> Result<Self, NotSenderConstrained> {
         self.keeps_refresh_tokens = true;
         if self.rotates_refresh_tokens() {
@@ -274,7 +274,7 @@ pub enum ClientAuthentication {
     /// `tls_client_auth`: a CA-issued certificate with this name, [RFC 8705
     /// §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1).
     Tls(CertificateName),
-    /// `self_signed_tls_client_auth`: exactly this certificate, whatever its issuer, [RFC 8705
+    /// `self_signed_tls_client_auth`: a registered certificate, from any issuer, [RFC 8705
     /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
     SelfSignedTls(RegisteredCertificates),
 }
@@ -334,7 +334,7 @@ impl GrantType {
 ///
 /// # Contract
 ///
-/// - A client that was put is returned complete by every later lookup.
+/// - Every lookup after `put_client` returns the complete record.
 /// - Client identifiers are compared byte for byte, without case folding or trimming.
 #[async_trait]
 pub trait ClientStore: Send + Sync {

@@ -7,8 +7,8 @@ use crate::vocabulary::Thumbprint;
 /// Certificate of a `self_signed_tls_client_auth` client and, during a rotation, the previous one:
 /// [RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
 ///
-/// Only the bytes of the certificate are compared; its fields, validity dates included, are
-/// ignored. It is accepted as long as it is registered.
+/// The server compares only the thumbprint of the certificate and ignores its fields, with the
+/// validity dates. A certificate is accepted while it is registered.
 ///
 /// ```
 /// use oauth_core::mtls::ClientCertificate;

@@ -33,12 +33,12 @@ pub struct ClientKeys {
 }
 
 impl ClientKeys {
-    /// Registers the keys of `keys` that are of `algorithm`. Assertions of another algorithm are
-    /// refused.
+    /// Registers those keys of `keys` that have this algorithm. The server refuses assertions of
+    /// another algorithm.
     ///
     /// # Errors
     ///
-    /// [`InvalidClientKeys`] when no key is of `algorithm`.
+    /// [`InvalidClientKeys`] when no key has this algorithm.
     pub fn new(algorithm: Algorithm, keys: &KeySet) -> Result<Self, InvalidClientKeys> {
         let of_algorithm = keys.iter().filter(|key| key.algorithm() == algorithm);
         let keys = KeySet::new(of_algorithm.cloned())?;

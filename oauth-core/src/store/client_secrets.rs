@@ -8,9 +8,8 @@ use crate::secret::{ClientSecret, TokenHash};
 ///
 /// # Security
 ///
-/// The hash is SHA-256 without salt or stretching. That suffices for a secret of 256 random bits,
-/// such as [`ClientSecret::generate`] makes. It does not suffice for a password that a person
-/// chose.
+/// The hash is SHA-256 without salt or stretching. It protects a secret of 256 random bits from
+/// [`ClientSecret::generate`], but not a password that a person chose.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,

@@ -13,8 +13,8 @@ use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
 
 /// A checked authorization request, [RFC 6749
-/// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), for which the user's sign-in and
-/// consent are still missing.
+/// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), before the user's sign-in and
+/// consent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -39,7 +39,7 @@ pub struct AuthorizationRequest {
     /// Thumbprint of the DPoP key to which the code is bound, [RFC 9449
     /// §10](https://www.rfc-editor.org/rfc/rfc9449#section-10).
     pub dpop_jkt: Option<Thumbprint>,
-    /// Pages that the client requires, whatever the host remembers.
+    /// Pages that the client requires, even if the host could skip them.
     pub prompts: BTreeSet<Prompt>,
     /// `true` for `prompt=none`: no page may be shown.
     pub silent: bool,
@@ -80,9 +80,8 @@ impl AuthorizationRequest {
     /// Returns the earliest acceptable authentication time for a request received at `asked_at`;
     /// `None` when any sign-in is accepted.
     ///
-    /// `prompt=login` requires a sign-in after the request, as `max_age=0` does. The instant is
-    /// exact to the nanosecond: truncated to seconds, as `auth_time` is on the wire, a sign-in
-    /// shortly before the request would satisfy `prompt=login`.
+    /// `prompt=login` requires a sign-in after the request, as `max_age=0` does. Compare it with an
+    /// `auth_time` that is not truncated to seconds.
     #[must_use]
     pub fn signed_in_since(&self, asked_at: SystemTime) -> Option<SystemTime> {
         let max_age = if self.prompts.contains(&Prompt::Login) {
@@ -148,7 +147,7 @@ pub struct InteractionRecord {
     /// Authorization request of the client.
     pub request: AuthorizationRequest,
     /// Hash of the pushed request that started the interaction. Completing the interaction
-    /// completes it.
+    /// completes the pushed request.
     pub pushed: Option<TokenHash>,
     /// Instant of the authorization request.
     pub created_at: SystemTime,
@@ -202,8 +201,8 @@ pub enum TakeOutcome {
 }
 
 impl TakeOutcome {
-    /// Decides at `now` whether `browser` may take the interaction that the store read; `None` when
-    /// the store found none. Returns the hash of the pushed request to complete, if there is one.
+    /// Decides at `now` if `browser` may take the interaction that the store read; `None` if it
+    /// found none. Returns the hash of the pushed request to complete, if there is one.
     ///
     /// In the same step the store marks that pushed request as completed and removes the
     /// interaction; the outcome is then [`TakeOutcome::Taken`]. If the update of the pushed request
@@ -239,8 +238,7 @@ impl TakeOutcome {
 /// - Of any number of concurrent callers that take one interaction, exactly one gets it.
 /// - Of any number of concurrent callers that take interactions of one pushed request, exactly one
 ///   gets its interaction: taking completes the pushed request in the same step.
-/// - [`TakeOutcome::decide`] has the order of the checks: the browser, the expiry, the pushed
-///   request.
+/// - The checks are made in the order of [`TakeOutcome::decide`]: browser, expiry, pushed request.
 /// - A refusal changes nothing.
 #[async_trait]
 pub trait InteractionStore: Send + Sync {
@@ -258,14 +256,14 @@ pub trait InteractionStore: Send + Sync {
     /// [`StoreError`] when the store cannot answer.
     async fn interaction(&self, id: &TokenHash) -> Result<Option<InteractionRecord>, StoreError>;
 
-    /// Removes and returns the interaction if it belongs to `browser` and `now < expires_at`. If it
-    /// came from a pushed request, that request must exist and not be completed; the same step
-    /// completes it.
+    /// Removes and returns the interaction if it belongs to `browser` and `now < expires_at`. If a
+    /// pushed request started the interaction, that request must exist and not be completed; the
+    /// same step completes it.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The interaction may be gone then, and the user
-    /// starts again.
+    /// [`StoreError`] when the store cannot answer. The interaction may be removed then; the user
+    /// must start again.
     async fn take_interaction(
         &self,
         id: &TokenHash,

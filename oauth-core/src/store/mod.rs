@@ -17,24 +17,24 @@
 //! # Contract
 //!
 //! - **Each method is one linearizable step.** Concurrent calls take effect in some order, never
-//!   mixed. No method is a read followed by a write between which another call can take effect. A
-//!   method makes its checks inside that step, also when its caller has just read the same row.
-//! - **Only the successful outcome changes anything.**
+//!   mixed. No other call takes effect between a read and a write of one method. A method makes its
+//!   checks inside its step, even if its caller has just read the same row.
+//! - **A refusal changes nothing.** Only the successful outcome writes.
 //! - **Pure functions decide the order of checks**: [`RedeemOutcome::decide`],
 //!   [`RotateOutcome::decide`], [`RevokeOutcome::decide`], [`TakeOutcome::decide`],
 //!   [`SessionChange::decide`], [`ResetOutcome::decide`]. A store passes the rows that it read in
-//!   the step of the method, or calls the function to name the refusal after an `UPDATE` that
-//!   changed no row.
-//! - **Acknowledged means durable**, as far as the store is durable at all: an acknowledged write
-//!   survives a crash.
+//!   the step of the method. A store that uses a conditional `UPDATE` calls the function after an
+//!   `UPDATE` that changed no row, to get the refusal.
+//! - **Acknowledged means durable**: an acknowledged write survives a crash, unless the store is
+//!   documented as volatile.
 //! - **Expiry is data.** `now` is an argument, and a store reads no clock. A record that expires at
 //!   T is valid while `now < T`.
 //! - **Tombstones stay** until a purge method deletes them. A tombstone is a redeemed code or a
 //!   rotated refresh token, kept to detect reuse. If it is deleted too early, reuse of a stolen
 //!   token looks like an unknown token.
 //!
-//! Records are serde values that hold hashes instead of secrets. A store keeps the whole record and
-//! copies the fields that it searches by into columns.
+//! Records are serde values that contain hashes instead of secrets. A store keeps the whole record
+//! and copies the fields of its queries into columns.
 //!
 //! [`memory`](crate::memory) has the reference implementations. The crate `oauth-core-conformance`
 //! has a conformance kit for each trait.

@@ -9,9 +9,9 @@ use crate::time::later;
 /// A pushed authorization request (PAR), [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126),
 /// already checked.
 ///
-/// Browsers may present its `request_uri` any number of times until it expires; the first sign-in
-/// that completes also completes the request. The record stays until every interaction that it
-/// started has expired.
+/// Browsers may present its `request_uri` any number of times until it expires. The first completed
+/// sign-in completes the request. The record stays until every interaction of the request has
+/// expired.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -22,7 +22,7 @@ pub struct PushedRequestRecord {
     pub hash: TokenHash,
     /// Authorization request, with its client.
     pub request: AuthorizationRequest,
-    /// Instant from which the `request_uri` starts no interaction.
+    /// Instant from which the `request_uri` is refused.
     pub expires_at: SystemTime,
     /// Instant from which the record may be deleted.
     pub retain_until: SystemTime,

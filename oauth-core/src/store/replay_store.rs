@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 
-/// Outcome of the first or a repeated use of a single-use key.
+/// Outcome of storing a single-use key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub enum SpendOutcome {
     Seen,
 }
 
-/// Store for replay detection. It remembers used `jti` values until they expire: those of client
+/// Store for replay detection. It keeps the used `jti` values until they expire: those of client
 /// assertions, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and of DPoP proofs,
 /// [RFC 9449 §11.1](https://www.rfc-editor.org/rfc/rfc9449#section-11.1).
 ///

@@ -19,13 +19,12 @@ pub struct Rotated {
     pub successor: TokenHash,
     /// Hash of the access token issued with the replacement.
     pub access: TokenHash,
-    /// Salt from which both tokens were derived; `None` for random tokens, which cannot be derived
-    /// again for a retry.
+    /// Salt from which both tokens were derived; `None` for random tokens, which have no retry.
     pub salt: Option<RotationSalt>,
 }
 
 impl Rotated {
-    /// Creates a rotation at `at` to two random tokens.
+    /// Creates a rotation at `at` that issued two random tokens.
     #[must_use]
     pub const fn new(at: SystemTime, successor: TokenHash, access: TokenHash) -> Self {
         Self {

@@ -21,8 +21,8 @@ const TOUCHES: u32 = 10;
 pub struct SessionRecord {
     /// Hash of the secret in the browser's cookie. Each renewal replaces it.
     pub hash: TokenHash,
-    /// Hash of the secret before the last renewal. It no longer authenticates, but signing out with
-    /// it ends this session.
+    /// Hash of the secret before the last renewal. This secret no longer authenticates, but signing
+    /// out with it ends the session.
     pub renewed_from: Option<TokenHash>,
     /// Identifier of the session, which never changes. Lists, grants and events refer to it.
     pub id: SessionId,
@@ -32,7 +32,8 @@ pub struct SessionRecord {
     pub auth_time: SystemTime,
     /// Instant of the sign-in.
     pub created_at: SystemTime,
-    /// Instant of the last recorded use, exact to a tenth of the idle timeout. Never decreases.
+    /// Instant of the last recorded use. It is at most a tenth of the idle timeout behind the last
+    /// use, and never decreases.
     pub seen_at: SystemTime,
     /// Idle timeout.
     pub idle: Duration,
@@ -76,8 +77,8 @@ impl SessionEnd {
 }
 
 impl SessionRecord {
-    /// Creates the session of `subject`, who authenticated at `now`, under the cookie with this
-    /// hash.
+    /// Creates the session of `subject`, who authenticated at `now`. `hash` is the hash of the
+    /// secret in the cookie.
     #[must_use]
     pub fn new(
         hash: TokenHash,
@@ -108,21 +109,22 @@ impl SessionRecord {
         self
     }
 
-    /// Returns the earlier of the idle and the absolute timeout, without further uses.
+    /// Returns the end of the session without further uses: the earlier of the idle and the
+    /// absolute timeout.
     #[must_use]
     pub fn active_until(&self) -> SystemTime {
         later(self.seen_at, self.idle).min(self.expires_at)
     }
 
-    /// Returns the instant from which the record may be deleted. An idle session is kept until its
-    /// absolute timeout, as long as the browser keeps the cookie, so that signing out with it still
-    /// revokes its grants.
+    /// Returns the instant from which the record may be deleted. A session after its idle timeout
+    /// is kept until its absolute timeout, as the cookie is, so that signing out still revokes its
+    /// grants.
     #[must_use]
     pub fn kept_until(&self) -> SystemTime {
         self.ended.map_or(self.expires_at, |end| end.at)
     }
 
-    /// Returns the state at `now`. The timeout that came first names it.
+    /// Returns the state at `now`. After both timeouts, the earlier one determines the state.
     #[must_use]
     pub fn state(&self, now: SystemTime) -> SessionState {
         if self.ended.is_some() {
@@ -143,7 +145,7 @@ impl SessionRecord {
         self.state(now) == SessionState::Active && now >= later(self.seen_at, self.idle / TOUCHES)
     }
 
-    /// Returns the session after a use at `now`; `None` if it has ended.
+    /// Returns the session after a use at `now`; `None` if it is not active at `now`.
     #[must_use]
     pub fn touch(&self, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
@@ -152,8 +154,8 @@ impl SessionRecord {
         })
     }
 
-    /// Returns the session under a new secret; `None` if it has ended. The absolute timeout does
-    /// not move.
+    /// Returns the session under a new secret; `None` if it is not active at `now`. The absolute
+    /// timeout does not change.
     #[must_use]
     pub fn renew(&self, hash: TokenHash, renewal: SessionRenewal, now: SystemTime) -> Option<Self> {
         self.touch(now).map(|session| Self {
@@ -174,7 +176,7 @@ impl SessionRecord {
         self.hash == *hash || self.renewed_from == Some(*hash)
     }
 
-    /// Returns the session, ended at `now`; `None` if it had ended before.
+    /// Returns the session, ended at `now`; `None` if it was ended or timed out before.
     #[must_use]
     pub fn revoke(&self, reason: RevocationReason, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {

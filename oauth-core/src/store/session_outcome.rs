@@ -4,8 +4,7 @@ use super::{ResetTokenRecord, Revoked, SessionRecord, SessionRenewal};
 use crate::secret::TokenHash;
 use crate::vocabulary::Subject;
 
-/// Outcome of changing a session that must be active. The checks are made in the order `NotFound`,
-/// `Over`.
+/// Outcome of a [`SessionChange`]. The checks are made in the order `NotFound`, `Over`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -37,8 +36,8 @@ pub enum SessionChange {
 }
 
 impl SessionChange {
-    /// Decides the change at `now` of the session that the store read; `None` when the store found
-    /// none. Returns the record to write in the same step; the outcome is then
+    /// Decides the change of `session` at `now`. `session` is the record that the store read;
+    /// `None` if it found none. Returns the record to write in the same step; the outcome is then
     /// [`SessionOutcome::Done`].
     ///
     /// # Errors
@@ -64,7 +63,7 @@ impl SessionChange {
 #[must_use]
 #[non_exhaustive]
 pub enum ResetOutcome {
-    /// The token is used up, and its subject is signed out everywhere.
+    /// The token was deleted, and its subject is signed out everywhere.
     Redeemed {
         /// User whose password may now be set.
         subject: Subject,
@@ -73,14 +72,14 @@ pub enum ResetOutcome {
     },
     /// The token has expired; nothing changed.
     Expired,
-    /// No valid token: it was never issued, was used, was replaced by a newer one, or belongs to no
-    /// user. Nothing changed.
+    /// The token does not exist or has no user: it was never issued, redeemed before, replaced by a
+    /// newer one, or issued for an unknown address. Nothing changed.
     NotFound,
 }
 
 impl ResetOutcome {
-    /// Decides the redemption at `now` of the reset token that the store read; `None` when the
-    /// store found none. Returns the subject. In the same step the store ends the sessions,
+    /// Decides the redemption of `token` at `now`. `token` is the record that the store read;
+    /// `None` if it found none. Returns the subject. In the same step the store ends the sessions,
     /// families, codes and reset tokens of that subject; the outcome is then
     /// [`ResetOutcome::Redeemed`].
     ///

@@ -62,16 +62,16 @@ pub struct Revoked {
 ///   [`SessionRecord::revoke`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and
 ///   write the result.
 /// - Of any number of concurrent callers that renew one session, exactly one succeeds.
-/// - **Ended records stay ended**: once [`end_session`](Self::end_session),
+/// - **Ended records stay ended.** After [`end_session`](Self::end_session),
 ///   [`end_session_by_secret`](Self::end_session_by_secret),
 ///   [`revoke_subject`](Self::revoke_subject) or [`redeem_reset_token`](Self::redeem_reset_token)
-///   has returned, no earlier session, code or token it covers is valid, also if a concurrent call
-///   had begun before. A reader sees all of them ended or none.
+///   has returned, all sessions, codes and tokens that the call ended are invalid, even for
+///   concurrent calls that began before. A reader sees all of them ended or none.
 /// - A code that names a session is redeemed only while that session is active; otherwise the
-///   outcome is [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded). An idle
-///   session can no longer be ended, and a consent given during a sign-out everywhere must not
-///   survive it. Tokens from codes that were redeemed before stay valid.
-///   [`Grant::is_session_active`](super::Grant::is_session_active) is the check.
+///   outcome is [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded). Otherwise a
+///   consent that the user gives during a sign-out everywhere would survive it. A timeout does not
+///   revoke the tokens of codes that were redeemed before.
+///   [`Grant::is_session_active`](super::Grant::is_session_active) makes this check.
 /// - Records of other subjects do not change.
 /// - Of any number of concurrent callers that redeem one reset token, exactly one gets `Redeemed`.
 ///   A subject has at most one reset token.
@@ -102,8 +102,8 @@ pub trait SessionStore: TokenStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the response was lost. The caller then cannot rely
-    /// on either secret.
+    /// [`StoreError`] when nothing was stored or the response was lost. Either secret may be valid
+    /// then.
     async fn renew_session(
         &self,
         hash: &TokenHash,
@@ -112,8 +112,8 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError>;
 
-    /// Ends a session and revokes the token families and codes whose grants name it. These are also
-    /// revoked if the session had ended before.
+    /// Ends a session and revokes the token families and codes whose grants name it, even if the
+    /// session was ended or timed out before.
     ///
     /// # Errors
     ///
@@ -125,15 +125,17 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Revoked, StoreError>;
 
-    /// Ends the session that the secret [means](SessionRecord::matches_secret), as
+    /// Ends the session that [matches](SessionRecord::matches_secret) the secret, as
     /// [`end_session`](Self::end_session) does, and returns the ended session.
     ///
-    /// Returns `None` if no session has the secret; then nothing changes. Also returns `None` if
-    /// the session had ended before; then its record stays as it is, and the token families and
-    /// codes whose grants name it are revoked all the same.
+    /// Returns `None` in two cases:
     ///
-    /// Lookup and end are one step: after a concurrent renewal, in either order, no secret of the
-    /// session authenticates.
+    /// - No session matches the secret. Nothing changes.
+    /// - The session was ended or timed out before. Its record does not change, but the token
+    ///   families and codes whose grants name it are revoked.
+    ///
+    /// Lookup and end are one step: if a renewal runs concurrently, no secret of the session
+    /// authenticates afterwards.
     ///
     /// # Errors
     ///
@@ -184,13 +186,13 @@ pub trait SessionStore: TokenStore {
     /// [`StoreError`] when the store cannot answer.
     async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError>;
 
-    /// Uses up a reset token that has a subject, while `now < expires_at`, and ends all records of
-    /// the subject for [`RevocationReason::PasswordReset`].
+    /// Redeems a reset token that has a subject, while `now < expires_at`: deletes the token and
+    /// ends all records of the subject for [`RevocationReason::PasswordReset`].
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the response was lost. The token may be used up
-    /// then, and the user requests another.
+    /// [`StoreError`] when nothing was stored or the response was lost. The token may be redeemed
+    /// then; the user requests another one.
     async fn redeem_reset_token(&self, hash: &TokenHash, now: SystemTime)
     -> Result<ResetOutcome, StoreError>;
 

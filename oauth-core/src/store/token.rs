@@ -7,7 +7,7 @@ use crate::secret::TokenHash;
 use crate::vocabulary::{AccessTokenTerms, Confirmation};
 
 /// A token family: the tokens of one authorization. It has a chain of refresh tokens, of which at
-/// most one is valid, and the access tokens issued along the chain.
+/// most one is valid, and the access tokens issued with them.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -18,8 +18,8 @@ pub struct TokenFamily {
     pub id: FamilyId,
     /// Grant of the family.
     pub grant: Grant,
-    /// Key that a public client must prove to have for a refresh: the key with which it redeemed
-    /// the code.
+    /// Key that a public client must prove at each refresh: the key with which it redeemed the
+    /// code.
     pub confirmation: Option<Confirmation>,
     /// Instant at which the code was redeemed.
     pub created_at: SystemTime,
@@ -176,7 +176,8 @@ impl AccessTokenState {
     /// Returns `true` if the token is valid at `now`: not expired, not revoked, and its family not
     /// revoked.
     ///
-    /// A token whose family does not exist is invalid: the family was deleted on purpose.
+    /// A token that names a family which does not exist is invalid, because the family was purged
+    /// or deleted.
     #[must_use]
     pub fn is_active(&self, now: SystemTime) -> bool {
         let family_stands = match (&self.token.family, &self.family) {
@@ -199,7 +200,8 @@ pub struct RefreshTokenState {
     pub token: RefreshTokenRecord,
     /// Family of the token.
     pub family: TokenFamily,
-    /// Tokens that replaced it: `None` while it is not rotated, and once either of them was purged.
+    /// Tokens that replaced it. `None` if the token is not rotated, or if the store has purged
+    /// either of them.
     pub successor: Option<Successor>,
 }
 

@@ -24,8 +24,8 @@ pub enum RedeemOutcome {
 }
 
 impl RedeemOutcome {
-    /// Decides the outcome of redeeming a code at `now` from the row that the store read; `None`
-    /// when it found no code.
+    /// Decides the outcome of redeeming a code at `now`. `code` is the row that the store read;
+    /// `None` if it found no code.
     ///
     /// On `Redeemed` the store writes the redemption in the same step; on any other outcome it
     /// writes nothing.
@@ -94,7 +94,7 @@ impl CodeSnapshot {
 #[must_use]
 #[non_exhaustive]
 pub enum RotateOutcome {
-    /// The presented token is a tombstone; its successor and the access token are stored.
+    /// The presented token is now a tombstone, and its successor and the access token are stored.
     Rotated,
     /// The family was revoked; nothing changed.
     FamilyRevoked,
@@ -107,8 +107,8 @@ pub enum RotateOutcome {
 }
 
 impl RotateOutcome {
-    /// Decides the outcome of rotating a refresh token at `now` from the rows that the store read;
-    /// `None` when it found no token, or a token without its family.
+    /// Decides the outcome of rotating a refresh token at `now`. `token` is from the rows that the
+    /// store read; `None` if it found no token, or no family of the token.
     ///
     /// On `Rotated` the store writes the rotation in the same step; on any other outcome it writes
     /// nothing.
@@ -186,8 +186,8 @@ pub enum RevokeOutcome {
 }
 
 impl RevokeOutcome {
-    /// Decides the outcome of revoking a family or an access token. `is_revoked` is `true` if it
-    /// was revoked before, and `None` when the store found none.
+    /// Decides the outcome of revoking a family or an access token. `is_revoked` is `Some(true)` if
+    /// it was revoked before; `None` if the store found none.
     ///
     /// On `Revoked` the store writes the revocation in the same step; on any other outcome it
     /// writes nothing. Expiry is ignored.

@@ -68,16 +68,16 @@ impl Rotation {
 /// - Of any number of concurrent callers that redeem one code, exactly one gets `Redeemed`.
 /// - Of any number of concurrent callers that rotate one token, exactly one gets `Rotated`. Under
 ///   every interleaving a family has **at most one refresh token that is not rotated**.
-/// - Once `revoke_family` has returned, no `rotate` of that family succeeds, also one that had
-///   begun before.
+/// - After `revoke_family` has returned, no `rotate` of that family succeeds, even one that began
+///   before.
 /// - A lookup reads the token, its family and its successors in one snapshot.
 /// - The outcomes are those of [`RedeemOutcome::decide`], [`RotateOutcome::decide`] and
 ///   [`RevokeOutcome::decide`], on the rows that the method reads in its own step.
 ///
-/// In SQL, `redeem_code` and `rotate` are one transaction around an
-/// `UPDATE … WHERE redeemed IS NULL` or `… WHERE rotated_at IS NULL` whose row count decides.
-/// `rotate` also locks the family's row. When the `UPDATE` changed no row, read the row and call
-/// `decide` to name the refusal.
+/// In SQL, `redeem_code` and `rotate` are one transaction with a conditional `UPDATE`: `… WHERE
+/// redeemed IS NULL` or `… WHERE rotated_at IS NULL`. `rotate` also locks the row of the family. If
+/// the `UPDATE` changed one row, the call succeeded; otherwise read the row and call `decide` to
+/// get the refusal.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
     /// Inserts a new code. Never overwrites.
@@ -106,8 +106,8 @@ pub trait TokenStore: Send + Sync {
         now: SystemTime,
     ) -> Result<RedeemOutcome, StoreError>;
 
-    /// Inserts an access token that comes without a refresh token: one of no family, or one of a
-    /// client that keeps its refresh token. Never overwrites.
+    /// Inserts an access token that is issued without a refresh token: by the client credentials
+    /// grant, or to a client that keeps its refresh token. Never overwrites.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ pub trait TokenStore: Send + Sync {
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError>;
 
-    /// Revokes a family: from this step on no token of it is valid.
+    /// Revokes a family. All its tokens are invalid from this step on.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ pub trait TokenStore: Send + Sync {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError>;
 
-    /// Deletes the rows that no longer matter at `now`, and returns their number:
+    /// Deletes these rows and returns their number:
     ///
     /// - fresh codes with `expires_at <= now`, and redeemed codes with `retain_until <= now`;
     /// - families with `retain_until <= now`, with all their refresh tokens;

@@ -6,8 +6,8 @@ use super::{Audience, ClientId, Confirmation, Scopes, Subject};
 
 /// Terms of an access token: client, subject, scopes, audience, binding and lifetime.
 ///
-/// A grant decides them, a store keeps them in its record, and a resource server reads them from a
-/// token.
+/// A grant determines them, a store keeps them in the record of the token, and a resource server
+/// reads them from the token.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every term, and a store has to keep it"

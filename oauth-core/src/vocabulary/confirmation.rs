@@ -72,7 +72,8 @@ serde_as_text!(Thumbprint);
 /// Binding of a token to its sender, [RFC 7800
 /// §3.1](https://www.rfc-editor.org/rfc/rfc7800#section-3.1), serialized as the object of `cnf`.
 ///
-/// A `cnf` with another method, or with several, is refused, because it could not be checked.
+/// Deserialization fails for a `cnf` with another method or with several, because this crate could
+/// not check it.
 ///
 /// ```
 /// use oauth_core::vocabulary::Confirmation;

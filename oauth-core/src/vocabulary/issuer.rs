@@ -18,8 +18,8 @@ word! {
     /// # Security
     ///
     /// Issuers are compared byte for byte, as required by [RFC 9207
-    /// §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): with a trailing slash, another
-    /// letter case or an explicit default port it is another issuer.
+    /// §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): a trailing slash, another letter
+    /// case or an explicit default port makes another issuer.
     Issuer, InvalidIssuer, is_issuer
 }
 

@@ -1,7 +1,7 @@
-//! Terms of OAuth as types, checked when they are parsed: client identifiers, issuers, redirect
-//! URIs, scopes.
+//! Types for the terms of OAuth: client identifiers, issuers, redirect URIs, scopes. Parsing
+//! validates them.
 //!
-//! Values are cheap to clone, and are ordered, hashed and compared by their bytes, without
+//! Values are cheap to clone. They are ordered, hashed and compared by their bytes, without
 //! normalisation.
 //!
 //! ```
@@ -44,7 +44,7 @@ macro_rules! word {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// Returns the text as it is on the wire.
+            /// Returns the text, as sent on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

@@ -4,7 +4,7 @@ use super::{History, order, rules};
 use oauth_core::secret::TokenHash;
 use oauth_core::store::FamilyId;
 
-/// A promise of the ports that a store broke.
+/// A rule of the ports that a store broke.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {

@@ -3,11 +3,12 @@
 //! A [`Recorder`] between the callers and the store notes each verb, its start, its response and
 //! the time of the response. [`History::check`] then checks two things:
 //!
-//! - each promise of the ports, as a rule with a [`Violation`] of its own;
-//! - the whole history: some sequential order of the verbs must explain every response. In that
-//!   order each verb is one step, and a verb that was answered before another began comes first.
+//! - each rule of the ports; a broken rule is a [`Violation`];
+//! - the whole history: some sequential order of the verbs must explain every response. In this
+//!   order each verb is one step, and a verb whose response arrived before another verb began comes
+//!   first.
 //!
-//! A verb that failed may have happened at any later moment, or never.
+//! A failed verb may take effect at any later moment, or never.
 
 mod actor;
 mod check;
@@ -52,8 +53,7 @@ pub struct History {
 
 /// A store that records its verbs and responses.
 ///
-/// Purges are not recorded: the number of rows that a purge drops depends on what others have
-/// stored.
+/// Purges are not recorded: the number of deleted rows depends on the records of other callers.
 pub struct Recorder<R> {
     store: R,
     history: Mutex<History>,

@@ -19,7 +19,7 @@ pub enum CodeState {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
 pub enum CodeTrigger {
-    /// Redeemed before its expiry; its session is active, or it names none.
+    /// Redeemed before its expiry, and its grant names an active session or none.
     Redeemed,
     /// Redeemed at or after its expiry.
     RedeemedLate,

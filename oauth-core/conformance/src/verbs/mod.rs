@@ -1,8 +1,9 @@
 //! Calls of the token and session stores as values, so that one function sees each call and its
 //! response.
 //!
-//! A [`Respond`] answers verbs, and every store is one. [`VerbStore`] makes a store of any other
-//! [`Respond`]: a wrapper that delays, loses, records or changes responses is one function.
+//! A [`Respond`] returns the response to a verb. Every store implements it, and [`VerbStore`] makes
+//! a store of any other implementation. A wrapper that delays, loses, records or changes responses
+//! is therefore one function.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -77,7 +78,7 @@ impl Verb {
         }
     }
 
-    /// The instant that the caller passes as the present; `None` if the verb takes none.
+    /// Returns the `now` of the caller; `None` if the verb has none.
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::Token(verb) => verb.now_mut(),

@@ -11,7 +11,7 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::Subject;
 
-/// A call of a [`SessionStore`], without those of its
+/// A call of a method of [`SessionStore`]; [`TokenVerb`](super::TokenVerb) has those of
 /// [`TokenStore`](oauth_core::store::TokenStore).
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "one of each verb, for tests")]
@@ -52,7 +52,7 @@ impl SessionVerb {
         )
     }
 
-    /// The instant that the caller passes as the present; `None` if the verb takes none.
+    /// Returns the `now` of the caller; `None` if the verb has none.
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::TouchSession(_, now)

@@ -47,7 +47,7 @@ impl TokenVerb {
         matches!(self, Self::Code(_) | Self::AccessToken(_) | Self::RefreshToken(_))
     }
 
-    /// The instant that the caller passes as the present; `None` if the verb takes none.
+    /// Returns the `now` of the caller; `None` if the verb has none.
     pub const fn now_mut(&mut self) -> Option<&mut SystemTime> {
         match self {
             Self::RedeemCode(_, now)

@@ -31,7 +31,7 @@ pub enum CallbackError {
     /// The state is missing or does not match: the response belongs to another browser or request.
     #[error("the state does not match")]
     WrongState,
-    /// The response came more than ten minutes after the request.
+    /// The response arrived more than ten minutes after the request.
     #[error("the authorization response came after more than ten minutes")]
     Expired,
     /// The response is from another server, or lacks the required `iss`.
@@ -44,15 +44,15 @@ pub enum CallbackError {
 
 /// A sent authorization request that waits for the browser to return.
 ///
-/// It keeps the client that made it. The code is redeemed at that client's server, with its
-/// credentials and its key, and at no other ([RFC 9700
-/// §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+/// It keeps its [`Client`]. The code is redeemed only at that client's server, with that client's
+/// credentials and key ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
 ///
 /// # Security
 ///
-/// Keep it in the session of the browser that is redirected: this binds the response to the user
-/// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and
-/// finishing consumes it. To keep it outside this process, use its [text](Self::into_text).
+/// Keep it in the session of the redirected browser. This binds the response to the user ([RFC 9700
+/// §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and
+/// [`finish`](Self::finish) consumes it. To store it outside this process, use
+/// [`into_text`](Self::into_text).
 ///
 /// `Debug` shows neither state nor nonce nor code verifier.
 pub struct PendingAuthorization {
@@ -67,10 +67,9 @@ pub struct PendingAuthorization {
 }
 
 impl Client {
-    /// Starts a sign-in: returns the URL for the browser, and the pending request to keep
-    /// meanwhile.
+    /// Starts a sign-in: returns the URL for the browser, and the pending request.
     ///
-    /// State, code verifier and, with the scope `openid`, nonce are new in each call.
+    /// Each call generates a new state and code verifier and, with the scope `openid`, a new nonce.
     ///
     /// # Errors
     ///
@@ -134,20 +133,20 @@ impl PendingAuthorization {
         &self.client
     }
 
-    /// Returns the state of the request, under which a session can store this value.
+    /// Returns the state of the request: the key under which a session can store this value.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Checks the authorization response: the query with which the browser returned to the redirect
-    /// URI. Returns the call that redeems the code.
+    /// Checks the authorization response and returns the call that redeems the code. `query` is the
+    /// query of the request to the redirect URI.
     ///
     /// # Errors
     ///
-    /// [`CallbackError`] when the response does not match this request, or is a refusal. State and
-    /// issuer are checked before a refusal is reported, so that a forged response cannot pass as a
-    /// refusal by the server.
+    /// [`CallbackError`] when the response does not match this request, or is a refusal. The client
+    /// checks state and issuer before it reports a refusal, so a forged response cannot pass as
+    /// one.
     pub fn finish(self, query: &str, now: SystemTime) -> Result<Call<TokenResponse>, CallbackError> {
         let params = Params::parse(query.as_bytes()).map_err(|_| CallbackError::Malformed)?;
         if params.first_repeated(&[]).is_some() {

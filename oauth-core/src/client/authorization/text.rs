@@ -30,10 +30,10 @@ pub struct InvalidPendingText;
 ///
 /// It contains the code verifier, and the state that binds the response to the browser. Keep it in
 /// the session record of this browser, or in a cookie that is encrypted and authenticated,
-/// `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes. With read access an attacker
-/// can redeem a stolen code; with write access an attacker can sign the user in to another account.
-/// A cookie can be presented twice, when the server no longer accepts the code; a session store
-/// should remove the text when the browser returns.
+/// `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes. An attacker who can read the
+/// text can redeem a stolen code; one who can write it can sign the user in to another account.
+/// Remove the text from a session store when the browser returns. A browser can present a cookie
+/// twice; the server then refuses the code.
 pub struct PendingText(Zeroizing<String>);
 
 impl PendingText {
@@ -165,8 +165,8 @@ impl Wire<'_> {
 impl Client {
     /// Restores a request of this client from its [text](PendingAuthorization::into_text).
     ///
-    /// A client with a [`DpopKey`](crate::client::DpopKey) needs the key that it had when the
-    /// request was made.
+    /// A client with a [`DpopKey`](crate::client::DpopKey) must have the same key as when it made
+    /// the request.
     ///
     /// # Errors
     ///

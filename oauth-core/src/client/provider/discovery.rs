@@ -61,8 +61,8 @@ pub enum DiscoveryError {
 
 /// Discovery of an authorization server by its issuer URL.
 ///
-/// [`run`](Self::run) sends the requests through a transport; the steps are public for hosts with
-/// their own HTTP code.
+/// [`run`](Self::run) sends the requests through a transport. Hosts with their own HTTP code call
+/// [`request`](Self::request) and [`finish`](Self::finish).
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -99,9 +99,9 @@ pub enum DiscoveryError {
 /// server can obtain the codes of another ([RFC 9700
 /// §4.4.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.4.2)).
 ///
-/// The document decides where requests go. If the issuer is public, an endpoint with a loopback or
-/// private address is refused. A host name may still resolve to such an address: where users choose
-/// the issuer, the [`Transport`] must refuse these addresses (SSRF).
+/// The document names the URLs of all later requests. If the issuer is public, an endpoint with a
+/// loopback or private address is refused. A host name may still resolve to such an address: if
+/// users choose the issuer, the [`Transport`] must refuse these addresses (SSRF).
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Discovery {
@@ -123,8 +123,8 @@ impl Discovery {
     ///
     /// # Security
     ///
-    /// A server without PKCE ignores the code challenge silently. Then the verifier no longer
-    /// protects against stolen or injected codes ([RFC 9700
+    /// A server without PKCE ignores the code challenge. Then the verifier does not protect against
+    /// stolen or injected codes ([RFC 9700
     /// §2.1.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1.1)). Use it only for a server
     /// that is known to verify S256.
     pub fn danger_take_silence_for_s256(mut self) -> Self {
@@ -144,7 +144,7 @@ impl Discovery {
         request
     }
 
-    /// Reads the response; `None` after a 404, when the other document may exist.
+    /// Reads the response. Returns `None` after a 404: the other document may exist.
     ///
     /// # Errors
     ///
@@ -203,9 +203,9 @@ impl Provider {
     ///
     /// # Security
     ///
-    /// See [`Discovery`]: use a redirect URI for each server without
-    /// [`sends_issuer`](Self::sends_issuer), and a transport that refuses private networks where
-    /// users choose the issuer.
+    /// See [`Discovery`]. Use a separate redirect URI for each server whose
+    /// [`sends_issuer`](Self::sends_issuer) is `false`. If users choose the issuer, use a transport
+    /// that refuses private networks.
     ///
     /// # Errors
     ///

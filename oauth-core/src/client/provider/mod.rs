@@ -122,9 +122,9 @@ impl Provider {
         &self.issuer
     }
 
-    /// Returns `true` if the server sends `iss` in its authorization responses; a response without
-    /// it is then refused. If `false`, use a redirect URI that no other server has ([`Discovery`],
-    /// Security).
+    /// Returns `true` if the server sends `iss` in its authorization responses; the client then
+    /// refuses a response without it. If `false`, use a redirect URI that is used for no other
+    /// server (see the security section of [`Discovery`]).
     #[must_use]
     pub fn sends_issuer(&self) -> bool {
         self.sends_issuer
@@ -148,8 +148,8 @@ impl Provider {
         self.jwks_uri.as_ref()
     }
 
-    /// Returns a JWKS client for the server's keys, which fetches them when needed; `None` if the
-    /// server publishes no keys.
+    /// Returns a JWKS client that fetches the server's keys when needed; `None` if the server
+    /// publishes no keys.
     #[must_use]
     pub fn keys(&self, transport: impl Transport + 'static) -> Option<RemoteKeySet> {
         let uri = self.jwks_uri.clone()?;

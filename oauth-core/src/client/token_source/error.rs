@@ -11,8 +11,8 @@ use crate::vocabulary::InvalidEndpoint;
 #[non_exhaustive]
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RefreshError {
-    /// The server responded with `invalid_grant`: the authorization has ended. The error is final;
-    /// no further request is sent, and the user must sign in again.
+    /// The server responded to a refresh with `invalid_grant`: the authorization has ended. The
+    /// error is final: the source sends no further request, and the user must sign in again.
     #[error("the sign-in has ended")]
     Ended(#[source] OAuthError),
     /// The access token has expired, and there is no refresh token.
@@ -35,7 +35,7 @@ pub enum ApiError {
     /// No token is available.
     #[error(transparent)]
     Refresh(#[from] RefreshError),
-    /// The URL is not one to which a token may be sent.
+    /// The URL is neither an absolute `https` URL nor a loopback `http` URL.
     #[error("the url is not one to which a token may be sent: expected https or loopback http")]
     Target(#[from] InvalidEndpoint),
     /// The API did not respond.

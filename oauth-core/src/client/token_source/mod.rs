@@ -42,7 +42,9 @@ const NEW: Duration = Duration::from_secs(10);
 ///   timeout, the response is lost and, with rotation, the sign-in too. A host that drops its
 ///   handlers spawns [`token`](Self::token) as a task and awaits that.
 /// - After a failure with an unknown outcome, the next call retries with the same refresh token.
-/// - `invalid_grant` is final: all later calls fail at once, and the user must sign in again.
+/// - `invalid_grant` in response to a refresh is final: all later calls fail at once, and the user
+///   must sign in again. A source of [`client_credentials`](super::Client::client_credentials)
+///   retries instead.
 /// - A panic in the transport or the sink counts as a failure.
 ///
 /// Cheap to clone. Clones share the tokens and the sink; each has its own leeway.
@@ -81,10 +83,10 @@ const NEW: Duration = Duration::from_secs(10);
 /// # Security
 ///
 /// - Create one source per refresh token, not one per request: two sources would present the same
-///   refresh token. A host with several machines routes a user to one of them, or holds a
-///   distributed lock.
-/// - If the server rotates refresh tokens and the process may end, set a [sink](Self::with_sink): a
-///   stored refresh token that was already rotated signs the user out.
+///   refresh token. A host with several machines routes each user to one machine, or holds a
+///   distributed lock during the refresh.
+/// - If the server rotates refresh tokens, set a [sink](Self::with_sink). Otherwise the store has a
+///   rotated refresh token after a restart; using it counts as reuse and ends the sign-in.
 #[derive(Clone)]
 pub struct TokenSource {
     settings: Arc<Settings>,
@@ -98,8 +100,8 @@ struct Settings {
 }
 
 impl TokenSource {
-    /// Creates a source with the tokens of a sign-in. A host that stores tokens has stored these
-    /// already.
+    /// Creates a source with the tokens of a sign-in. The sink does not save these: the host stores
+    /// them first.
     #[must_use]
     pub fn new(tokens: TokenResponse, ports: Ports) -> Self {
         Self::with_state(State::having(tokens), ports)
@@ -133,9 +135,9 @@ impl TokenSource {
         self
     }
 
-    /// Sets the leeway: the time before its expiry at which an access token is replaced, so that it
-    /// does not expire on the way. Default: ten seconds. A token with a shorter lifetime is
-    /// replaced for each call.
+    /// Sets the leeway: the source replaces an access token this long before its expiry, so that
+    /// the token does not expire in transit. Default: ten seconds. A token whose lifetime is
+    /// shorter than the leeway is replaced in each call.
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         Arc::make_mut(&mut self.settings).leeway = leeway;
@@ -152,8 +154,9 @@ impl TokenSource {
         self.tokens_but(None).await
     }
 
-    /// Returns other tokens after an API refused `refused` with 401. Refreshes if it is still the
-    /// current token; otherwise returns the tokens that replaced it.
+    /// Returns other tokens after an API refused the access token `refused` with 401. If `refused`
+    /// is still the current token, the source refreshes; otherwise it returns the tokens that
+    /// replaced it.
     ///
     /// # Errors
     ///
@@ -167,14 +170,14 @@ impl TokenSource {
     /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)), it renews the token and retries
     /// once. The host reads the response of the retry, a second 401 included.
     ///
-    /// The first 401 is returned without a retry if the token cannot be renewed for now, or if the
-    /// server issued the refused token less than ten seconds ago. This limits the refreshes that an
-    /// API can cause by refusing every token.
+    /// There is no retry, and the host gets the first 401, if the token cannot be renewed now, or
+    /// if this source received the refused token by a refresh less than ten seconds ago. This
+    /// limits the refreshes that an API can cause by refusing every token.
     ///
     /// # Errors
     ///
-    /// [`ApiError`] when the URL is not one to which a token may be sent, when there is no token,
-    /// when the sign-in has ended, or when there was no response.
+    /// [`ApiError`] when the URL is not `https`, no token is available, the sign-in has ended, or
+    /// the API did not respond.
     ///
     /// # Security
     ///
@@ -196,8 +199,8 @@ impl TokenSource {
         }
     }
 
-    /// Returns the newest tokens, even if they have expired or are not saved yet, for revocation at
-    /// sign-out. `None` before the first tokens.
+    /// Returns the newest tokens, for revocation at sign-out, even if they have expired or are not
+    /// saved yet; `None` if the source has received none.
     #[must_use]
     pub fn current(&self) -> Option<Arc<TokenResponse>> {
         locked(&self.state, |state| state.tokens())

@@ -9,11 +9,12 @@ use crate::ports::StoreError;
 ///
 /// # Contract
 ///
-/// - **Saved tokens stay saved**: the previous tokens are invalid by then.
+/// - **Saved tokens are durable** when `save` returns: the server has invalidated the previous
+///   tokens.
 /// - **The latest tokens replace the earlier ones.** The calls of one source are sequential, and a
 ///   failed call is retried with the same tokens.
-/// - **A sink does not call its source**: callers of the source wait for the sink, so that this
-///   would deadlock.
+/// - **A sink does not call its source**: the source waits for the sink, so the call would
+///   deadlock.
 #[async_trait]
 pub trait TokenSink: Send + Sync {
     /// Saves the refresh token, and whatever else the host needs later: scopes, expiry, the access

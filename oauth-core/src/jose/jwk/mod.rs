@@ -29,7 +29,7 @@ pub struct InvalidKey;
 
 /// A public key that verifies signatures of one algorithm.
 ///
-/// It is parsed once: cloning is cheap, and verification does not parse it again.
+/// Cheap to clone. Verification does not parse the key again.
 ///
 /// ```
 /// use oauth_core::jose::Jwk;
@@ -148,7 +148,7 @@ impl Jwk {
     ///
     /// [`InvalidKey`] when the document
     ///
-    /// - is of another type than EC P-256, Ed25519 or RSA of 2048 to 8192 bits,
+    /// - is not an EC P-256, an Ed25519, or an RSA key of 2048 to 8192 bits,
     /// - has a private part,
     /// - has a coordinate of the wrong length,
     /// - has `use`, `key_ops` or `alg` for another purpose,

@@ -28,7 +28,7 @@ const LAST_USE: Duration = Duration::from_secs(24 * 3600);
 const COOL_DOWN: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// No keys: they could not be fetched, or the cached ones are too old.
+/// No usable keys: the fetch failed, and no set is cached or the cached set is too old.
 #[derive(Clone, Debug)]
 pub struct KeysUnavailable {
     source: Arc<dyn Error + Send + Sync>,
@@ -68,20 +68,21 @@ pub enum VerifyError {
 
 /// JWKS client: the keys of another issuer, fetched when needed and cached.
 ///
-/// - **Lifetime.** A set is cached for one hour, or less if the response has a shorter
-///   `Cache-Control: max-age`.
-/// - **Rotation.** A token with an unknown `kid` causes a fetch at once, so that the issuer may
-///   rotate its keys at any time. Such fetches are limited to one a minute
+/// - **Lifetime.** A set is cached for one hour, or for the `Cache-Control: max-age` of the
+///   response if that is shorter, but at least for the cool-down of one minute.
+/// - **Rotation.** A token with an unknown `kid` causes a fetch at once, so the issuer may rotate
+///   its keys at any time. Such fetches are limited to one per minute
 ///   ([`with_cool_down`](Self::with_cool_down)), because an attacker can invent `kid`s.
-/// - **Keys without `kid`.** At most three keys of one algorithm may have none. A token without
-///   `kid` is tried with each of them. While there is such a key, a signature mismatch counts as an
-///   unknown key.
-/// - **Single-flight.** Concurrent callers share one fetch. It is polled by its waiters; there is
-///   no background task. When a lifetime ends, one caller waits for the new set, and the others use
-///   the previous one meanwhile. If a waiter is dropped, the next caller continues its fetch.
-/// - **Failures.** If the issuer does not return a key set, the previous set is used for up to one
-///   day ([`with_last_use`](Self::with_last_use)), and the fetch is retried every five seconds. An
-///   empty set is valid: the issuer withdrew its keys.
+/// - **Keys without `kid`.** At most three keys of one algorithm may have no `kid`. A token without
+///   `kid` is verified with each of them. While the set has such a key, a signature mismatch counts
+///   as an unknown key.
+/// - **Single-flight.** Concurrent callers share one fetch, which its waiters poll; there is no
+///   background task. When a lifetime ends, one caller waits for the new set, and the others use
+///   the previous set. If a waiter is dropped, the next caller continues its fetch. A fetch is
+///   abandoned after one minute.
+/// - **Failures.** If a fetch fails, the previous set is used until it is one day old
+///   ([`with_last_use`](Self::with_last_use)), and callers retry at most every five seconds. An
+///   empty set is not a failure: the issuer withdrew its keys.
 ///
 /// Cheap to clone; clones share the keys.
 ///
@@ -112,12 +113,13 @@ pub enum VerifyError {
 ///
 /// # Security
 ///
-/// A key that the issuer withdraws stays valid here until the next fetch: for the lifetime, and for
-/// the last use if the issuer cannot be reached.
+/// A key that the issuer withdraws stays valid here until the next successful fetch: at most one
+/// lifetime, or the maximum age of [`with_last_use`](Self::with_last_use) if the issuer cannot be
+/// reached.
 ///
-/// An attacker who invents a `kid` uses up the one fetch of that minute. An issuer should publish a
-/// key at least the cool-down before it signs with it, better the whole lifetime; then an attacker
-/// delays no caller.
+/// An attacker who invents a `kid` uses up the fetch of that minute. Then a token with a new key is
+/// refused until the cool-down ends. An issuer prevents this by publishing a key one lifetime
+/// before it signs with the key, or at least one cool-down.
 #[derive(Clone)]
 pub struct RemoteKeySet {
     inner: Arc<Inner>,
@@ -169,8 +171,8 @@ impl RemoteKeySet {
         Self::with(self.inner.uri.clone(), transport, times)
     }
 
-    /// Sets the lifetime of a cached set, between one second and one day. Default: one hour. The
-    /// cache starts empty.
+    /// Sets the lifetime of a cached set. Default: one hour. Values are limited to one second to
+    /// one day. The cache starts empty.
     #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
         self.with_times(|times| times.lifetime = lifetime.clamp(SECOND, LAST_USE))
@@ -183,8 +185,9 @@ impl RemoteKeySet {
         self.with_times(|times| times.last_use = last_use.min(LAST_USE))
     }
 
-    /// Sets the minimum time between fetches for unknown keys, at least one second. Default: one
-    /// minute. The cache starts empty. Issuers should publish a key that long before it signs.
+    /// Sets the minimum time between fetches for unknown keys. Default: one minute. Minimum: one
+    /// second. The cache starts empty. Issuers should publish a key at least this long before they
+    /// sign with it.
     #[must_use]
     pub fn with_cool_down(self, cool_down: Duration) -> Self {
         self.with_times(|times| times.cool_down = cool_down.max(SECOND))
@@ -194,14 +197,16 @@ impl RemoteKeySet {
     ///
     /// # Errors
     ///
-    /// [`KeysUnavailable`] when no keys are cached, and the last fetch failed.
+    /// [`KeysUnavailable`] when no usable set is cached and the fetch failed, now or in the last
+    /// five seconds.
     pub async fn keys(&self, now: SystemTime) -> Result<KeySet, KeysUnavailable> {
         self.known(now).await.map(|(kept, _)| kept.keys)
     }
 
-    /// Verifies a token: calls `check` with the cached keys. After [`JwtError::UnknownKey`] it
-    /// fetches newer keys, if there are any, and calls `check` again; also after
-    /// [`JwtError::SignatureMismatch`] while a key has no `kid`.
+    /// Verifies a token: calls `check` with the cached keys. If `check` returns
+    /// [`JwtError::UnknownKey`], or [`JwtError::SignatureMismatch`] while a key has no `kid`, it
+    /// fetches the keys again, at most once per cool-down, and calls `check` with the newer set.
+    ///
     /// ```no_run
     /// # use std::time::SystemTime;
     /// # use oauth_core::jose::{IdTokenClaims, IdTokenPolicy, RemoteKeySet, VerifyError};

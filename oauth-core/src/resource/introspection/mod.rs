@@ -60,22 +60,22 @@ type Flight = Shared<BoxFuture<'static, IntrospectionResult>>;
 /// 7662](https://www.rfc-editor.org/rfc/rfc7662)), with a cache.
 ///
 /// - Requests are single-flight: concurrent callers with the same token share one.
-/// - Responses for active tokens are cached, ten seconds by default and never beyond the expiry of
-///   the token. Responses for inactive tokens are not cached.
-/// - The cache is bounded in size: 10,000 responses by default.
+/// - Responses for active tokens are cached for ten seconds by default, and never beyond the expiry
+///   of the token. Responses for inactive tokens are not cached.
+/// - The cache has at most 10,000 responses by default.
 /// - [`forget`](Self::forget) removes a token that the host knows to be revoked.
-/// - At most 1,024 requests are in progress; further callers get 503. So a flood of unknown tokens
-///   takes bounded memory.
+/// - At most 1,024 requests are in progress; callers with further tokens get 503. A flood of
+///   unknown tokens therefore takes bounded memory.
 ///
-/// Cheap to clone; clones share the cache. The cache holds the issuer's response; each resource
-/// server checks its own audience against it.
+/// Cheap to clone; clones share the cache. Several resource servers can share it: the cache has the
+/// issuer's response, and each resource server checks its own audience.
 ///
 /// # Security
 ///
 /// - A token is accepted only if `token_type` of the response is `Bearer` or `DPoP`. RFC 7662 makes
 ///   it optional, but without it an active refresh token would pass as an access token. For issuers
 ///   that omit it, see [`danger_allow_untyped_tokens`](Self::danger_allow_untyped_tokens).
-/// - A revoked token is accepted as long as its response is cached.
+/// - A revoked token is accepted while its response is cached.
 /// - A malformed response is a failure (503), never an acceptance.
 #[derive(Clone)]
 pub struct Introspection {
@@ -120,10 +120,10 @@ impl Introspection {
         Self::by(Asker::of_secret(client_id, secret), endpoint, Arc::new(transport))
     }
 
-    /// Creates a client of `endpoint` with other credentials: an assertion for `issuer`, new for
-    /// each request; a secret in the form; or the certificate that the transport presents, at the
-    /// issuer's [mTLS alias](crate::client::Provider::introspection_endpoint_by_certificate).
-    /// Issuers refuse [`ClientCredentials::None`]. The clock of `ports` is not used.
+    /// Creates a client of `endpoint` with any [`ClientCredentials`]. Each assertion is new and has
+    /// `issuer` as audience. For a certificate, `endpoint` is the issuer's [mTLS
+    /// alias](crate::client::Provider::introspection_endpoint_by_certificate). Issuers refuse
+    /// [`ClientCredentials::None`]. The clock of `ports` is not used.
     #[must_use]
     pub fn of_client(
         endpoint: Endpoint,
@@ -164,8 +164,9 @@ impl Introspection {
         }
     }
 
-    /// Sets the lifetime of cached responses, at most five minutes, and their number. A lifetime of
-    /// zero disables the cache. The cache starts empty.
+    /// Sets the lifetime of cached responses and their maximum number. Default: ten seconds and
+    /// 10,000 responses. A longer lifetime is reduced to five minutes. A lifetime of zero, or a
+    /// capacity below 2, disables the cache. The cache starts empty.
     #[must_use]
     pub fn with_cache(self, lifetime: Duration, capacity: usize) -> Self {
         Self::with_settings(Settings {
@@ -180,11 +181,10 @@ impl Introspection {
     ///
     /// # Security
     ///
-    /// Without a type, an access token and an active refresh token look the same: the holder of a
-    /// refresh token, which lives longer, could call the API with it. Enable this only if the
-    /// issuer reports refresh tokens as inactive to resource servers, or without an audience. A
-    /// `token_type` that is present must still be `Bearer` or `DPoP`, and a token with `cnf` is
-    /// still bound.
+    /// Without a type, an active refresh token looks like an access token, so a client could call
+    /// the API with a refresh token, which lives longer. Enable this only if the issuer reports
+    /// refresh tokens to resource servers as inactive or without an audience. A `token_type` that
+    /// is present must still be `Bearer` or `DPoP`, and a token with `cnf` is still bound.
     #[must_use]
     pub fn danger_allow_untyped_tokens(self) -> Self {
         Self::with_settings(Settings {
@@ -193,9 +193,9 @@ impl Introspection {
         })
     }
 
-    /// Removes a revoked token from the cache. The next request is introspected again, also if a
-    /// request is in progress. The hash is that of the token as sent, as in the events of this
-    /// crate's authorization server.
+    /// Removes a revoked token from the cache. The next caller with this token causes a new
+    /// introspection request, even while an older one is in progress. `token` is the hash of the
+    /// token as sent; the events of this crate's authorization server contain it.
     pub fn forget(&self, token: &TokenHash) {
         let mut state = self.inner.state();
         state.cache.remove(token);

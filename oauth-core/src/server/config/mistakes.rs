@@ -37,14 +37,14 @@ pub enum ConfigMistake {
     /// A required part is missing.
     #[error("the {0} is missing")]
     Missing(&'static str),
-    /// The issuer is not an `https` URL without query and fragment, nor a loopback `http` one.
+    /// The issuer is neither an `https` URL nor a loopback `http` URL, or has a query or fragment.
     #[error("the issuer is not an https url without query and fragment, nor a loopback http url")]
     InvalidIssuer,
     /// An audience is empty or has characters that are not allowed in a token.
     #[error("an audience is not 1 to 2048 printable ascii characters")]
     InvalidAudience,
-    /// The base of the mTLS endpoint aliases is not an `https` URL without query and fragment, nor
-    /// a loopback `http` one.
+    /// The base of the mTLS endpoint aliases is neither an `https` URL nor a loopback `http` URL,
+    /// or has a query or fragment.
     #[error("the base of the mtls endpoint aliases is not an https url without query and fragment")]
     InvalidMtlsEndpointAliases,
     /// The lifetime of JWT access tokens exceeds 15 minutes.

@@ -22,8 +22,8 @@ use crate::vocabulary::{Issuer, Scopes};
 
 /// Builder for [`AuthorizationServer`].
 ///
-/// Required: the client, interaction and token stores, the clock, the entropy, the signing keys and
-/// an audience.
+/// Required: the client, interaction and token stores, the clock, the source of randomness, the
+/// signing keys and an audience.
 #[must_use]
 pub struct AuthorizationServerBuilder {
     issuer: String,
@@ -99,25 +99,26 @@ impl AuthorizationServerBuilder {
     }
 
     /// Requires a nonce of this server in each DPoP proof ([RFC 9449
-    /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)), so that proofs cannot be made in
-    /// advance. A client without a nonce gets one with the error `use_dpop_nonce`, and retries.
+    /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)), so that a client cannot make proofs
+    /// in advance. A client without a nonce gets one with the error `use_dpop_nonce`, and retries.
     pub fn with_dpop_nonces(mut self, key: NonceKey) -> Self {
         self.nonce_key = Some(key);
         self
     }
 
-    /// Sets the store and the policy of the rate limit for client authentication. Above the limit,
-    /// all secrets and assertions for that client are answered by 429 with `Retry-After`, right or
-    /// wrong, at the token, introspection, revocation and PAR endpoints. Without it there is no
-    /// limit; the host can count the events.
+    /// Sets the store and the policy of the rate limit for client authentication. By default there
+    /// is no limit, and the host can count the events. While a client is over the limit, the token,
+    /// introspection, revocation and PAR endpoints respond to its secrets and assertions, right or
+    /// wrong, with 429 and `Retry-After`.
     ///
-    /// Failures are counted per client, and per client and [`Source`](crate::attempts::Source) for
-    /// requests that have one in their extensions. If the store fails, the response is 503.
+    /// Failures are counted per client and [`Source`](crate::attempts::Source), or per client for
+    /// requests without a source in their extensions. If the store is unavailable, the response is
+    /// 503.
     ///
     /// # Security
     ///
-    /// Without sources, an attacker who knows the id of a confidential client can lock it out by
-    /// failing in its name; see [`attempts`](crate::attempts).
+    /// Without sources, an attacker who knows the id of a confidential client can lock out the
+    /// client with wrong secrets; see [`attempts`](crate::attempts).
     pub fn with_attempts(mut self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
         self.guesses = Some(Guesses {
             store: Arc::new(store),
@@ -157,7 +158,7 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Sets the format of access tokens; JWT by default. Tokens that were issued in another format
+    /// Sets the format of access tokens. Default: JWT. Tokens that were issued in another format
     /// stay valid.
     pub const fn with_access_token_format(mut self, format: AccessTokenFormat) -> Self {
         self.policy.access_token_format = format;
@@ -171,30 +172,29 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Answers a retried refresh within `window` with the refresh token and access token of the
-    /// first response, for clients that lose responses. A retry is accepted until the new refresh
-    /// token is used, and never forks the chain. Tokens that are not JWTs are derived with
-    /// `pepper`, so that the store keeps only hashes; a JWT is signed again over the same claims.
-    /// [`RetryWindow`] defines a retry.
+    /// Accepts a retried refresh within `window`, for clients that lose responses: the retry gets
+    /// the refresh token and access token of the first response. [`RetryWindow`] defines a retry.
+    /// The server derives opaque tokens with `pepper`, so that the store keeps only hashes, and
+    /// signs a JWT again over the same claims.
     ///
-    /// While keys and settings do not change, the whole response is byte for byte that of the first
-    /// request, the ID token included. If the derived access token differs, because the pepper, the
-    /// token format, the issuer or, for a JWT, the signing key changed, the server refuses without
-    /// revoking anything. The ID token is not compared: beside an opaque access token it is signed
-    /// with the current key over the current claims.
+    /// - If keys and settings did not change, the whole response equals the first one byte for
+    ///   byte, with the ID token.
+    /// - If the pepper, the token format, the issuer or, for a JWT, the signing key changed, the
+    ///   access token differs. The server then refuses the retry and revokes nothing.
+    /// - With an opaque access token, the ID token is signed with the current key over the current
+    ///   claims and may differ.
     ///
-    /// A window requires an EdDSA key as active signing key, whatever the token format, because
-    /// only EdDSA signs deterministically. Without a window, a refresh token that is presented
-    /// twice revokes its family, as in [RFC 9700
-    /// §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
+    /// A window requires an EdDSA key as active signing key, for every token format, because only
+    /// EdDSA signs deterministically. Without a window, the second use of a refresh token revokes
+    /// its family, as in [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
     ///
     /// # Security
     ///
-    /// Within the window, a stolen refresh token that was just used is accepted once more and
-    /// returns the tokens that its owner has. When both have used the new token, the family is
-    /// revoked, unless the second use is within the window of the first and precedes any further
-    /// refresh: as long as the two stay that close, the theft is not detected. Keep the window as
-    /// short as the retries of the clients.
+    /// Within the window, a thief who presents a refresh token that its owner has just used gets
+    /// the same tokens as the owner. When both have used the new refresh token, the family is
+    /// revoked. Exception: the second use is within the window of the first and before any further
+    /// refresh; then the server cannot detect the theft. Set the window no longer than the clients
+    /// need for their retries.
     pub fn with_retry_window(mut self, window: RetryWindow, pepper: RetryPepper) -> Self {
         self.policy.retry_window = window;
         self.retry_pepper = Some(pepper);
@@ -208,8 +208,8 @@ impl AuthorizationServerBuilder {
     }
 
     /// Requires pushed authorization requests, [RFC 9126
-    /// §5](https://www.rfc-editor.org/rfc/rfc9126#section-5). A request with its parameters in the
-    /// browser is refused.
+    /// §5](https://www.rfc-editor.org/rfc/rfc9126#section-5). The server refuses a request whose
+    /// parameters are in the URL of the browser.
     pub fn with_pushed_requests_required(mut self) -> Self {
         self.pushed_requests_required = true;
         self
@@ -218,7 +218,7 @@ impl AuthorizationServerBuilder {
     /// Restricts the claim `email` to clients with the scope `email`, and `name` to those with
     /// `profile` ([OpenID Connect Core
     /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens,
-    /// UserInfo and introspection. By default all clients get both claims, if the host sets them.
+    /// UserInfo and introspection. Default: all clients get both claims, if the host sets them.
     pub fn with_claims_by_scope(mut self) -> Self {
         self.claims_by_scope = true;
         self
@@ -248,17 +248,17 @@ impl AuthorizationServerBuilder {
     }
 
     /// Enables `self_signed_tls_client_auth` ([RFC 8705
-    /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): the client proves to have the
-    /// key of a registered certificate.
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): the client proves possession of
+    /// the key of a registered certificate.
     pub fn with_self_signed_tls_client_auth(mut self) -> Self {
         self.certificates.self_signed = true;
         self
     }
 
     /// Publishes `mtls_endpoint_aliases` ([RFC 8705
-    /// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)) below another base URL: the URL at
-    /// which the host requests client certificates, apart from browsers. This server serves the
-    /// endpoints under both URLs.
+    /// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)) below another base URL, at which the
+    /// host requests client certificates; browsers use the first URL and are not asked for one. The
+    /// host serves the endpoints under both URLs.
     pub fn with_mtls_endpoint_aliases(mut self, base: &str) -> Self {
         self.mtls_base = Some(base.to_owned());
         self

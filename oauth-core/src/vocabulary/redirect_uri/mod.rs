@@ -98,7 +98,8 @@ impl RegisteredRedirectUri {
     ///
     /// # Security
     ///
-    /// Only for public clients: any program on the machine can listen on a port.
+    /// Only for public clients, where PKCE protects the code: any program on the machine can listen
+    /// on the port.
     pub fn loopback_any_port(text: &str) -> Result<Self, InvalidRedirectUri> {
         text.parse().map(Self::LoopbackAnyPort)
     }
@@ -132,7 +133,7 @@ word! {
     /// `http://127.0.0.1` or `http://[::1]` without a port, with a path and query that must match
     /// byte for byte.
     ///
-    /// `localhost` is not allowed, because the app does not control how the name is resolved.
+    /// `localhost` is not allowed, because the app does not control the resolution of the name.
     LoopbackRedirectUri, InvalidRedirectUri, |text| {
         is_redirect_uri(text) && split_loopback(text).is_some_and(|(_, tail)| !tail.starts_with(':'))
     }
