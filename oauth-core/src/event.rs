@@ -21,7 +21,7 @@
 //! | `reset_token_issued` | `session` | A password-reset token was issued, for the address of a user |
 //! | `reset_token_redeemed` | `session` | A password-reset token was redeemed, and all sessions and tokens of its user ended |
 //! | `retry_served` | `server` | A retried refresh got the tokens of the first response |
-//! | `server_failed` | `server` | A dependency of the server failed, and the response asked the client to retry |
+//! | `server_failed` | `server` | A dependency of the server failed, for example a store; the request was not completed |
 //! | `session_ended` | `session` | A session was ended, and its grants were revoked |
 //! | `session_renewed` | `session` | A session got a new secret |
 //! | `signed_in` | `session` | A session started, or continues under a new secret after its user authenticated again |
@@ -177,7 +177,7 @@ kinds! {
     ResetTokenRedeemed = "reset_token_redeemed",
     /// A retried refresh got the tokens of the first response.
     RetryServed = "retry_served",
-    /// A dependency of the server failed, and the response asked the client to retry.
+    /// A dependency of the server failed, for example a store; the request was not completed.
     ServerFailed = "server_failed",
     /// A session was ended, and its grants were revoked.
     SessionEnded = "session_ended",

@@ -156,7 +156,7 @@ mod tests {
     use http::header::CONTENT_TYPE;
     use proptest::prelude::*;
 
-    /// O2: repeated parameters are found, known or not, also if one is empty.
+    /// O2: repeated parameters are found, known or not, even if one is empty.
     #[test]
     fn a_repeated_parameter_is_seen() {
         let check = |text: &[u8], expected: Option<&str>| {

@@ -113,7 +113,7 @@ mod cases {
         }
     }
 
-    /// O27, 14: a successful attempt clears the tally, also if it was the last free one.
+    /// O27, 14: a successful attempt clears the tally, even if it was the last free one.
     pub async fn forgive_clears_attempts(store: &Arc<dyn AttemptStore>) {
         answer(store.forgive(&ada()).await);
         for _ in 0..3 {

@@ -27,8 +27,8 @@
 //! ```
 //!
 //! A [`TokenSource`] holds the tokens of a sign-in, or of the client itself, for all callers of an
-//! API. It refreshes them when they expire, by one request for all concurrent callers
-//! (single-flight), and saves new tokens in the host's [`TokenSink`] before it returns them.
+//! API. When they expire, it sends one refresh for all concurrent callers (single-flight). It saves
+//! new tokens in the host's [`TokenSink`] before it returns them.
 //!
 //! With a [`DpopKey`] the tokens are bound to that key (DPoP). Each request carries a proof with
 //! the newest nonce of its server, and is retried once if the server requires another nonce.

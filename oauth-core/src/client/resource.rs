@@ -16,8 +16,8 @@ use crate::vocabulary::InvalidEndpoint;
 
 impl TokenResponse {
     /// Prepares a request to an API: adds the access token in `Authorization`, and a DPoP proof if
-    /// the token is bound to a key. The host reads the response, whatever its status. After a 401
-    /// the token may need a [refresh](super::Client::refresh);
+    /// the token is bound to a key. The host reads the response of any status. After a 401 the
+    /// token may need a [refresh](super::Client::refresh);
     /// [`TokenSource::call`](super::TokenSource::call) refreshes and retries.
     ///
     /// # Errors

@@ -160,10 +160,12 @@ impl ProofPolicy {
     ///
     /// # Security
     ///
-    /// The caller must compare the [`thumbprint`](ProvenKey::thumbprint) with the one to which the
-    /// token is bound, store the [`replay_key`](ProvenKey::replay_key) until
-    /// [`replayable_until`](ProvenKey::replayable_until), and refuse the proof as a replay if the
-    /// key was stored before.
+    /// The caller must
+    ///
+    /// - compare the [`thumbprint`](ProvenKey::thumbprint) with that in the token,
+    /// - store the [`replay_key`](ProvenKey::replay_key) until
+    ///   [`replayable_until`](ProvenKey::replayable_until),
+    /// - refuse the proof as a replay if the key was stored before.
     pub fn verify(
         &self,
         headers: &HeaderMap,
@@ -270,7 +272,7 @@ impl ProvenKey {
     }
 
     /// Returns the key for a [`ReplayStore`](crate::store::ReplayStore): a hash of purpose, key,
-    /// `jti` and URL, so that clients cannot use up each other's keys.
+    /// `jti` and URL, so that the keys of different clients never collide.
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
         // all other parts have known lengths, so the text is unambiguous

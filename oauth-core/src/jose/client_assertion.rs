@@ -162,7 +162,7 @@ impl ClientAssertion {
     }
 
     /// Returns the key for a [`ReplayStore`](crate::store::ReplayStore): a hash of purpose, client
-    /// and `jti`, so that clients cannot use up each other's keys.
+    /// and `jti`, so that the keys of different clients never collide.
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
         // no client id contains NUL, so the text is unambiguous
@@ -235,7 +235,7 @@ impl ClientAssertion {
     }
 
     /// Like [`verify`](Self::verify), in the same time for a client without keys: an otherwise
-    /// valid assertion costs one signature of the algorithm in its header, also if the client has
+    /// valid assertion costs one signature of the algorithm in its header, even if the client has
     /// no such key or does not exist.
     pub(crate) fn verify_alike(
         token: &str,

@@ -23,8 +23,8 @@ use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
 ///
 /// # Security
 ///
-/// An ID token informs a client about its user. It is not a credential: an API that accepts it
-/// would accept the ID tokens of all clients.
+/// An ID token informs a client about its user. It is not a credential: an API must not accept it,
+/// because any client of the user has one.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every claim"

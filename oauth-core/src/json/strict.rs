@@ -1,4 +1,4 @@
-//! Deserializer that fails on repeated members, also in parts that are skipped.
+//! Deserializer that fails on repeated members, even in parts that are skipped.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -23,7 +23,7 @@ pub use interactions::MemoryInteractions;
 pub use replays::MemoryReplays;
 pub use tokens::MemoryTokens;
 
-/// Locks, also after a panic elsewhere: each step leaves the tables consistent before it could
+/// Locks, even after a panic elsewhere: each step leaves the tables consistent before it could
 /// panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

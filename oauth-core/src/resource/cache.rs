@@ -7,7 +7,7 @@ use crate::secret::TokenHash;
 
 /// Cache of valid tokens in two halves. When the young half is full, it becomes the old half, and
 /// the previous old half is dropped. A lookup moves an entry to the young half. So used entries
-/// stay, in constant time and bounded memory, also during a flood of other tokens.
+/// stay, in constant time and bounded memory, even during a flood of other tokens.
 pub(super) struct Cache<T> {
     young: HashMap<TokenHash, Entry<T>>,
     old: HashMap<TokenHash, Entry<T>>,

@@ -207,7 +207,7 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
 
 /// Verifies the method and the secret; an assertion is verified later.
 ///
-/// A secret is always hashed and compared, also for an unknown client or another method: the time
+/// A secret is always hashed and compared, even for an unknown client or another method: the time
 /// reveals neither which clients exist nor their method.
 fn verified(
     client: Option<RegisteredClient>,

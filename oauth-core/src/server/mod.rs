@@ -40,9 +40,9 @@
 //!
 //! - TLS, a body limit, and a rate limit for requests;
 //! - a store for failed client authentications
-//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts)), without which client secrets
-//!   can be guessed without limit;
-//! - calling the purge methods of its stores on a timer, for example every minute.
+//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts)); without it, the number of
+//!   guesses at client secrets is not limited;
+//! - calls of the purge methods of its stores on a timer, for example every minute.
 
 mod authorization_request;
 mod authorize;

@@ -40,7 +40,7 @@ impl AuthorizationServer {
     ///
     /// A refusal is one of the errors of [RFC 6749
     /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2). It changes nothing, with two
-    /// exceptions: a replayed code and a reused refresh token revoke their family.
+    /// exceptions: the server revokes the family of a replayed code and of a reused refresh token.
     ///
     /// If the request has a DPoP proof ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)), the
     /// access token is bound to its key, and so is the refresh token of a public client.

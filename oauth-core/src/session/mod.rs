@@ -1,7 +1,7 @@
 //! Browser sessions: sign-in, sign-out, cookies, timeouts, sign-out everywhere and password resets.
 //!
-//! The cookie holds a secret of 256 random bits; the store keeps its hash with the record.
-//! [`Sessions`] has the operations that a host calls. It uses pure functions: the [state
+//! The cookie has a secret of 256 random bits; the record in the store has its hash. [`Sessions`]
+//! has the operations that a host calls. It uses pure functions: the [state
 //! table](SessionState::after) and those of [`SessionRecord`](crate::store::SessionRecord).
 //!
 //! # Security

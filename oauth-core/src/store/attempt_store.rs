@@ -46,7 +46,7 @@ pub trait AttemptStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn forgive(&self, key: &AttemptKey) -> Result<(), StoreError>;
 
     /// Deletes the tallies that are [forgotten](crate::attempts::Tally::is_forgotten) and returns
@@ -57,7 +57,7 @@ pub trait AttemptStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer; calling again is safe.
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
     async fn purge_attempts(&self, now: SystemTime) -> Result<u64, StoreError>;
 }
 

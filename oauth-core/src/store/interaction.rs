@@ -102,9 +102,9 @@ impl AuthorizationRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Prompt {
-    /// `consent`: asks for consent again, also for scopes that were granted before.
+    /// `consent`: asks for consent again, even for scopes that were granted before.
     Consent,
-    /// `login`: authenticates the user again, also in an active session.
+    /// `login`: authenticates the user again, even in an active session.
     Login,
     /// `select_account`: lets the user choose an account.
     SelectAccount,
@@ -211,8 +211,8 @@ impl TakeOutcome {
     ///
     /// # Errors
     ///
-    /// The outcome of a refusal: [`TakeOutcome::NotFound`], also for another browser, or
-    /// [`TakeOutcome::Expired`].
+    /// The outcome of a refusal: [`TakeOutcome::NotFound`] (another browser is refused in the same
+    /// way) or [`TakeOutcome::Expired`].
     pub fn decide(
         interaction: Option<&InteractionRecord>,
         browser: &TokenHash,
@@ -249,7 +249,7 @@ pub trait InteractionStore: Send + Sync {
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_interaction(&self, interaction: InteractionRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads an interaction, also an expired one that was not purged yet.
+    /// Reads an interaction, even an expired one that was not purged yet.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ pub trait InteractionStore: Send + Sync {
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads a pushed request, also a completed or expired one that was not purged yet.
+    /// Reads a pushed request, even a completed or expired one that was not purged yet.
     ///
     /// # Errors
     ///

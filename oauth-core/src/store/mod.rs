@@ -30,8 +30,8 @@
 //! - **Expiry is data.** `now` is an argument, and a store reads no clock. A record that expires at
 //!   T is valid while `now < T`.
 //! - **Tombstones stay** until a purge method deletes them. A tombstone is a redeemed code or a
-//!   rotated refresh token, kept to detect reuse. If it is deleted too early, reuse of a stolen
-//!   token looks like an unknown token.
+//!   rotated refresh token, kept to detect reuse. If a tombstone is deleted too early, the server
+//!   cannot distinguish reuse from an unknown token.
 //!
 //! Records are serde values that contain hashes instead of secrets. A store keeps the whole record
 //! and copies the fields of its queries into columns.

@@ -21,8 +21,8 @@ pub enum SpendOutcome {
 /// assertions, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and of DPoP proofs,
 /// [RFC 9449 §11.1](https://www.rfc-editor.org/rfc/rfc9449#section-11.1).
 ///
-/// The caller derives the key as a hash of the purpose, the sender and the `jti`, so that senders
-/// cannot use up each other's keys. The caller stores a key **after** all other checks, so that
+/// The caller derives the key as a hash of the purpose, the sender and the `jti`, so that the keys
+/// of different senders never collide. The caller stores a key **after** all other checks, so that
 /// refused requests cost no row.
 ///
 /// # Contract
@@ -30,7 +30,7 @@ pub enum SpendOutcome {
 /// In addition to the contract of the [module](super):
 ///
 /// - Of any number of concurrent callers that present a key which is not stored, exactly one gets
-///   `Fresh`, also during a purge.
+///   `Fresh`, even during a purge.
 /// - A key is stored while `now < expires_at`. Presenting it again does not extend its expiry.
 /// - A full store returns an error. A store that deletes keys to make room allows replays.
 #[async_trait]

@@ -85,8 +85,8 @@ impl ResetOutcome {
     ///
     /// # Errors
     ///
-    /// The outcome of a refusal: [`ResetOutcome::NotFound`], also for a token without a subject, or
-    /// [`ResetOutcome::Expired`].
+    /// The outcome of a refusal: [`ResetOutcome::NotFound`] (a token without a subject is refused
+    /// in the same way) or [`ResetOutcome::Expired`].
     pub fn decide(token: Option<&ResetTokenRecord>, now: SystemTime) -> Result<&Subject, Self> {
         let token = token.ok_or(Self::NotFound)?;
         let subject = token.subject.as_ref().ok_or(Self::NotFound)?;

@@ -84,7 +84,7 @@ pub trait SessionStore: TokenStore {
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads the session with this secret, also an ended one that was not purged yet.
+    /// Reads the session with this secret, even an ended one that was not purged yet.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ pub trait SessionStore: TokenStore {
     /// deleted then.
     async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError>;
 
-    /// Reads a reset token, also an expired one that was not purged yet.
+    /// Reads a reset token, even an expired one that was not purged yet.
     ///
     /// # Errors
     ///

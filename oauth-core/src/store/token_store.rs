@@ -87,7 +87,7 @@ pub trait TokenStore: Send + Sync {
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads a code, also a redeemed or expired one that was not purged yet.
+    /// Reads a code, even a redeemed or expired one that was not purged yet.
     ///
     /// # Errors
     ///
@@ -114,14 +114,14 @@ pub trait TokenStore: Send + Sync {
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads an access token and its family, also a revoked one.
+    /// Reads an access token and its family, even a revoked one.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError>;
 
-    /// Reads a refresh token and its family, also a rotated or revoked one. For a rotated one it
+    /// Reads a refresh token and its family, even a rotated or revoked one. For a rotated one it
     /// also reads the two tokens that replaced it.
     ///
     /// # Errors

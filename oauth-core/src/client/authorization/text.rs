@@ -30,8 +30,8 @@ pub struct InvalidPendingText;
 ///
 /// It contains the code verifier, and the state that binds the response to the browser. Keep it in
 /// the session record of this browser, or in a cookie that is encrypted and authenticated,
-/// `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes. An attacker who can read the
-/// text can redeem a stolen code; one who can write it can sign the user in to another account.
+/// `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes. With read access an attacker
+/// can redeem a stolen code; with write access an attacker can sign the user in to another account.
 /// Remove the text from a session store when the browser returns. A browser can present a cookie
 /// twice; the server then refuses the code.
 pub struct PendingText(Zeroizing<String>);

@@ -17,8 +17,8 @@ use crate::ports::StoreError;
 ///   deadlock.
 #[async_trait]
 pub trait TokenSink: Send + Sync {
-    /// Saves the refresh token, and whatever else the host needs later: scopes, expiry, the access
-    /// token.
+    /// Saves the refresh token and other values that the host needs later: scopes, expiry, the
+    /// access token.
     ///
     /// # Errors
     ///

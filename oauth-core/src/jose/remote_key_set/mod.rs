@@ -117,8 +117,8 @@ pub enum VerifyError {
 /// lifetime, or the maximum age of [`with_last_use`](Self::with_last_use) if the issuer cannot be
 /// reached.
 ///
-/// An attacker who invents a `kid` uses up the fetch of that minute. Then a token with a new key is
-/// refused until the cool-down ends. An issuer prevents this by publishing a key one lifetime
+/// An attacker who invents a `kid` causes the one fetch of that minute. Then a token with a new key
+/// is refused until the cool-down ends. An issuer prevents this by publishing a key one lifetime
 /// before it signs with the key, or at least one cool-down.
 #[derive(Clone)]
 pub struct RemoteKeySet {

@@ -257,8 +257,8 @@ impl AuthorizationServerBuilder {
 
     /// Publishes `mtls_endpoint_aliases` ([RFC 8705
     /// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)) below another base URL, at which the
-    /// host requests client certificates; browsers use the first URL and are not asked for one. The
-    /// host serves the endpoints under both URLs.
+    /// host requests client certificates; browsers use the URL of the issuer and are not asked for
+    /// a certificate. The host mounts the endpoints under both URLs.
     pub fn with_mtls_endpoint_aliases(mut self, base: &str) -> Self {
         self.mtls_base = Some(base.to_owned());
         self
