@@ -87,17 +87,17 @@ fn unparsed(error: &Spanning<ParseError>) -> GraphResponse {
         ParseError::FieldLimitExceeded(_) => ErrorCode::MaxCostExceeded,
         _ => ErrorCode::GraphqlParseFailed,
     };
-    let told = ResponseError::new(code, error.item.to_string());
-    told.at(location(&error.span.start)).into()
+    let reported = ResponseError::new(code, error.item.to_string());
+    reported.at(location(&error.span.start)).into()
 }
 
 fn invalid(errors: &[RuleError], code: ErrorCode) -> GraphResponse {
-    let told = errors.iter().take(MISTAKES).map(|error| {
+    let reported = errors.iter().take(MISTAKES).map(|error| {
         let refused = ResponseError::new(code, error.message());
         let places = error.locations().iter();
         places.fold(refused, |refused, at| refused.at(location(at)))
     });
-    GraphResponse::request_errors(told.collect())
+    GraphResponse::request_errors(reported.collect())
 }
 
 /// Reports repeated directives of a list, whose type cannot be named.

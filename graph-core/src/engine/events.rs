@@ -8,7 +8,7 @@ use super::{Engine, skipped};
 use crate::compat::Spreadable;
 use crate::document::{Document, Executable, coerce};
 use crate::executor::plan::{Field, Plan};
-use crate::executor::{Bubble, Execution, SegmentResult, Trail, checked, close};
+use crate::executor::{Execution, ListIndices, NullPropagation, SegmentResult, checked, close};
 use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::loader::drive;
@@ -56,14 +56,14 @@ where
             return Err(skipped());
         };
         if let Some(refusal) = checked(field, cx) {
-            let Bubble = cx.note(field, Trail::ROOT, refusal);
-            return Err(GraphResponse::request_errors(self.noted(cx)));
+            let NullPropagation = cx.record_failure(field, ListIndices::ROOT, refusal);
+            return Err(GraphResponse::request_errors(self.take_errors(cx)));
         }
         let root = self.inner.schema.subscription_type.root();
         let loaders = cx.context().loaders();
         let opened = drive(root.open(field, cx), loaders, None).await;
         let Some(Ok(mut events)) = opened else {
-            return Err(GraphResponse::request_errors(self.noted(cx)));
+            return Err(GraphResponse::request_errors(self.take_errors(cx)));
         };
         loop {
             loaders.clear();
@@ -72,7 +72,7 @@ where
             };
             let written = written(field, event);
             emitter
-                .emit(GraphResponse::written(written, self.noted(cx)))
+                .emit(GraphResponse::written(written, self.take_errors(cx)))
                 .await;
         }
     }

@@ -11,7 +11,7 @@ mod batch;
 mod begin;
 mod builder;
 mod events;
-mod faults;
+mod failures;
 mod find;
 mod mistakes;
 mod plain;

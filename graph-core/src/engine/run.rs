@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 use juniper::OperationType;
 
 use super::root::{Root, SubscriptionRoot};
-use super::{Engine, faults};
+use super::{Engine, failures};
 use crate::document::{Coerced, coerced_arguments};
 use crate::error::ErrorCode;
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
-    Bubble, Execution, Flow, Gate, Object, Path, PendingFields, Segment, Trail, checked, close, write_object,
-    write_object_async,
+    Execution, Gate, ListIndices, NullPropagation, Object, Path, PendingFields, Segment, WriteResult,
+    checked, close, write_object, write_object_async,
 };
 use crate::guard::{RequestContext, Watch};
 use crate::loader::{Deadline, drive};
@@ -48,8 +48,10 @@ where
             )
         };
         match answered {
-            Some(Ok(written)) => GraphResponse::written(written, self.noted(&cx)),
-            Some(Err(Bubble)) => GraphResponse::written([PREFIX, b"null"].concat(), self.noted(&cx)),
+            Some(Ok(written)) => GraphResponse::written(written, self.take_errors(&cx)),
+            Some(Err(NullPropagation)) => {
+                GraphResponse::written([PREFIX, b"null"].concat(), self.take_errors(&cx))
+            }
             None => Self::late(),
         }
     }
@@ -59,8 +61,8 @@ where
         &self,
         cx: &Execution<'_, RequestContext<Q::Host>>,
         mut out: Vec<u8>,
-    ) -> Result<Vec<u8>, Bubble> {
-        let (root, path) = (&self.inner.schema, Path::Root(&Trail::ROOT));
+    ) -> Result<Vec<u8>, NullPropagation> {
+        let (root, path) = (&self.inner.schema, Path::Root(&ListIndices::ROOT));
         match cx.plan().kind {
             OperationType::Mutation => {
                 write_object(&root.mutation_type, &cx.plan().fields, cx, &path, &mut out)?;
@@ -76,7 +78,7 @@ where
         &self,
         cx: &Execution<'_, RequestContext<Q::Host>>,
         out: Vec<u8>,
-    ) -> Result<Vec<u8>, Bubble> {
+    ) -> Result<Vec<u8>, NullPropagation> {
         let root = &self.inner.schema;
         match cx.plan().kind {
             OperationType::Mutation => in_series(&root.mutation_type, cx, out).await,
@@ -103,12 +105,12 @@ where
     }
 
     /// Errors recorded since the last call.
-    pub(super) fn noted(&self, cx: &Execution<'_, RequestContext<Q::Host>>) -> Vec<ResponseError> {
-        let noted = cx.take_faults();
-        if noted.is_empty() {
+    pub(super) fn take_errors(&self, cx: &Execution<'_, RequestContext<Q::Host>>) -> Vec<ResponseError> {
+        let recorded = cx.take_failures();
+        if recorded.is_empty() {
             return Vec::new();
         }
-        faults::told(cx.plan(), noted, &mut self.mask(cx.context()))
+        failures::response_errors(cx.plan(), recorded, &mut self.mask(cx.context()))
     }
 
     pub(super) fn deadline<'d>(&self, expire: &'d (dyn Fn() + Send + Sync)) -> Option<Deadline<'d>> {
@@ -131,10 +133,10 @@ async fn at_once<C: Sync>(
     root: &impl Object<C>,
     cx: &Execution<'_, C>,
     out: Vec<u8>,
-) -> Result<Vec<u8>, Bubble> {
+) -> Result<Vec<u8>, NullPropagation> {
     let mut seg = Segment::from(out);
     let mut pend = PendingFields::default();
-    let path = Path::Root(&Trail::ROOT);
+    let path = Path::Root(&ListIndices::ROOT);
     write_object_async(root, &cx.plan().fields, cx, &path, &mut seg, &mut pend)?;
     cx.plan().took(seg.buf.len());
     pend.run(&mut seg, cx).await?;
@@ -147,7 +149,7 @@ async fn in_series<C: Sync>(
     root: &impl Object<C>,
     cx: &Execution<'_, C>,
     mut out: Vec<u8>,
-) -> Result<Vec<u8>, Bubble> {
+) -> Result<Vec<u8>, NullPropagation> {
     let start = out.len();
     for field in cx.plan().fields.iter() {
         // after the deadline nothing more is started, not even synchronous fields
@@ -158,12 +160,12 @@ async fn in_series<C: Sync>(
         }
         let mut seg = Segment::default();
         field.key.write(&mut seg.buf);
-        let hole = seg.leave(!field.non_null, field.meta, Trail::ROOT);
+        let hole = seg.leave(!field.non_null, field.meta, ListIndices::ROOT);
         let mut pend = PendingFields::default();
         if cx.is_expired() {
             pend.push(hole, Box::pin(std::future::pending()));
         } else {
-            pend.push(hole, root.field_async(field, cx, Trail::ROOT));
+            pend.push(hole, root.field_async(field, cx, ListIndices::ROOT));
         }
         pend.run(&mut seg, cx).await?;
         out.extend_from_slice(&seg.into_bytes());
@@ -174,14 +176,14 @@ async fn in_series<C: Sync>(
 }
 
 /// Writes one synchronous root field.
-fn one<C>(root: &impl Object<C>, field: &Field, cx: &Execution<'_, C>, out: &mut Vec<u8>) -> Flow {
+fn one<C>(root: &impl Object<C>, field: &Field, cx: &Execution<'_, C>, out: &mut Vec<u8>) -> WriteResult {
     field.key.write(out);
-    let path = Path::Root(&Trail::ROOT);
+    let path = Path::Root(&ListIndices::ROOT);
     if field.idx == Field::CONST {
         return Ok(());
     }
     match checked(field, cx) {
-        Some(refusal) => cx.fail(field, Trail::ROOT, refusal, out),
+        Some(refusal) => cx.fail(field, ListIndices::ROOT, refusal, out),
         None => root.field(field, cx, &path, out),
     }
 }

@@ -121,7 +121,7 @@ impl Listed {
         if matches!(id, DocumentId::Sha256(hash) if DocumentHash::digest(&text) != *hash) {
             return Err("the id is not the SHA-256 of the text".to_owned());
         }
-        let names = compat::operations(facts.schema, &text).map_err(|refused| told(&refused))?;
+        let names = compat::operations(facts.schema, &text).map_err(|refused| joined_messages(&refused))?;
         // a document without operations fails below
         let names = if names.is_empty() { vec![None] } else { names };
         let alone = names.len() == 1;
@@ -132,7 +132,7 @@ impl Listed {
                 operation: name.as_deref().filter(|_| !alone),
             };
             let document = Document::new(facts, &source, &Variables::new(), judge);
-            let mut document = document.map_err(|refused| told(&refused))?;
+            let mut document = document.map_err(|refused| joined_messages(&refused))?;
             document.listed_as = Some(name.clone().unwrap_or_else(|| id.to_string().into()));
             operations.push((name, Arc::new(document)));
         }
@@ -158,7 +158,7 @@ impl Listed {
 }
 
 /// Errors of a document in one line.
-fn told(refused: &GraphResponse) -> String {
+fn joined_messages(refused: &GraphResponse) -> String {
     let messages: Vec<_> = refused.errors().iter().map(|error| error.message()).collect();
     messages.join("; ")
 }

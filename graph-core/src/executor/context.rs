@@ -9,7 +9,7 @@ use juniper::{FieldError, IntoFieldError};
 use super::gate::{Gate, Permit};
 use super::plan::{ArgRef, Field, Plan};
 use super::table::Arguments;
-use super::{Bubble, Flow, Path, Trail};
+use super::{ListIndices, NullPropagation, Path, WriteResult};
 use crate::error::GraphError;
 use crate::guard::{RequestContext, Watch};
 
@@ -27,17 +27,17 @@ pub struct Execution<'x, C> {
     /// Guard settings for guard functions.
     watch: Watch,
     /// Errors so far; locked only on failure.
-    faults: Mutex<Vec<Fault>>,
+    failures: Mutex<Vec<FieldFailure>>,
     expired: AtomicBool,
     gate: Option<Gate>,
 }
 
 /// Failed field.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct FieldFailure {
     /// Index into [`Plan::metas`].
     pub(crate) meta: u32,
-    pub(crate) trail: Trail,
+    pub(crate) indices: ListIndices,
     pub(crate) error: FieldError,
 }
 
@@ -57,7 +57,7 @@ impl<'x, C> Execution<'x, C> {
             arguments: Vec::new(),
             denied: Vec::new(),
             watch,
-            faults: Mutex::new(Vec::new()),
+            failures: Mutex::new(Vec::new()),
             expired: AtomicBool::new(false),
             gate,
         }
@@ -80,7 +80,7 @@ impl<'x, C> Execution<'x, C> {
     /// # Errors
     ///
     /// If `T` is not the tuple of the field's table. The mismatch is recorded as an internal error.
-    pub fn args<'s, T: Any>(&'s self, field: &'s Field) -> Result<&'s T, Bubble> {
+    pub fn args<'s, T: Any>(&'s self, field: &'s Field) -> Result<&'s T, NullPropagation> {
         let arguments = match &field.args {
             ArgRef::Const(arguments) => Some(arguments),
             ArgRef::Slot(at) => usize::try_from(*at)
@@ -91,7 +91,7 @@ impl<'x, C> Execution<'x, C> {
         };
         arguments
             .and_then(|arguments| arguments.downcast_ref())
-            .ok_or_else(|| self.misuse(field))
+            .ok_or_else(|| self.record_mismatch(field))
     }
 
     /// Waits for a free slot under the concurrency limit. The permit frees the slot on drop.
@@ -105,27 +105,37 @@ impl<'x, C> Execution<'x, C> {
     }
 
     /// Records the failure of `field`.
-    pub(crate) fn note(&self, field: &Field, trail: Trail, error: impl IntoFieldError) -> Bubble {
-        self.note_meta(field.meta, trail, error.into_field_error())
+    pub(crate) fn record_failure(
+        &self,
+        field: &Field,
+        indices: ListIndices,
+        error: impl IntoFieldError,
+    ) -> NullPropagation {
+        self.record_failure_by_meta(field.meta, indices, error.into_field_error())
     }
 
-    pub(crate) fn note_meta(&self, meta: u32, trail: Trail, error: FieldError) -> Bubble {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.push(Fault { meta, trail, error });
-        Bubble
+    pub(crate) fn record_failure_by_meta(
+        &self,
+        meta: u32,
+        indices: ListIndices,
+        error: FieldError,
+    ) -> NullPropagation {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.push(FieldFailure { meta, indices, error });
+        NullPropagation
     }
 
     /// Records the failure of `field` and writes null if the field is nullable.
     pub(crate) fn fail(
         &self,
         field: &Field,
-        trail: Trail,
+        indices: ListIndices,
         error: impl IntoFieldError,
         out: &mut Vec<u8>,
-    ) -> Flow {
-        let bubble = self.note(field, trail, error);
+    ) -> WriteResult {
+        let propagation = self.record_failure(field, indices, error);
         if field.non_null {
-            return Err(bubble);
+            return Err(propagation);
         }
         out.extend_from_slice(b"null");
         Ok(())
@@ -151,14 +161,14 @@ impl<'x, C> Execution<'x, C> {
     }
 
     /// Records that generated code and the plan do not match.
-    pub(crate) fn misuse(&self, field: &Field) -> Bubble {
+    pub(crate) fn record_mismatch(&self, field: &Field) -> NullPropagation {
         let error = GraphError::internal("the plan does not match the table of the type");
-        self.note(field, Path::Root(&Trail::ROOT).trail(), error)
+        self.record_failure(field, Path::Root(&ListIndices::ROOT).list_indices(), error)
     }
 
     /// Takes the failures recorded since the last call.
-    pub(crate) fn take_faults(&self) -> Vec<Fault> {
-        std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn take_failures(&self) -> Vec<FieldFailure> {
+        std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns `true` after the deadline: pending fields fail with `TIMEOUT`.

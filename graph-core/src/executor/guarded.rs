@@ -2,7 +2,7 @@
 
 use juniper::{FieldError, IntoFieldError};
 
-use super::{Bubble, Execution, Field, Flow, Guard, Path, SegmentResult, Trail};
+use super::{Execution, Field, Guard, ListIndices, NullPropagation, Path, SegmentResult, WriteResult};
 use crate::error::GraphError;
 use crate::guard::{GuardMode, RequestContext, watch};
 
@@ -18,8 +18,8 @@ pub fn write_refusal<C>(
     cx: &Execution<'_, C>,
     path: &Path<'_>,
     out: &mut Vec<u8>,
-) -> Flow {
-    cx.fail(field, path.trail(), refused, out)
+) -> WriteResult {
+    cx.fail(field, path.list_indices(), refused, out)
 }
 
 /// Writes the refusal of an asynchronous field by its guard function.
@@ -32,17 +32,17 @@ pub fn write_refusal_async<C>(
     refused: GraphError,
     field: &Field,
     cx: &Execution<'_, C>,
-    trail: Trail,
+    indices: ListIndices,
 ) -> SegmentResult {
     let mut out = Vec::new();
-    cx.fail(field, trail, refused, &mut out)?;
+    cx.fail(field, indices, refused, &mut out)?;
     Ok(out.into())
 }
 
 /// Records the refusal of a subscription by its guard function.
 #[cold]
-pub fn record_refusal<C>(refused: GraphError, field: &Field, cx: &Execution<'_, C>) -> Bubble {
-    cx.note(field, Trail::ROOT, refused)
+pub fn record_refusal<C>(refused: GraphError, field: &Field, cx: &Execution<'_, C>) -> NullPropagation {
+    cx.record_failure(field, ListIndices::ROOT, refused)
 }
 
 /// Checks `guards` before a field that juniper executes.

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::plan::Field;
 use super::table::Registry;
 use super::write;
-use super::{Execution, Flow, Path};
+use super::{Execution, Path, WriteResult};
 use crate::error::GraphError;
 
 macro_rules! leaves {
@@ -17,7 +17,7 @@ macro_rules! leaves {
             fn register(_: &mut Registry) {}
 
             #[inline]
-            fn write(&self, _: &Field, _: &Execution<'_, C>, _: &Path<'_>, $out: &mut Vec<u8>) -> Flow {
+            fn write(&self, _: &Field, _: &Execution<'_, C>, _: &Path<'_>, $out: &mut Vec<u8>) -> WriteResult {
                 let $value = self;
                 $write;
                 Ok(())
@@ -41,12 +41,12 @@ impl<C> Output<C> for f64 {
     fn register(_: &mut Registry) {}
 
     #[inline]
-    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
         if write::float(*self, out) {
             return Ok(());
         }
         let error = GraphError::internal(format_args!("{self} has no JSON form"));
-        Err(cx.note(field, path.trail(), error))
+        Err(cx.record_failure(field, path.list_indices(), error))
     }
 }
 
@@ -56,7 +56,7 @@ impl<C> Output<C> for f64 {
 ///
 /// Always.
 #[cold]
-pub fn no_such_value<C>(field: &Field, cx: &Execution<'_, C>, path: &Path<'_>) -> Flow {
+pub fn no_such_value<C>(field: &Field, cx: &Execution<'_, C>, path: &Path<'_>) -> WriteResult {
     let error = GraphError::internal("the schema does not have this value of the enum");
-    Err(cx.note(field, path.trail(), error))
+    Err(cx.record_failure(field, path.list_indices(), error))
 }

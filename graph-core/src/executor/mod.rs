@@ -36,7 +36,7 @@ pub use futures_util::future::BoxFuture;
 pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 
 pub use self::context::Execution;
-pub(crate) use self::context::Fault;
+pub(crate) use self::context::FieldFailure;
 pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
 pub use self::guarded::{
@@ -48,7 +48,7 @@ pub use self::object::{
 };
 pub(crate) use self::object::{checked, close};
 pub use self::output::Output;
-pub use self::path::{Path, Trail};
+pub use self::path::{ListIndices, Path};
 pub use self::pending::PendingFields;
 pub use self::plan::{Field, Plan};
 pub use self::segment::{Segment, SegmentResult};
@@ -57,7 +57,7 @@ pub use self::tag::{Returned, Tag, via};
 
 /// Failure that propagates to the nearest nullable value; the error is already recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Bubble;
+pub struct NullPropagation;
 
 /// Result of writing a value.
-pub type Flow = Result<(), Bubble>;
+pub type WriteResult = Result<(), NullPropagation>;

@@ -5,7 +5,8 @@ use juniper::{EmptyMutation, EmptySubscription};
 use super::plan::Field;
 use super::table::TypeInfo;
 use super::{
-    BoxFuture, BoxStream, Bubble, Execution, Flow, Path, PendingFields, Segment, SegmentResult, Trail,
+    BoxFuture, BoxStream, Execution, ListIndices, NullPropagation, Path, PendingFields, Segment,
+    SegmentResult, WriteResult,
 };
 
 /// Object type of the schema, implemented by `#[graph_object]` and the other macros.
@@ -22,14 +23,14 @@ pub trait Object<C>: Sync {
     /// # Errors
     ///
     /// If a failure propagates beyond the field.
-    fn field(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+    fn field(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult;
 
     /// Writes the value of a field that is asynchronous or has an asynchronous selection.
     fn field_async<'p>(
         &'p self,
         field: &'p Field,
         cx: &'p Execution<'p, C>,
-        trail: Trail,
+        indices: ListIndices,
     ) -> BoxFuture<'p, SegmentResult>;
 }
 
@@ -47,7 +48,7 @@ pub trait Source<C>: Sync {
 }
 
 /// Stream of a subscription field.
-pub type Opened<'p> = Result<BoxStream<'p, SegmentResult>, Bubble>;
+pub type Opened<'p> = Result<BoxStream<'p, SegmentResult>, NullPropagation>;
 
 /// Writes the object `value` with `fields`.
 ///
@@ -61,12 +62,12 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
     cx: &Execution<'_, C>,
     path: &Path<'_>,
     out: &mut Vec<u8>,
-) -> Flow {
+) -> WriteResult {
     let start = out.len();
     for field in fields {
         field.key.write(out);
         if let Some(refusal) = checked(field, cx) {
-            cx.fail(field, path.trail(), refusal, out)?;
+            cx.fail(field, path.list_indices(), refusal, out)?;
         } else if field.idx != Field::CONST {
             value.field(field, cx, path, out)?;
         }
@@ -88,18 +89,18 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     path: &Path<'_>,
     seg: &mut Segment,
     pend: &mut PendingFields<'p>,
-) -> Flow {
+) -> WriteResult {
     let start = seg.buf.len();
     for field in fields {
         field.key.write(&mut seg.buf);
         if let Some(refusal) = checked(field, cx) {
-            cx.fail(field, path.trail(), refusal, &mut seg.buf)?;
+            cx.fail(field, path.list_indices(), refusal, &mut seg.buf)?;
         } else if field.idx == Field::CONST {
             continue;
         } else if field.has_async {
-            let trail = path.trail();
-            let hole = seg.leave(!field.non_null, field.meta, trail.clone());
-            pend.push(hole, value.field_async(field, cx, trail));
+            let indices = path.list_indices();
+            let hole = seg.leave(!field.non_null, field.meta, indices.clone());
+            pend.push(hole, value.field_async(field, cx, indices));
         } else {
             value.field(field, cx, path, &mut seg.buf)?;
         }
@@ -129,8 +130,8 @@ pub(crate) fn close(start: usize, out: &mut Vec<u8>) {
 ///
 /// Always.
 #[cold]
-pub fn no_such_field<C>(field: &Field, cx: &Execution<'_, C>) -> Flow {
-    Err(cx.misuse(field))
+pub fn no_such_field<C>(field: &Field, cx: &Execution<'_, C>) -> WriteResult {
+    Err(cx.record_mismatch(field))
 }
 
 /// Default arm of `match field.index()` in [`Object::field_async`].
@@ -139,15 +140,15 @@ pub fn no_such_future<'p, C: Sync>(
     field: &'p Field,
     cx: &'p Execution<'p, C>,
 ) -> BoxFuture<'p, SegmentResult> {
-    let bubble = cx.misuse(field);
-    Box::pin(async move { Err(bubble) })
+    let propagation = cx.record_mismatch(field);
+    Box::pin(async move { Err(propagation) })
 }
 
 /// Default arm of `match field.index()` in [`Source::open`].
 #[cold]
 pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Execution<'p, C>) -> BoxFuture<'p, Opened<'p>> {
-    let bubble = cx.misuse(field);
-    Box::pin(async move { Err(bubble) })
+    let propagation = cx.record_mismatch(field);
+    Box::pin(async move { Err(propagation) })
 }
 
 /// The name is juniper's, for a schema without mutations.
@@ -158,7 +159,7 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
         fields: &[],
     };
 
-    fn field(&self, field: &Field, cx: &Execution<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
+    fn field(&self, field: &Field, cx: &Execution<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> WriteResult {
         no_such_field(field, cx)
     }
 
@@ -166,7 +167,7 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
         &'p self,
         field: &'p Field,
         cx: &'p Execution<'p, C>,
-        _: Trail,
+        _: ListIndices,
     ) -> BoxFuture<'p, SegmentResult> {
         no_such_future(field, cx)
     }

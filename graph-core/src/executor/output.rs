@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plan::Field;
 use super::table::Registry;
-use super::{Execution, Flow, Path, PendingFields, Segment};
+use super::{Execution, Path, PendingFields, Segment, WriteResult};
 
 /// Type that a field can return.
 #[diagnostic::on_unimplemented(
@@ -22,7 +22,7 @@ pub trait Output<C> {
     /// # Errors
     ///
     /// If a failure propagates beyond the value.
-    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult;
 
     /// Writes the value of `field` and leaves holes for asynchronous fields.
     ///
@@ -37,7 +37,7 @@ pub trait Output<C> {
         path: &Path<'_>,
         seg: &mut Segment,
         _pend: &mut PendingFields<'p>,
-    ) -> Flow {
+    ) -> WriteResult {
         self.write(field, cx, path, &mut seg.buf)
     }
 }
@@ -48,7 +48,7 @@ impl<C, T: Output<C>> Output<C> for Option<T> {
     }
 
     #[inline]
-    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
         let start = out.len();
         if let Some(value) = self {
             if value.write(field, cx, path, out).is_ok() {
@@ -67,7 +67,7 @@ impl<C, T: Output<C>> Output<C> for Option<T> {
         path: &Path<'_>,
         seg: &mut Segment,
         pend: &mut PendingFields<'p>,
-    ) -> Flow {
+    ) -> WriteResult {
         let Some(value) = self else {
             seg.buf.extend_from_slice(b"null");
             return Ok(());
@@ -87,7 +87,7 @@ impl<C, T: Output<C>> Output<C> for [T] {
     }
 
     #[inline]
-    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
         if self.is_empty() {
             out.extend_from_slice(b"[]");
             return Ok(());
@@ -108,7 +108,7 @@ impl<C, T: Output<C>> Output<C> for [T] {
         path: &Path<'_>,
         seg: &mut Segment,
         pend: &mut PendingFields<'p>,
-    ) -> Flow {
+    ) -> WriteResult {
         if self.is_empty() {
             seg.buf.extend_from_slice(b"[]");
             return Ok(());
@@ -150,7 +150,7 @@ macro_rules! around {
             }
 
             #[inline]
-            fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+            fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
                 <$inner as Output<C>>::write(self, field, cx, path, out)
             }
 
@@ -162,7 +162,7 @@ macro_rules! around {
                 path: &Path<'_>,
                 seg: &mut Segment,
                 pend: &mut PendingFields<'p>,
-            ) -> Flow {
+            ) -> WriteResult {
                 <$inner as Output<C>>::write_async(self, field, cx, path, seg, pend)
             }
         }

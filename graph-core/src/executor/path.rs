@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 /// List indices from the root to a value, linked on the stack of the writing pass.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "generated code only hands it on")]
+#[expect(clippy::exhaustive_enums, reason = "generated code only passes it on")]
 pub enum Path<'a> {
     /// Position at which a future started to write.
-    Root(&'a Trail),
+    Root(&'a ListIndices),
     /// Entry of the innermost list.
     Index(&'a Self, u32),
 }
@@ -16,19 +16,19 @@ pub enum Path<'a> {
 impl Path<'_> {
     /// Copies the indices for a future.
     #[must_use]
-    pub fn trail(&self) -> Trail {
+    pub fn list_indices(&self) -> ListIndices {
         match self {
             Path::Root(root) => (*root).clone(),
-            Path::Index(parent, index) => parent.trail().then(*index),
+            Path::Index(parent, index) => parent.list_indices().then(*index),
         }
     }
 }
 
 /// Owned list indices from the root to the field of a future.
 #[derive(Clone, Debug)]
-pub struct Trail(Indices);
+pub struct ListIndices(Indices);
 
-/// Inline for up to four lists, because trails are moved often.
+/// Inline for up to four lists, because the values are moved often.
 #[derive(Clone, Debug)]
 enum Indices {
     Inline(u8, [u32; INLINE]),
@@ -37,7 +37,7 @@ enum Indices {
 
 const INLINE: usize = 4;
 
-impl Trail {
+impl ListIndices {
     /// Root of the response.
     pub const ROOT: Self = Self(Indices::Inline(0, [0; INLINE]));
 
@@ -50,11 +50,11 @@ impl Trail {
             *length += 1;
             return self;
         }
-        let whole = self.indices().iter().copied().chain([index]);
+        let whole = self.as_slice().iter().copied().chain([index]);
         Self(Indices::Spilled(whole.collect()))
     }
 
-    pub(crate) fn indices(&self) -> &[u32] {
+    pub(crate) fn as_slice(&self) -> &[u32] {
         match &self.0 {
             Indices::Inline(length, indices) => indices.get(..usize::from(*length)).unwrap_or_default(),
             Indices::Spilled(indices) => indices,

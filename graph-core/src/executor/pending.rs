@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
 
-use super::{Bubble, Execution, Flow, Segment, SegmentResult};
+use super::{Execution, NullPropagation, Segment, SegmentResult, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 
 /// Maximum number of futures that are polled together; beyond it each future gets its own waker.
@@ -74,7 +74,7 @@ impl<'p> PendingFields<'p> {
     }
 
     /// Runs the futures concurrently and fills the holes of `seg`.
-    pub(crate) async fn run<C>(mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> Flow {
+    pub(crate) async fn run<C>(mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> WriteResult {
         if self.tasks.is_empty() {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl<'p> PendingFields<'p> {
         seg: &mut Segment,
         cx: &Execution<'_, C>,
         task: &mut Context<'_>,
-    ) -> Poll<Flow> {
+    ) -> Poll<WriteResult> {
         self.round(task, seg)?;
         if self.tasks.is_empty() {
             return Poll::Ready(Ok(()));
@@ -115,26 +115,26 @@ impl<'p> PendingFields<'p> {
     }
 
     /// Polls every future once, in document order.
-    fn round(&mut self, context: &mut Context<'_>, seg: &mut Segment) -> Flow {
-        let (mut flow, mut nulled) = (Ok(()), false);
+    fn round(&mut self, context: &mut Context<'_>, seg: &mut Segment) -> WriteResult {
+        let (mut outcome, mut nulled) = (Ok(()), false);
         self.tasks.retain_mut(|task| {
-            if flow.is_err() {
+            if outcome.is_err() {
                 return false;
             }
             let Poll::Ready(Some((hole, result))) = Pin::new(task).poll(context) else {
                 return true;
             };
-            flow = settle(seg, hole, result).map(|null| nulled |= null);
+            outcome = settle(seg, hole, result).map(|null| nulled |= null);
             false
         });
         if nulled {
             self.tasks.retain(|task| !seg.is_dead(task.hole));
         }
-        flow
+        outcome
     }
 
     /// Fails pending fields with `TIMEOUT`.
-    fn time_out<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> Flow {
+    fn time_out<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> WriteResult {
         for task in self.tasks.drain(..) {
             late(seg, task.hole, cx)?;
         }
@@ -144,22 +144,22 @@ impl<'p> PendingFields<'p> {
 
 /// Fills a hole. Returns `true` if a value around it became null, so that its other futures are
 /// useless.
-fn settle(seg: &mut Segment, hole: usize, result: SegmentResult) -> Result<bool, Bubble> {
+fn settle(seg: &mut Segment, hole: usize, result: SegmentResult) -> Result<bool, NullPropagation> {
     match result {
         Ok(segment) => {
             seg.fill(hole, segment);
             Ok(false)
         }
-        Err(Bubble) => seg.null_around(hole).map(|()| true),
+        Err(NullPropagation) => seg.null_around(hole).map(|()| true),
     }
 }
 
-fn late<C>(seg: &mut Segment, hole: usize, cx: &Execution<'_, C>) -> Flow {
-    let Some((meta, trail, nullable)) = seg.field_of(hole).filter(|_| !seg.is_dead(hole)) else {
+fn late<C>(seg: &mut Segment, hole: usize, cx: &Execution<'_, C>) -> WriteResult {
+    let Some((meta, indices, nullable)) = seg.field_of(hole).filter(|_| !seg.is_dead(hole)) else {
         return Ok(());
     };
     let error = GraphError::new(ErrorCode::Timeout, "the field was not ready in time");
-    cx.note_meta(meta, trail, error.into());
+    cx.record_failure_by_meta(meta, indices, error.into());
     if nullable {
         return Ok(());
     }
@@ -174,7 +174,12 @@ struct Many<'p> {
 }
 
 impl Many<'_> {
-    fn poll<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>, context: &mut Context<'_>) -> Poll<Flow> {
+    fn poll<C>(
+        &mut self,
+        seg: &mut Segment,
+        cx: &Execution<'_, C>,
+        context: &mut Context<'_>,
+    ) -> Poll<WriteResult> {
         if cx.is_expired() {
             return Poll::Ready(self.last_round(seg, cx, context));
         }
@@ -187,7 +192,7 @@ impl Many<'_> {
             match settle(seg, hole, result) {
                 Ok(false) => {}
                 Ok(true) => self.cancel_dead(seg),
-                Err(bubble) => return Poll::Ready(Err(bubble)),
+                Err(propagation) => return Poll::Ready(Err(propagation)),
             }
         }
         Poll::Ready(Ok(()))
@@ -205,7 +210,12 @@ impl Many<'_> {
 
     /// Polls every future once more after the deadline, so that nested values can fail their own
     /// pending fields.
-    fn last_round<C>(&mut self, seg: &mut Segment, cx: &Execution<'_, C>, context: &mut Context<'_>) -> Flow {
+    fn last_round<C>(
+        &mut self,
+        seg: &mut Segment,
+        cx: &Execution<'_, C>,
+        context: &mut Context<'_>,
+    ) -> WriteResult {
         for task in self.set.iter_mut() {
             let hole = task.hole;
             let polled = Pin::new(&mut *task).poll(context);

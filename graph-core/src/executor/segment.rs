@@ -1,9 +1,9 @@
 //! Part of the response, with holes for values that are not ready.
 
-use super::{Bubble, Trail};
+use super::{ListIndices, NullPropagation};
 
 /// Output of a future.
-pub type SegmentResult = Result<Segment, Bubble>;
+pub type SegmentResult = Result<Segment, NullPropagation>;
 
 /// Part of the JSON response with holes.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Hole {
     nullable: bool,
     /// Index into [`Plan::metas`](super::Plan).
     meta: u32,
-    trail: Trail,
+    indices: ListIndices,
     fill: Option<Segment>,
 }
 
@@ -81,13 +81,13 @@ impl From<Vec<u8>> for Segment {
 
 impl Segment {
     /// Leaves a hole for a field and returns its index.
-    pub(crate) fn leave(&mut self, nullable: bool, meta: u32, trail: Trail) -> usize {
+    pub(crate) fn leave(&mut self, nullable: bool, meta: u32, indices: ListIndices) -> usize {
         self.holes.push(Hole {
             at: self.buf.len(),
             region: self.regions.as_ref().and_then(|regions| regions.open),
             nullable,
             meta,
-            trail,
+            indices,
             fill: None,
         });
         self.holes.len() - 1
@@ -167,19 +167,23 @@ impl Segment {
     }
 
     /// Replaces the nullable value around a failed hole by null.
-    pub(crate) fn null_around(&mut self, hole: usize) -> Result<(), Bubble> {
-        let region = self.holes.get(hole).and_then(|hole| hole.region).ok_or(Bubble)?;
-        let regions = self.regions.as_mut().ok_or(Bubble)?;
+    pub(crate) fn null_around(&mut self, hole: usize) -> Result<(), NullPropagation> {
+        let region = self
+            .holes
+            .get(hole)
+            .and_then(|hole| hole.region)
+            .ok_or(NullPropagation)?;
+        let regions = self.regions.as_mut().ok_or(NullPropagation)?;
         if let Some(region) = regions.get_mut(region) {
             region.nulled = true;
         }
         Ok(())
     }
 
-    /// Meta, trail and nullability of the hole's field.
-    pub(crate) fn field_of(&self, hole: usize) -> Option<(u32, Trail, bool)> {
+    /// Meta, list indices and nullability of the hole's field.
+    pub(crate) fn field_of(&self, hole: usize) -> Option<(u32, ListIndices, bool)> {
         let hole = self.holes.get(hole)?;
-        Some((hole.meta, hole.trail.clone(), hole.nullable))
+        Some((hole.meta, hole.indices.clone(), hole.nullable))
     }
 
     pub(crate) fn len(&self) -> usize {

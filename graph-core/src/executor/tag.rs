@@ -14,7 +14,10 @@ use juniper::{IntoFieldError, ToInputValue};
 use super::output::Output;
 use super::plan::Field;
 use super::table::Registry;
-use super::{BoxFuture, Bubble, Execution, Flow, Path, PendingFields, Segment, SegmentResult, Trail, write};
+use super::{
+    BoxFuture, Execution, ListIndices, NullPropagation, Path, PendingFields, Segment, SegmentResult,
+    WriteResult, write,
+};
 use crate::error::GraphError;
 
 /// Return type `T` of a resolver in a graph with the context `C`.
@@ -58,15 +61,15 @@ struct Leaf<T>(T);
 impl<C, T: ToInputValue> Output<C> for Leaf<T> {
     fn register(_: &mut Registry) {}
 
-    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow {
+    fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
         let start = out.len();
         if write::input_value(&self.0.to_input_value(), out) {
             return Ok(());
         }
         out.truncate(start);
-        Err(cx.note(
+        Err(cx.record_failure(
             field,
-            path.trail(),
+            path.list_indices(),
             GraphError::internal("the number has no JSON form"),
         ))
     }
@@ -77,7 +80,7 @@ async fn written<'p, C, T, E>(
     result: Result<T, E>,
     field: &'p Field,
     cx: &'p Execution<'p, C>,
-    trail: Trail,
+    indices: ListIndices,
 ) -> SegmentResult
 where
     C: Sync,
@@ -86,13 +89,13 @@ where
 {
     match result {
         // boxed: otherwise the future of a leaf would be as large as that of an object
-        Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, trail)).await,
+        Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, indices)).await,
         Ok(value) => {
             let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
-            value.write(field, cx, &Path::Root(&trail), &mut out)?;
+            value.write(field, cx, &Path::Root(&indices), &mut out)?;
             Ok(out.into())
         }
-        Err(error) => failed(error, field, cx, trail),
+        Err(error) => failed(error, field, cx, indices),
     }
 }
 
@@ -100,10 +103,10 @@ fn failed<C>(
     error: impl IntoFieldError,
     field: &Field,
     cx: &Execution<'_, C>,
-    trail: Trail,
+    indices: ListIndices,
 ) -> SegmentResult {
     let mut out = Vec::new();
-    cx.fail(field, trail, error, &mut out)?;
+    cx.fail(field, indices, error, &mut out)?;
     Ok(out.into())
 }
 
@@ -117,7 +120,7 @@ async fn deep<C, T, E>(
     result: Result<T, E>,
     field: &Field,
     cx: &Execution<'_, C>,
-    trail: Trail,
+    indices: ListIndices,
 ) -> SegmentResult
 where
     C: Sync,
@@ -126,12 +129,12 @@ where
 {
     let value = match result {
         Ok(value) => value,
-        Err(error) => return failed(error, field, cx, trail),
+        Err(error) => return failed(error, field, cx, indices),
     };
     let mut seg = Segment::from(Vec::with_capacity(AROUND));
     // declared after the value that it borrows
     let mut pend = PendingFields::default();
-    value.write_async(field, cx, &Path::Root(&trail), &mut seg, &mut pend)?;
+    value.write_async(field, cx, &Path::Root(&indices), &mut seg, &mut pend)?;
     pend.run(&mut seg, cx).await?;
     Ok(seg)
 }
@@ -142,10 +145,10 @@ fn write_result<C, T: Output<C>, E: IntoFieldError>(
     cx: &Execution<'_, C>,
     path: &Path<'_>,
     out: &mut Vec<u8>,
-) -> Flow {
+) -> WriteResult {
     match result {
         Ok(value) => value.write(field, cx, path, out),
-        Err(error) => cx.fail(field, path.trail(), error, out),
+        Err(error) => cx.fail(field, path.list_indices(), error, out),
     }
 }
 
@@ -169,7 +172,7 @@ macro_rules! level {
             /// # Errors
             ///
             /// If a failure propagates beyond the field.
-            fn emit(&self, value: V, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> Flow;
+            fn emit(&self, value: V, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult;
 
             /// Writes the result of a resolver and awaits asynchronous fields.
             fn emit_async<'p>(
@@ -177,7 +180,7 @@ macro_rules! level {
                 value: V,
                 field: &'p Field,
                 cx: &'p Execution<'p, C>,
-                trail: Trail,
+                indices: ListIndices,
             ) -> impl Future<Output = SegmentResult> + Send
             where
                 V: 'p;
@@ -188,7 +191,7 @@ macro_rules! level {
                 value: V,
                 field: &'p Field,
                 cx: &'p Execution<'p, C>,
-                trail: Trail,
+                indices: ListIndices,
             ) -> impl Future<Output = SegmentResult> + Send
             where
                 V: 'p;
@@ -209,7 +212,7 @@ macro_rules! level {
                 cx: &Execution<'_, C>,
                 path: &Path<'_>,
                 out: &mut Vec<u8>,
-            ) -> Flow {
+            ) -> WriteResult {
                 write_result($result, field, cx, path, out)
             }
 
@@ -219,12 +222,12 @@ macro_rules! level {
                 $bound: $value,
                 field: &'p Field,
                 cx: &'p Execution<'p, C>,
-                trail: Trail,
+                indices: ListIndices,
             ) -> impl Future<Output = SegmentResult> + Send
             where
                 $value: 'p,
             {
-                written($result, field, cx, trail)
+                written($result, field, cx, indices)
             }
 
             #[inline]
@@ -233,12 +236,12 @@ macro_rules! level {
                 $bound: $value,
                 field: &'p Field,
                 cx: &'p Execution<'p, C>,
-                trail: Trail,
+                indices: ListIndices,
             ) -> impl Future<Output = SegmentResult> + Send
             where
                 $value: 'p,
             {
-                deep($result, field, cx, trail)
+                deep($result, field, cx, indices)
             }
         }
     };
@@ -247,8 +250,9 @@ macro_rules! level {
 /// Traits of the dispatch; generated code imports them.
 pub mod via {
     use super::{
-        BoxFuture, Bubble, Execution, Field, Fine, Flow, Future, IntoFieldError, Leaf, Output, Path,
-        Registry, Returned, SegmentResult, Tag, ToInputValue, Trail, deep, write_result, written,
+        BoxFuture, Execution, Field, Fine, Future, IntoFieldError, Leaf, ListIndices, NullPropagation,
+        Output, Path, Registry, Returned, SegmentResult, Tag, ToInputValue, WriteResult, deep, write_result,
+        written,
     };
 
     level! {
@@ -299,7 +303,7 @@ pub mod via {
             cx: &Execution<'_, C>,
             path: &Path<'_>,
             out: &mut Vec<u8>,
-        ) -> Flow;
+        ) -> WriteResult;
 
         /// Placeholder that is never called.
         fn emit_async<'p>(
@@ -307,7 +311,7 @@ pub mod via {
             value: V,
             field: &'p Field,
             cx: &'p Execution<'p, C>,
-            trail: Trail,
+            indices: ListIndices,
         ) -> BoxFuture<'p, SegmentResult>;
 
         /// Placeholder that is never called.
@@ -316,7 +320,7 @@ pub mod via {
             value: V,
             field: &'p Field,
             cx: &'p Execution<'p, C>,
-            trail: Trail,
+            indices: ListIndices,
         ) -> BoxFuture<'p, SegmentResult>;
     }
 
@@ -327,8 +331,15 @@ pub mod via {
         {
         }
 
-        fn emit(&self, _: T, field: &Field, cx: &Execution<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> Flow {
-            Err(cx.misuse(field))
+        fn emit(
+            &self,
+            _: T,
+            field: &Field,
+            cx: &Execution<'_, C>,
+            _: &Path<'_>,
+            _: &mut Vec<u8>,
+        ) -> WriteResult {
+            Err(cx.record_mismatch(field))
         }
 
         fn emit_async<'p>(
@@ -336,10 +347,10 @@ pub mod via {
             _: T,
             field: &'p Field,
             cx: &'p Execution<'p, C>,
-            _: Trail,
+            _: ListIndices,
         ) -> BoxFuture<'p, SegmentResult> {
-            let bubble = cx.misuse(field);
-            Box::pin(async move { Err(bubble) })
+            let propagation = cx.record_mismatch(field);
+            Box::pin(async move { Err(propagation) })
         }
 
         fn emit_deep<'p>(
@@ -347,9 +358,9 @@ pub mod via {
             value: T,
             field: &'p Field,
             cx: &'p Execution<'p, C>,
-            trail: Trail,
+            indices: ListIndices,
         ) -> BoxFuture<'p, SegmentResult> {
-            self.emit_async(value, field, cx, trail)
+            self.emit_async(value, field, cx, indices)
         }
     }
 
@@ -360,12 +371,22 @@ pub mod via {
         /// # Errors
         ///
         /// If the resolver failed.
-        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Execution<'_, C>) -> Result<S, Bubble>;
+        fn stream(
+            &self,
+            value: Result<S, E>,
+            field: &Field,
+            cx: &Execution<'_, C>,
+        ) -> Result<S, NullPropagation>;
     }
 
     impl<C, S, E: IntoFieldError> FallibleStream<C, S, E> for &Tag<Result<S, E>, C> {
-        fn stream(&self, value: Result<S, E>, field: &Field, cx: &Execution<'_, C>) -> Result<S, Bubble> {
-            value.map_err(|error| cx.note(field, Trail::ROOT, error))
+        fn stream(
+            &self,
+            value: Result<S, E>,
+            field: &Field,
+            cx: &Execution<'_, C>,
+        ) -> Result<S, NullPropagation> {
+            value.map_err(|error| cx.record_failure(field, ListIndices::ROOT, error))
         }
     }
 
@@ -376,11 +397,11 @@ pub mod via {
         /// # Errors
         ///
         /// Never.
-        fn stream(&self, value: S, field: &Field, cx: &Execution<'_, C>) -> Result<S, Bubble>;
+        fn stream(&self, value: S, field: &Field, cx: &Execution<'_, C>) -> Result<S, NullPropagation>;
     }
 
     impl<C, S> PlainStream<C, S> for Tag<S, C> {
-        fn stream(&self, value: S, _: &Field, _: &Execution<'_, C>) -> Result<S, Bubble> {
+        fn stream(&self, value: S, _: &Field, _: &Execution<'_, C>) -> Result<S, NullPropagation> {
             Ok(value)
         }
     }

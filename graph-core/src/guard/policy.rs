@@ -85,7 +85,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Reports to the log that `principal` was refused at `coordinate`.
-    pub(crate) fn tell(&self, coordinate: &str, code: ErrorCode, principal: Option<&Principal>) {
+    pub(crate) fn report(&self, coordinate: &str, code: ErrorCode, principal: Option<&Principal>) {
         if let Some(log) = &self.log {
             log.record(&Refused {
                 coordinate,
@@ -101,7 +101,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// The response, if the operation must not run at all. @117 foreseen => refused_before_run
+    /// The response, if the operation must not run at all.
     pub(crate) fn judge<H>(
         &self,
         policies: &Policies,
@@ -118,11 +118,10 @@ impl Watch {
         });
         let mut errors = Vec::new();
         for (guarded, refused) in refused {
-            self.tell(&guarded.coordinate(), refused.code(), context.principal());
-            let foreseen = self.mode == GuardMode::Reject && guarded.field.is_some();
+            self.report(&guarded.coordinate(), refused.code(), context.principal());
+            let refused_before_run = self.mode == GuardMode::Reject && guarded.field.is_some();
             // juniper cannot refuse a single object, so a refusal by its type stops the operation
-            // @119 foreseen => refused_before_run
-            if foreseen || self.by_juniper && guarded.by_type {
+            if refused_before_run || self.by_juniper && guarded.by_type {
                 errors.push(ResponseError::new(refused.code(), refused.message()).at(guarded.location));
             }
         }
@@ -165,7 +164,7 @@ impl Watch {
             Err(unauthenticated) => unauthenticated,
         };
         let coordinate = format!("{parent}.{field}");
-        self.tell(&coordinate, refused.code(), context.principal());
+        self.report(&coordinate, refused.code(), context.principal());
         if self.mode == GuardMode::DryRun {
             return Ok(());
         }

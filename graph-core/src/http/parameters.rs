@@ -194,10 +194,10 @@ impl Ids<'_> {
 
 fn from_json<'b, T: Deserialize<'b>>(what: &str, text: &'b [u8]) -> Result<T, Refusal> {
     serde_json::from_slice(text).map_err(|error: serde_json::Error| {
-        let told = format!("{what}: {error}");
+        let message = format!("{what}: {error}");
         match error.is_data() {
-            true => Refusal::parameters(told),
-            false => Refusal::bad_request(told),
+            true => Refusal::parameters(message),
+            false => Refusal::bad_request(message),
         }
     })
 }

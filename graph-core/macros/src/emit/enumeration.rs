@@ -20,7 +20,7 @@ pub(crate) fn enumeration(target: &Target<'_>, values: &[(&Ident, Option<String>
         fn register(_: &mut __graph::Registry) {}
 
         #[inline]
-        fn write(#parameters) -> __graph::Flow {
+        fn write(#parameters) -> __graph::WriteResult {
             let name: &'static str = match self { #(#arms)* };
             out.extend_from_slice(name.as_bytes());
             ::core::result::Result::Ok(())

@@ -44,7 +44,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
         let asked = predicate(name, field).map(|allowed| {
             quote! {
                 if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {
-                    return __graph::write_refusal_async(refused, field, cx, trail);
+                    return __graph::write_refusal_async(refused, field, cx, indices);
                 }
             }
         });
@@ -53,7 +53,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
                 ::std::boxed::Box::pin(async move {
                     #asked
                     #call
-                    (&&&&&__graph::Tag::of(&value, cx)).#emit(value, field, cx, trail).await
+                    (&&&&&__graph::Tag::of(&value, cx)).#emit(value, field, cx, indices).await
                 })
             }
         };
@@ -69,7 +69,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
     });
     let parameters = write_parameters(context);
     quote! {
-        fn field(#parameters) -> __graph::Flow {
+        fn field(#parameters) -> __graph::WriteResult {
             match field.index() {
                 #(#sync)*
                 _ => __graph::no_such_field(field, cx),
@@ -80,7 +80,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
             &'p self,
             field: &'p __graph::Field,
             cx: &'p __graph::Execution<'p, #context>,
-            trail: __graph::Trail,
+            indices: __graph::ListIndices,
         ) -> __graph::BoxFuture<'p, __graph::SegmentResult> {
             match field.index() {
                 #(#pending)*
@@ -109,12 +109,12 @@ fn output(target: &Target<'_>, name: &str) -> TokenStream {
         }
 
         #[inline]
-        fn write(#write) -> __graph::Flow {
+        fn write(#write) -> __graph::WriteResult {
             __graph::write_object(self, field.selected(#name), cx, path, out)
         }
 
         #[inline]
-        fn write_async<'p>(#write_async) -> __graph::Flow {
+        fn write_async<'p>(#write_async) -> __graph::WriteResult {
             __graph::write_object_async(self, field.selected(#name), cx, path, seg, pend)
         }
     }

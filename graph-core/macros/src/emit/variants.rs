@@ -35,12 +35,12 @@ pub(crate) fn variants(target: &Target<'_>, variants: &[Variant<'_>], rest: bool
         }
 
         #[inline]
-        fn write(#write) -> __graph::Flow {
+        fn write(#write) -> __graph::WriteResult {
             match self { #written }
         }
 
         #[inline]
-        fn write_async<'p>(#write_async) -> __graph::Flow {
+        fn write_async<'p>(#write_async) -> __graph::WriteResult {
             match self { #pending }
         }
     };

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::PendingFields;
 use crate::executor::gate::Gate;
 use crate::executor::plan::Plan;
-use crate::executor::{BoxFuture, Bubble, Execution, Segment, SegmentResult, Trail};
+use crate::executor::{BoxFuture, Execution, ListIndices, NullPropagation, Segment, SegmentResult};
 use crate::guard::Watch;
 use crate::guard::demand::Policies;
 
@@ -113,7 +113,7 @@ fn list<'p>(cx: &'p Execution<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p
         cx.context().resolve(seed).await;
         drop(permit);
         if fails(seed) {
-            return Err(Bubble);
+            return Err(NullPropagation);
         }
         let (mut seg, mut pend) = (Segment::default(), PendingFields::default());
         seg.buf.extend_from_slice(format!("[{seed}").as_bytes());
@@ -121,7 +121,7 @@ fn list<'p>(cx: &'p Execution<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p
             seg.buf.push(b',');
             let mark = (number % 3 == 0).then(|| seg.begin());
             seg.buf.push(b'{');
-            let hole = seg.leave(false, 0, Trail::ROOT);
+            let hole = seg.leave(false, 0, ListIndices::ROOT);
             pend.push(hole, list(cx, mix(seed, number), depth - 1));
             seg.buf.push(b'}');
             if let Some(mark) = mark {
@@ -134,9 +134,9 @@ fn list<'p>(cx: &'p Execution<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p
     })
 }
 
-fn expected(seed: u32, depth: u32) -> Result<String, Bubble> {
+fn expected(seed: u32, depth: u32) -> Result<String, NullPropagation> {
     if fails(seed) {
-        return Err(Bubble);
+        return Err(NullPropagation);
     }
     let mut text = format!("[{seed}");
     for number in 0..width(seed, depth) {

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::{Segment, SegmentResult};
-use crate::executor::{Bubble, Trail};
+use crate::executor::{ListIndices, NullPropagation};
 
 /// Part of a segment.
 #[derive(Clone, Debug)]
@@ -34,17 +34,17 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
 }
 
 /// Expected text of a list; an error if the failure propagates.
-fn expected(parts: &[Part]) -> Result<String, Bubble> {
+fn expected(parts: &[Part]) -> Result<String, NullPropagation> {
     let parts: Result<Vec<_>, _> = parts.iter().map(expected_part).collect();
     Ok(format!("[{}]", parts?.join(",")))
 }
 
-fn expected_part(part: &Part) -> Result<String, Bubble> {
+fn expected_part(part: &Part) -> Result<String, NullPropagation> {
     match part {
         Part::Leaf(value) => Ok(value.to_string()),
         Part::Nullable(parts) => Ok(expected(parts).unwrap_or("null".to_owned())),
         Part::List(parts) | Part::Later(parts) => expected(parts),
-        Part::Fails => Err(Bubble),
+        Part::Fails => Err(NullPropagation),
     }
 }
 
@@ -63,7 +63,7 @@ fn write<'p>(parts: &'p [Part], seg: &mut Segment, holes: &mut Vec<(usize, &'p P
                 write(parts, seg, holes);
                 seg.end(mark);
             }
-            Part::Later(_) | Part::Fails => holes.push((seg.leave(false, 0, Trail::ROOT), part)),
+            Part::Later(_) | Part::Fails => holes.push((seg.leave(false, 0, ListIndices::ROOT), part)),
         }
     }
     seg.buf.push(b']');
@@ -86,7 +86,7 @@ fn filled(parts: &[Part], number: u32) -> SegmentResult {
         };
         match filled(parts, number / 2) {
             Ok(inner) => seg.fill(hole, inner),
-            Err(Bubble) => seg.null_around(hole)?,
+            Err(NullPropagation) => seg.null_around(hole)?,
         }
     }
     Ok(seg)
@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn a_value_that_is_taken_back_leaves_null_and_no_hole(parts in parts(), after in parts()) {
         let (mut seg, mut holes) = (Segment::default(), Vec::new());
-        let before = seg.leave(true, 0, Trail::ROOT);
+        let before = seg.leave(true, 0, ListIndices::ROOT);
         let mark = seg.begin();
         write(&parts, &mut seg, &mut holes);
         prop_assert_eq!(seg.take_back(mark), before + 1);

@@ -91,8 +91,8 @@ impl Field {
         field + cx + path + out + value
     }
 
-    async fn register(&self, trail: Option<i32>, arguments: Option<i32>) -> i32 {
-        trail.or(arguments).unwrap_or(3)
+    async fn register(&self, indices: Option<i32>, arguments: Option<i32>) -> i32 {
+        indices.or(arguments).unwrap_or(3)
     }
 }
 

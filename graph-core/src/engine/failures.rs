@@ -1,37 +1,45 @@
 //! Converts the failures of an execution to errors of the response.
 
 use crate::executor::plan::Plan;
-use crate::executor::{Fault, Trail};
+use crate::executor::{FieldFailure, ListIndices};
 use crate::mask::Mask;
 use crate::response::{PathSegment, ResponseError};
 
 /// Errors of a response in document order, independent of the order of completion.
-pub(super) fn told(plan: &Plan, mut faults: Vec<Fault>, mask: &mut Mask<'_>) -> Vec<ResponseError> {
-    faults.sort_by(|one, other| {
-        let place = |fault: &Fault| fault.meta;
+pub(super) fn response_errors(
+    plan: &Plan,
+    mut failures: Vec<FieldFailure>,
+    mask: &mut Mask<'_>,
+) -> Vec<ResponseError> {
+    failures.sort_by(|one, other| {
+        let place = |failure: &FieldFailure| failure.meta;
         place(one)
             .cmp(&place(other))
-            .then_with(|| one.trail.indices().cmp(other.trail.indices()))
+            .then_with(|| one.indices.as_slice().cmp(other.indices.as_slice()))
     });
-    let told = faults.into_iter().map(|fault| {
-        let at = usize::try_from(fault.meta).ok();
+    let errors = failures.into_iter().map(|failure| {
+        let at = usize::try_from(failure.meta).ok();
         let Some(meta) = at.and_then(|at| plan.metas.get(at)) else {
             return mask.panic(&"an error of a field outside the plan");
         };
-        mask.field_error(&fault.error, meta.location, path(plan, meta.place, &fault.trail))
+        mask.field_error(
+            &failure.error,
+            meta.location,
+            path(plan, meta.place, &failure.indices),
+        )
     });
-    told.collect()
+    errors.collect()
 }
 
 /// Path of a field: response keys with list indices between them.
-fn path(plan: &Plan, place: u32, trail: &Trail) -> Vec<PathSegment> {
+fn path(plan: &Plan, place: u32, indices: &ListIndices) -> Vec<PathSegment> {
     let mut around = Vec::new();
     let mut at = Some(place);
     while let Some(place) = at.and_then(|at| plan.places.get(usize::try_from(at).ok()?)) {
         around.push(place);
         at = place.parent;
     }
-    let mut indices = trail.indices().iter();
+    let mut indices = indices.as_slice().iter();
     let mut path = Vec::with_capacity(around.len() + indices.len());
     for (above, place) in around.iter().enumerate().rev() {
         path.push(PathSegment::Key(place.key.to_string()));
