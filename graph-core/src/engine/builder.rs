@@ -117,7 +117,7 @@ where
         self
     }
 
-    /// Reports every refusal by a guard to `log`, including those that a dry run does not enforce.
+    /// Reports every refusal by a guard to `log`, also in [`GuardMode::DryRun`].
     #[must_use]
     pub fn with_guard_log(mut self, log: impl GuardLog + 'static) -> Self {
         self.guard_log = Some(Arc::new(log));
@@ -149,7 +149,7 @@ where
         self
     }
 
-    /// Sets the maximum size of a request body. Default: 1 MiB; larger bodies get 413.
+    /// Sets the maximum size of a request body in bytes. Default: 1 MiB; larger bodies get 413.
     ///
     /// The host must also limit the body while reading it, because the engine receives a body that
     /// is already in memory.
@@ -159,15 +159,17 @@ where
         self
     }
 
-    /// Disables introspection: `__schema` and `__type` fail with `INTROSPECTION_DISABLED`.
-    /// `__typename` still works.
+    /// Disables introspection: an operation with `__schema` or `__type` is refused with
+    /// `INTROSPECTION_DISABLED`. `__typename` still works.
+    ///
+    /// A context with [`with_introspection`](RequestContext::with_introspection) overrides this.
     #[must_use]
     pub fn without_introspection(mut self) -> Self {
         self.introspection = false;
         self
     }
 
-    /// Disables the explorer page for browsers.
+    /// Disables the explorer page for browsers. Default: enabled.
     #[must_use]
     pub fn without_explorer(mut self) -> Self {
         self.http.explorer = false;
@@ -176,8 +178,8 @@ where
 
     /// Limits the asynchronous resolvers of one operation that run at once. Default: no limit.
     ///
-    /// Further resolvers wait for a free slot, so batches of [`loader`](crate::loader)s are not
-    /// larger than `resolvers`. The limit does not apply to operations that juniper executes.
+    /// Further resolvers wait until one ends, so a batch of a [`loader`](crate::loader) has at most
+    /// `resolvers` keys. The limit does not apply to operations that juniper executes.
     #[must_use]
     pub fn with_concurrency(mut self, resolvers: usize) -> Self {
         self.concurrency = Some(resolvers);
@@ -186,24 +188,26 @@ where
 
     /// Sets the deadline of queries and mutations. Default: none.
     ///
-    /// When `duration` has passed, the engine responds with the fields that are ready. Each other
-    /// field fails with `TIMEOUT`. The engine does not interrupt a resolver that blocks without
-    /// awaiting.
+    /// - After `duration` the engine responds with the fields that are ready. Each other field
+    ///   fails with `TIMEOUT`.
+    /// - An operation that juniper executes gets `data: null` and one `TIMEOUT` error.
+    /// - The engine does not interrupt a resolver that blocks without awaiting.
     #[must_use]
     pub fn with_deadline(mut self, duration: Duration, timer: impl Timer + 'static) -> Self {
         self.deadline = Some((duration, Arc::new(timer)));
         self
     }
 
-    /// Sets the approximate memory for compiled documents. Default: 16 MiB.
+    /// Sets the approximate maximum memory for compiled documents, in bytes. Default: 16 MiB.
     #[must_use]
     pub fn with_plan_cache(mut self, bytes: usize) -> Self {
         self.plan_cache = bytes;
         self
     }
 
-    /// Serves batches (JSON arrays of operations) of up to [`Limits::with_batch`] operations.
-    /// Without this a batch gets 400.
+    /// Serves batches: JSON arrays of up to [`Limits::with_batch`] operations (default: 10).
+    ///
+    /// By default a batch gets 400.
     #[must_use]
     pub fn with_batches(mut self) -> Self {
         self.batches = true;
@@ -217,10 +221,12 @@ where
         self
     }
 
-    /// Reports the measured cost of operations to `log`.
+    /// Reports the measured size of operations to `log`:
     ///
-    /// The log receives every operation that is checked with its variables or that may run, and
-    /// every batch that exceeds a limit as a whole.
+    /// - every valid operation. Exception:
+    ///   [`LimitMode::Enforce`](crate::limits::LimitMode::Enforce) refuses an operation without a
+    ///   report if it exceeds a limit regardless of its variables;
+    /// - every batch whose operations together exceed a limit.
     #[must_use]
     pub fn with_limit_log(mut self, log: impl LimitLog + 'static) -> Self {
         self.limit_log = Some(Arc::new(log));
@@ -234,7 +240,8 @@ where
         self
     }
 
-    /// Sends the cost in `extensions.cost` to clients that send the header `GraphQL-Cost: report`.
+    /// Sends the cost of a query or mutation in `extensions.cost` to clients that request it with
+    /// the header `GraphQL-Cost: report`. Default: off.
     #[must_use]
     pub fn with_cost_reports(mut self) -> Self {
         self.cost_reports = true;
@@ -243,8 +250,8 @@ where
 
     /// Enables [automatic persisted queries](crate::persisted).
     ///
-    /// If [trusted documents](Self::with_trusted_documents) are enforced, clients cannot register
-    /// documents.
+    /// If [trusted documents](Self::with_trusted_documents) are enforced, the engine registers no
+    /// documents of clients.
     #[must_use]
     pub fn with_automatic_persisted_queries(mut self, automatic: AutomaticPersistedQueries) -> Self {
         self.automatic = Some(automatic);
@@ -293,8 +300,11 @@ where
     /// - a field without a resolver, or two types with one name;
     /// - no entropy, if the feature `os` is off.
     ///
-    /// If there are none of these: every trusted document that does not fit the schema, the limits
-    /// or its hash.
+    /// If there are none of these, the error contains every trusted document that:
+    ///
+    /// - is invalid for the schema or exceeds the limits;
+    /// - does not match its hash;
+    /// - has the id of another document.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
         let mut mistakes = self.mistakes();
         let mut registry = Registry::default();

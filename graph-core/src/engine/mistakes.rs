@@ -32,16 +32,17 @@ impl std::error::Error for ConfigError {}
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigMistake {
-    /// A cost for a field that the schema does not have.
+    /// A cost for a field that the schema does not have, as `Type.field`.
     #[error("the schema has no field `{0}`")]
     UnknownField(String),
-    /// A limit of 0.
+    /// A limit of 0, with its name.
     #[error("the limit of {0} is 0")]
     NothingAllowed(&'static str),
-    /// A field without a resolver: its type was not declared with a macro of this crate.
+    /// A field without a resolver, as `Type.field`: its type was not declared with a macro of this
+    /// crate.
     #[error("the field `{0}` has no resolver: declare its type with a macro of graph-core")]
     NoResolver(String),
-    /// Two types with different fields have the same name.
+    /// Two types with different fields have this GraphQL name.
     #[error("two types are named `{0}`")]
     TwoTypes(String),
     /// A trusted document that is not valid for the schema or the limits, or whose id is not its
@@ -53,7 +54,7 @@ pub enum ConfigMistake {
         /// Reason.
         why: String,
     },
-    /// Two trusted documents with different texts have the same id.
+    /// Two trusted documents with different texts have this id.
     #[error("two trusted documents have the id `{0}`")]
     TwoDocuments(String),
     /// The feature `os` is off and no entropy was configured.

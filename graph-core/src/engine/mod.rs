@@ -141,10 +141,10 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Returns the schema in the [schema definition language][sdl], sorted by name as graphql-js
-    /// prints a sorted schema.
+    /// Returns the schema in the [schema definition language][sdl], sorted by name, in the format
+    /// of graphql-js.
     ///
-    /// The output is stable, so it suits version control and the builds of clients.
+    /// The text changes only with the schema, so it can be kept in version control.
     ///
     /// # Security
     ///
@@ -159,7 +159,8 @@ where
 
     /// Executes a query or a mutation and returns its response.
     ///
-    /// A subscription is refused with `BAD_REQUEST`; use [`subscribe`](Self::subscribe).
+    /// A subscription is refused with `BAD_REQUEST`: use [`subscribe`](Self::subscribe). A panic of
+    /// a resolver becomes `data: null` with `INTERNAL_SERVER_ERROR`.
     pub async fn execute(&self, request: &GraphRequest, context: &RequestContext<Q::Host>) -> GraphResponse {
         let attempted = self.attempt(request, context, Access::ReadWrite).await;
         attempted.unwrap_or_else(|WouldWrite| {
@@ -187,8 +188,9 @@ where
 
     /// Executes any operation as a stream of responses.
     ///
-    /// A subscription yields one response per event. A query or a mutation yields exactly one
-    /// response. Dropping the stream ends the subscription.
+    /// - A subscription yields one response per event.
+    /// - A query, a mutation or a refused operation yields exactly one response.
+    /// - Dropping the stream ends the operation.
     pub fn subscribe(
         &self,
         request: GraphRequest,

@@ -18,10 +18,11 @@ where
     ///
     /// # Security
     ///
-    /// - The host authenticates the request and sets the principal in `context`. This method reads
-    ///   no credentials.
-    /// - A stream does not end when the client's token expires. The host must drop an
-    ///   [`HttpResponse::Stream`] at that time; the client sends a new request with a fresh token.
+    /// - This method reads no credentials. The host authenticates the request and sets the
+    ///   principal in `context`.
+    /// - A stream does not end when the client's token expires. The host must drop the
+    ///   [`HttpResponse::Stream`] at that time. The client then sends a new request with a fresh
+    ///   token.
     pub async fn respond(&self, request: Request<Bytes>, context: RequestContext<Q::Host>) -> HttpResponse {
         let profile = self.inner.http.profile;
         let (request, rendering, access) = match self.inner.http.read(&request) {

@@ -5,10 +5,9 @@ use juniper::{DefaultScalarValue, GraphQLSubscriptionType, GraphQLTypeAsync};
 use crate::executor::{Object, Source};
 use crate::guard::RequestContext;
 
-/// Query or mutation root, declared with `#[graph_core::graph_object(context =
-/// RequestContext<H>)]`.
+/// Query or mutation root with the context [`RequestContext<H>`](RequestContext).
 ///
-/// Implemented for every suitable type, including `juniper::EmptyMutation<RequestContext<H>>`.
+/// Implemented for every type declared with `#[graph_object]`, and for `juniper::EmptyMutation`.
 pub trait Root:
     GraphQLTypeAsync<DefaultScalarValue, Context = RequestContext<<Self as Root>::Host>, TypeInfo = ()>
     + Object<RequestContext<<Self as Root>::Host>>
@@ -32,10 +31,10 @@ where
     type Host = H;
 }
 
-/// Subscription root, declared with `#[graph_core::graph_subscription(context =
-/// RequestContext<H>)]`.
+/// Subscription root with the context [`RequestContext<H>`](RequestContext).
 ///
-/// Implemented for every suitable type, including `juniper::EmptySubscription<RequestContext<H>>`.
+/// Implemented for every type declared with `#[graph_subscription]`, and for
+/// `juniper::EmptySubscription`.
 pub trait SubscriptionRoot:
     GraphQLSubscriptionType<
         DefaultScalarValue,

@@ -24,13 +24,17 @@ where
     /// Executes an HTTP request for the endpoint of [single connection
     /// mode](crate::subscription::sse).
     ///
-    /// `end` must complete when the credentials of `request` expire or the host shuts down. The
-    /// stream that the request opened or started an operation on then ends, and the client opens a
-    /// new one.
+    /// # Contract
+    ///
+    /// `end` completes when the credentials of `request` expire or the host shuts down. It ends the
+    /// stream that this GET opened, or the stream on which this POST started an operation. The
+    /// client then opens a new stream.
     ///
     /// # Security
     ///
-    /// As for [`respond`](Self::respond). The principal of `context` owns the stream.
+    /// - This method reads no credentials. The host authenticates the request and sets the
+    ///   principal in `context`.
+    /// - The principal of the PUT owns the stream. Requests of other principals get 404.
     pub async fn respond_single(
         &self,
         streams: &EventStreams,

@@ -8,7 +8,8 @@ use super::measure::is_introspection;
 use super::outline::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
 
-/// Cost and list size of a field, where they differ from the defaults.
+/// Weight and page size of a field, for
+/// [`with_field_cost`](crate::engine::EngineBuilder::with_field_cost).
 ///
 /// ```
 /// use graph_core::limits::FieldCost;
@@ -26,27 +27,28 @@ pub struct FieldCost {
 }
 
 impl FieldCost {
-    /// Sets the cost of the field, or of each entry of its list. Default: 1 for an object, 0 for a
-    /// scalar.
+    /// Creates a cost with a weight: the cost of the field, or of each entry of its list. Default:
+    /// 1 for an object, 0 for a scalar.
     #[must_use]
     pub fn weight(weight: u32) -> Self {
         Self::default().with_weight(weight)
     }
 
-    /// Sets the number of entries that the field returns if the client does not ask for a size.
+    /// Creates a cost with a page size: the number of entries that the field returns if no argument
+    /// sets it. Default: 10 for a list, 20 for a connection.
     #[must_use]
     pub fn page_size(page_size: u32) -> Self {
         Self::default().with_page_size(page_size)
     }
 
-    /// Adds a weight.
+    /// Sets the [weight](Self::weight).
     #[must_use]
     pub fn with_weight(mut self, weight: u32) -> Self {
         self.weight = Some(weight);
         self
     }
 
-    /// Adds a page size.
+    /// Sets the [page size](Self::page_size).
     #[must_use]
     pub fn with_page_size(mut self, page_size: u32) -> Self {
         self.page_size = Some(page_size);

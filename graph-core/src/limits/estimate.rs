@@ -11,7 +11,7 @@ use crate::response::ResponseError;
 /// Maximum nesting of introspection lists; graphql-js also refuses the third level.
 const INTROSPECTION_LISTS: usize = 2;
 
-/// Size of an operation or a batch, computed before execution.
+/// Size of an operation, computed before execution; for a batch, the sums and the maximum depth.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Estimate {
     depth: usize,
@@ -22,25 +22,25 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Levels of selection.
+    /// Returns the levels of selection, without introspection.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Number of aliases.
+    /// Returns the number of aliases.
     #[must_use]
     pub fn aliases(&self) -> usize {
         self.aliases
     }
 
-    /// Number of fields at the root.
+    /// Returns the number of fields at the root.
     #[must_use]
     pub fn root_fields(&self) -> usize {
         self.root_fields
     }
 
-    /// Cost.
+    /// Returns the [cost](crate::limits#cost).
     #[must_use]
     pub fn cost(&self) -> u64 {
         self.cost

@@ -7,31 +7,42 @@
 //! | aliases | 30 | `MAX_ALIASES_EXCEEDED` |
 //! | fields at the root | 20 | `MAX_COST_EXCEEDED` |
 //! | tokens of the document | 15,000 | `GRAPHQL_PARSE_FAILED` |
-//! | list fields of introspection within each other | 2 | `MAX_DEPTH_EXCEEDED` |
 //! | operations of a batch | 10 | `BAD_REQUEST` |
 //!
-//! Batches are also checked as a whole: the costs, aliases and root fields of their operations are
-//! added up.
+//! These limits are fixed:
 //!
-//! Fragments count at each spread. `@skip` and `@include` are ignored, so every limit is an upper
-//! bound.
+//! | limit | value | code |
+//! |---|---|---|
+//! | nested list fields in introspection | 2 | `MAX_DEPTH_EXCEEDED` |
+//! | levels of selection in the parser, with introspection | 64 | `MAX_DEPTH_EXCEEDED` |
+//! | fields in the parser | 15,000 | `MAX_COST_EXCEEDED` |
+//! | fields of a compiled operation, counted for each object type of an interface | 20,000 | `MAX_COST_EXCEEDED` |
+//! | result of introspection | 16 MiB | `MAX_COST_EXCEEDED` |
+//!
+//! The limits of cost, aliases and root fields also apply to the sum over a batch.
+//!
+//! Fragments count at each spread. The limits count selections under `@skip` and `@include` in any
+//! case.
 //!
 //! # Cost
 //!
 //! - An object costs 1, a scalar 0. [`FieldCost::weight`] changes that for a field.
 //! - A list costs its size times the cost of one entry.
-//! - The size is the larger of `first` and `last`. The first of these sources that exists is used:
-//!   the literal or the variable's value; the operation's default for the variable; the schema's
-//!   default for the argument; the field's [`page size`](FieldCost::page_size); the assumed size,
-//!   which is 10 for a list and 20 for a connection (the default of
-//!   [`PageLimits`](crate::connection::PageLimits)).
 //! - A connection is any object with `edges` and `pageInfo`. It costs its size times one node with
 //!   its selection. `edges` and `pageInfo` are free unless they have a weight.
 //! - A field that is selected again under the same response key costs at least 1.
 //! - A field of an interface costs as much as its most expensive implementation.
 //!
-//! Only `first` and `last` of type `Int`, on lists and connections, count as sizes. For a field
-//! with other size arguments, set a weight or a page size.
+//! The size of a list or connection is the first of these that is a number of at least 0:
+//!
+//! 1. the larger of the arguments `first` and `last`, if their type is `Int`. Each is the literal,
+//!    else the value of the variable, else the variable's default in the operation, else the
+//!    argument's default in the schema;
+//! 2. the field's [`page size`](FieldCost::page_size);
+//! 3. the assumed size: 10 for a list ([`Limits::with_list_size`]), 20 for a connection.
+//!
+//! Of nested lists only the innermost uses 1 and 2; each outer list has the assumed size of a list.
+//! For a field with other size arguments, set a weight or a page size.
 //!
 //! ```
 //! use graph_core::limits::Limits;
@@ -82,7 +93,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Limits the levels of selection. Default: 15.
+    /// Limits the levels of selection. Default: 15; above 64 the parser's limit applies.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth;
@@ -125,63 +136,65 @@ impl Limits {
         self
     }
 
-    /// Sets the effect of exceeding a limit. Default: [`LimitMode::Enforce`].
+    /// Sets the effect of an exceeded limit. Default: [`LimitMode::Enforce`].
     #[must_use]
     pub fn with_mode(mut self, mode: LimitMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets the assumed size of a list without another source of its size. Default: 10.
+    /// Sets the assumed size of a list, in entries. Default: 10.
+    ///
+    /// It applies if neither an argument nor [`FieldCost::page_size`] gives the size.
     #[must_use]
     pub fn with_list_size(mut self, list_size: u32) -> Self {
         self.list_size = list_size;
         self
     }
 
-    /// Maximum levels of selection.
+    /// Returns the maximum levels of selection.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Maximum cost of one operation.
+    /// Returns the maximum cost of one operation.
     #[must_use]
     pub fn cost(&self) -> u64 {
         self.cost
     }
 
-    /// Maximum aliases of one operation.
+    /// Returns the maximum number of aliases of one operation.
     #[must_use]
     pub fn aliases(&self) -> usize {
         self.aliases
     }
 
-    /// Maximum fields at the root of one operation.
+    /// Returns the maximum number of root fields of one operation.
     #[must_use]
     pub fn root_fields(&self) -> usize {
         self.root_fields
     }
 
-    /// Maximum tokens of one document.
+    /// Returns the maximum number of tokens of one document.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// Maximum operations of one batch.
+    /// Returns the maximum number of operations of one batch.
     #[must_use]
     pub fn batch(&self) -> usize {
         self.batch
     }
 
-    /// Effect of exceeding a limit.
+    /// Returns the effect of an exceeded limit.
     #[must_use]
     pub fn mode(&self) -> LimitMode {
         self.mode
     }
 
-    /// Assumed size of a list without another source of its size.
+    /// Returns the assumed size of a list, in entries.
     #[must_use]
     pub fn list_size(&self) -> u32 {
         self.list_size

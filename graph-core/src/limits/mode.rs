@@ -1,8 +1,9 @@
 //! Modes of the limits.
 
-/// Effect of exceeding a limit.
+/// Effect of an exceeded limit.
 ///
-/// The token limit and the parser's own limits are enforced in every mode.
+/// The mode applies to depth, cost, aliases and root fields. The limits of tokens and of batch
+/// length and the [fixed limits](super) are enforced in every mode.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three steps of a roll-out")]
 pub enum LimitMode {
@@ -12,6 +13,7 @@ pub enum LimitMode {
     /// The operation runs, and the [`LimitLog`](super::LimitLog) receives the exceeded limits. For
     /// testing new limits.
     Measure,
-    /// As [`Measure`](Self::Measure), and every response contains `extensions.cost`.
+    /// As [`Measure`](Self::Measure), and each response to a query or mutation that starts contains
+    /// `extensions.cost`.
     Report,
 }
