@@ -1,8 +1,7 @@
 //! Ports of the host: clock, timer, randomness, store errors, and logs.
 //!
-//! All except the logs come from [`host_ports`], which the whole suite shares. Each log trait is
-//! implemented for closures. The store port [`PersistedStore`](crate::persisted::PersistedStore) is
-//! in the module of its caller.
+//! All except the logs are re-exports of [`host_ports`]. Each log trait is implemented for
+//! closures. The store port is [`PersistedStore`](crate::persisted::PersistedStore).
 //!
 //! ```
 //! use graph_core::ports::{Incident, IncidentLog};
@@ -42,12 +41,13 @@ where
 
 /// Failure whose cause is hidden from the client.
 ///
-/// The client receives `INTERNAL_SERVER_ERROR` and the correlation id. The id connects a bug report
-/// to this record.
+/// For a failed field and a panic, the client receives `INTERNAL_SERVER_ERROR` and the correlation
+/// id, which connects a bug report to this record.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Incident {
-    /// Correlation id that the client received as `extensions.correlationId`.
+    /// Correlation id, sent to the client as `extensions.correlationId` except for
+    /// [`IncidentKind::Store`].
     pub correlation_id: String,
     /// Cause with all its sources. For the log only.
     pub detail: String,
@@ -65,7 +65,7 @@ pub enum IncidentKind {
     Error,
     /// A resolver panicked, and the whole operation failed.
     Panic,
-    /// A store failed. The operation continued without it, so the client did not receive the
+    /// A store failed, and the operation continued without it. The client did not receive the
     /// correlation id.
     Store,
 }
@@ -110,8 +110,8 @@ where
 
 /// Use of a deprecated field or argument by an operation.
 ///
-/// Both fields come from the schema and the trusted documents, not from the client. Their number of
-/// values is bounded, so they can label a metric.
+/// Both values come from the schema and the trusted documents, not from the client. Their number is
+/// bounded, so they can label a metric.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub struct DeprecatedUse<'d> {

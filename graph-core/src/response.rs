@@ -114,14 +114,15 @@ impl GraphResponse {
         ResponseError::new(code, message).into()
     }
 
-    /// `data` as JSON. `None` if nothing was executed; `null` if an error propagated to the root.
+    /// Returns `data` as JSON. It is `None` if nothing was executed, and `null` if an error
+    /// propagated to the root or a resolver panicked.
     #[must_use]
     pub fn data(&self) -> Option<&str> {
         let data = self.written.as_ref()?.get(PREFIX.len()..)?;
         std::str::from_utf8(data).ok()
     }
 
-    /// `errors` in document order.
+    /// Returns `errors`, in document order.
     #[must_use]
     pub fn errors(&self) -> &[ResponseError] {
         &self.errors
@@ -243,31 +244,31 @@ impl ResponseError {
         self
     }
 
-    /// `message`.
+    /// Returns `message`.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// `locations`: positions in the document.
+    /// Returns `locations`: positions in the document.
     #[must_use]
     pub fn locations(&self) -> &[Location] {
         &self.locations
     }
 
-    /// `path` of the field; empty for an error of the whole request.
+    /// Returns the `path` of the field; empty for an error of the whole request.
     #[must_use]
     pub fn path(&self) -> &[PathSegment] {
         &self.path
     }
 
-    /// `extensions.code`.
+    /// Returns `extensions.code`.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// Value of `extensions.{key}` other than `code`.
+    /// Returns the value of `extensions.{key}`; `None` for the key `code`.
     #[must_use]
     pub fn extension(&self, key: &str) -> Option<&Value> {
         self.extensions
@@ -313,7 +314,7 @@ fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
     }
 }
 
-/// Position in the document, starting from 1.
+/// Position in the document; the first line and the first column are 1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Location {

@@ -27,21 +27,22 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The document is not valid GraphQL syntax.
+    /// The document is not valid GraphQL syntax, or has too many tokens.
     GraphqlParseFailed = "GRAPHQL_PARSE_FAILED",
     /// The document is not valid for the schema.
     GraphqlValidationFailed = "GRAPHQL_VALIDATION_FAILED",
     /// A variable or an argument has an invalid value.
     BadUserInput = "BAD_USER_INPUT",
-    /// The HTTP request is not a GraphQL request.
+    /// The HTTP request is not a GraphQL request, or its transport does not serve the operation.
     BadRequest = "BAD_REQUEST",
-    /// The document has no operation of that name, or the schema has no root type for its kind.
+    /// The operation name selects no operation, is missing although the document has several, or
+    /// the schema has no root type for the operation.
     OperationResolutionFailure = "OPERATION_RESOLUTION_FAILURE",
     /// The hash of the persisted query is unknown; the client must send the text too.
     PersistedQueryNotFound = "PERSISTED_QUERY_NOT_FOUND",
     /// Persisted queries are disabled.
     PersistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED",
-    /// The hash does not match the text.
+    /// The document id does not match the text.
     PersistedQueryMismatch = "PERSISTED_QUERY_MISMATCH",
     /// The document id is not in the list of trusted documents.
     PersistedQueryNotInList = "PERSISTED_QUERY_NOT_IN_LIST",
@@ -49,9 +50,9 @@ codes! {
     PersistedQueryIdRequired = "PERSISTED_QUERY_ID_REQUIRED",
     /// Introspection is disabled.
     IntrospectionDisabled = "INTROSPECTION_DISABLED",
-    /// The operation exceeds the depth limit.
+    /// The operation exceeds the depth limit, or nests lists of introspection too deeply.
     MaxDepthExceeded = "MAX_DEPTH_EXCEEDED",
-    /// The operation exceeds the cost limit or the limit of root fields.
+    /// The operation exceeds the limit of cost, root fields or selected fields.
     MaxCostExceeded = "MAX_COST_EXCEEDED",
     /// The operation exceeds the alias limit.
     MaxAliasesExceeded = "MAX_ALIASES_EXCEEDED",
@@ -63,7 +64,7 @@ codes! {
     NotFound = "NOT_FOUND",
     /// The current state of the object does not allow the operation.
     Conflict = "CONFLICT",
-    /// The client sent too many requests.
+    /// The client sent too many requests, or has too many streams or operations.
     RateLimited = "RATE_LIMITED",
     /// The field was not ready before the deadline.
     Timeout = "TIMEOUT",

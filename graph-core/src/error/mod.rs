@@ -4,8 +4,8 @@
 //! - Every other error (a [`FieldError`] of juniper, an error converted with `?`) is masked. The
 //!   client receives `INTERNAL_SERVER_ERROR` and a correlation id; the
 //!   [`IncidentLog`](crate::ports::IncidentLog) receives the cause.
-//! - Errors before execution are not masked. This includes the error texts of the host's own scalar
-//!   and input object parsers: write them for clients.
+//! - Errors before execution are not masked. They include the error texts of the host's own scalar
+//!   and input object parsers: write these texts for clients.
 //!
 //! ```
 //! use graph_core::error::{ErrorCode, GraphError};
@@ -41,9 +41,9 @@ pub(crate) const DETAIL: &str = "\0detail";
 
 /// Error for the client: a code, a message and extensions.
 ///
-/// The type deliberately implements neither `Display` nor [`Error`]. juniper converts every
-/// `Display` type into a [`FieldError`] without a code, so `?` in a resolver that returns
-/// [`juniper::FieldResult`] would lose the code. Without `Display`, `?` keeps it.
+/// The type implements neither `Display` nor [`Error`], so that `?` keeps the code in a resolver
+/// that returns [`juniper::FieldResult`]: juniper converts every `Display` type into a
+/// [`FieldError`] without a code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphError {
     code: ErrorCode,
@@ -72,38 +72,38 @@ impl GraphError {
         }
     }
 
-    /// `BAD_USER_INPUT`: an argument has a valid type and an invalid value.
+    /// Creates `BAD_USER_INPUT`: an argument has a valid type and an invalid value.
     #[must_use]
     pub fn bad_user_input(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::BadUserInput, message)
     }
 
-    /// `UNAUTHENTICATED`: the field requires a principal.
+    /// Creates `UNAUTHENTICATED`: the field requires a principal.
     #[must_use]
     pub fn unauthenticated(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Unauthenticated, message)
     }
 
-    /// `FORBIDDEN`: the principal lacks the permission.
+    /// Creates `FORBIDDEN`: the principal lacks the permission.
     #[must_use]
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Forbidden, message)
     }
 
-    /// `NOT_FOUND`: the requested object does not exist.
+    /// Creates `NOT_FOUND`: the requested object does not exist.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// `CONFLICT`: the current state of the object does not allow the operation.
+    /// Creates `CONFLICT`: the current state of the object does not allow the operation.
     #[must_use]
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Conflict, message)
     }
 
-    /// Masked error: the client receives `INTERNAL_SERVER_ERROR`, the incident log receives
-    /// `cause`.
+    /// Creates a masked error: the client receives `INTERNAL_SERVER_ERROR`, the incident log
+    /// receives `cause`.
     #[must_use]
     pub fn internal(cause: impl Display) -> Self {
         Self::masked(cause.to_string())
@@ -118,13 +118,13 @@ impl GraphError {
         self
     }
 
-    /// Code that the client receives.
+    /// Returns the code that the client receives.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// Message that the client receives.
+    /// Returns the message that the client receives.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

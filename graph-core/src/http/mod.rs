@@ -6,7 +6,7 @@
 //!
 //! | request | response |
 //! |---|---|
-//! | GET that prefers `text/html` | the explorer page |
+//! | GET that prefers `text/html`, unless the explorer is disabled | the explorer page |
 //! | GET with `?query=` | result of a query; a mutation gets 405 with `Allow: POST` |
 //! | POST of `application/json` | result of a query or a mutation |
 //! | POST of a JSON array, if [batches](crate::engine::EngineBuilder::with_batches) are enabled | array of results, 200 |
@@ -14,17 +14,18 @@
 //!
 //! | error | status |
 //! |---|---|
-//! | invalid JSON, no `query`, a parameter of the wrong type | 400 |
-//! | a content type that a browser sends cross-site without a preflight, and no `GraphQL-Require-Preflight` header | 400 |
+//! | invalid JSON, neither `query` nor a document id, a parameter of the wrong type | 400 |
+//! | a content type that a browser sends cross-site without a preflight, and no header `GraphQL-Require-Preflight` or `Apollo-Require-Preflight` | 400 |
 //! | a mutation by GET; a method other than GET and POST | 405 with `Allow` |
-//! | no supported media type in `Accept` | 406 |
+//! | no supported media type in `Accept`; a batch as server-sent events | 406 |
 //! | a body above the limit | 413 |
 //! | a content type other than `application/json`, a charset other than UTF-8 | 415 |
 //! | a content coding such as gzip | 415 with `Accept-Encoding` |
 //! | a batch that is empty, too long, or above a limit in total | 400 |
 //! | parse, validation, limit and variable errors | 200 as `application/json`, 400 as `application/graphql-response+json` |
 //!
-//! [`StatusProfile`] lists the statuses of the September 2026 edition.
+//! These are the statuses of the default profile. [`StatusProfile`] lists those of the September
+//! 2026 edition.
 
 mod accept;
 mod batch;

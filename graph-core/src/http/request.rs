@@ -38,7 +38,9 @@ pub struct GraphRequest {
 }
 
 impl GraphRequest {
-    /// Creates a request for the only operation of the document `query`.
+    /// Creates a request for the document `query`.
+    ///
+    /// A document with several operations needs [`with_operation_name`](Self::with_operation_name).
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self {
@@ -50,7 +52,7 @@ impl GraphRequest {
         }
     }
 
-    /// Creates a request for the only operation of the document with the id `id`.
+    /// Creates a request for the document with the id `id`.
     #[must_use]
     pub fn persisted(id: impl Into<DocumentId>) -> Self {
         Self {
@@ -62,8 +64,8 @@ impl GraphRequest {
         }
     }
 
-    /// Sets the document id. With automatic persisted queries the engine stores the document under
-    /// it.
+    /// Sets the document id. If it is the SHA-256 of the text, automatic persisted queries store
+    /// the document.
     #[must_use]
     pub fn with_document_id(mut self, id: impl Into<DocumentId>) -> Self {
         self.document_id = Some(id.into());
@@ -77,7 +79,7 @@ impl GraphRequest {
         self
     }
 
-    /// Sets the variables.
+    /// Sets the variables. Default: none.
     #[must_use]
     pub fn with_variables(mut self, variables: Variables) -> Self {
         self.variables = variables;
@@ -96,7 +98,7 @@ impl GraphRequest {
         self.cost_report
     }
 
-    /// Returns the document; `None` if the request has only its id.
+    /// Returns the text of the document; `None` if the request has only its id.
     #[must_use]
     pub fn query(&self) -> Option<Cow<'_, str>> {
         Some(match self.query.as_ref()? {

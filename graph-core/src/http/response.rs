@@ -23,10 +23,10 @@ static EVENT_STREAM: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/event-s
 static TEXT: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/plain; charset=utf-8"));
 pub(super) static HTML: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/html; charset=utf-8"));
 
-/// Server-sent events comment that keeps a connection open.
+/// Server-sent events comment that keeps an idle connection open.
 ///
-/// The host writes it between two items of an [`EventStream`] when nothing was sent for some time,
-/// usually 15 seconds. This crate has no timers.
+/// This crate has no timers: the host writes the comment between two items of an [`EventStream`]
+/// after a silence of, for example, 15 seconds.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// HTTP response of [`Engine::respond`](crate::Engine::respond).
@@ -41,7 +41,7 @@ pub enum HttpResponse {
 
 /// Body of a `text/event-stream` response; each item is one event.
 ///
-/// Dropping it stops the operation.
+/// Dropping it stops its operations.
 pub struct EventStream {
     events: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
 }

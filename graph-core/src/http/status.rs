@@ -10,20 +10,23 @@ use crate::response::{GraphResponse, ResponseError};
 /// HTTP](https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes) that defines the
 /// status codes.
 ///
-/// The profile applies to `application/graphql-response+json`. As `application/json` every
-/// well-formed request gets 200 in both profiles.
+/// The table applies to `application/graphql-response+json`:
 ///
 /// | response | `Audited` | `September2026` |
 /// |---|---|---|
 /// | data without errors | 200 | 200 |
 /// | data (possibly null) with errors | 200 | 294 |
-/// | invalid JSON or GraphQL syntax | 400 | 400 |
-/// | invalid parameters, validation, limits, operation name or variables | 400 | 422 |
+/// | invalid JSON or GraphQL syntax, or too many tokens | 400 | 400 |
+/// | invalid parameters, validation, other limits, operation name or variables | 400 | 422 |
+/// | refused before execution with `UNAUTHENTICATED` | 400 | 401 |
+/// | refused before execution with `FORBIDDEN` | 400 | 403 |
 /// | unknown hash of a persisted query | 200 | 404 |
 /// | persisted queries disabled | 200 | 422 |
 /// | hash does not match the text | 400 | 400 |
 ///
-/// 405, 406, 413 and 415 are the same in both profiles.
+/// As `application/json`, both profiles send 400 for invalid JSON, invalid parameters and a hash
+/// that does not match the text, and otherwise 200. 405, 406, 413 and 415 do not depend on the
+/// profile.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum StatusProfile {

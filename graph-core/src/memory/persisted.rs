@@ -49,7 +49,8 @@ impl Entry {
 impl MemoryPersisted {
     /// Creates an empty store of at most `capacity` bytes.
     ///
-    /// A document larger than a quarter of `capacity` is not stored.
+    /// Each document counts its text plus 256 bytes. A document that counts more than a quarter of
+    /// `capacity` is not stored. Default: 8 MiB.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -58,7 +59,7 @@ impl MemoryPersisted {
         }
     }
 
-    /// Number of documents, including expired ones that are not evicted yet.
+    /// Returns the number of documents, including expired ones that are not evicted yet.
     #[must_use]
     pub fn len(&self) -> usize {
         self.state().entries.len()
@@ -75,7 +76,7 @@ impl MemoryPersisted {
     }
 }
 
-/// 8 MiB.
+/// Capacity: 8 MiB.
 impl Default for MemoryPersisted {
     fn default() -> Self {
         Self::new(8 << 20)

@@ -29,10 +29,10 @@ const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 ///
 /// # Security
 ///
-/// - Automatic persisted queries are not an allow-list. Any client can register any document that
-///   passes validation and the limits, and could also send it in full.
-/// - A hash only returns the text that has this hash.
-/// - For an allow-list use [`TrustedDocuments`](super::TrustedDocuments).
+/// - Automatic persisted queries are not an allow-list: any client can register any document that
+///   passes validation and the limits. For an allow-list use
+///   [`TrustedDocuments`](super::TrustedDocuments).
+/// - The engine verifies the SHA-256 of each text that it registers or loads.
 #[derive(Clone)]
 pub struct AutomaticPersistedQueries {
     store: Arc<dyn PersistedStore>,
@@ -56,16 +56,16 @@ impl AutomaticPersistedQueries {
     /// Sets the lifetime of a document after its last registration. Default: 1 day; maximum: 100
     /// years.
     ///
-    /// A compiled document can be served from the engine's plan cache after its lifetime. This is
-    /// safe, because the text of a hash never changes.
+    /// The engine's plan cache can serve a compiled document after its lifetime. This is safe,
+    /// because the text of a hash never changes.
     #[must_use]
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime.min(LONGEST);
         self
     }
 
-    /// Sets the maximum size of a stored document. Default: 64 KiB. A larger document is executed
-    /// but not stored.
+    /// Sets the maximum size of a stored document in bytes. Default: 64 KiB. A larger document is
+    /// executed but not stored.
     #[must_use]
     pub fn with_text_limit(mut self, bytes: usize) -> Self {
         self.text_limit = bytes;

@@ -10,7 +10,7 @@ use super::DocumentId;
 
 const APOLLO: &str = "apollo-persisted-query-manifest";
 
-/// Documents with their ids, in file order.
+/// List of documents with their ids, in file order.
 ///
 /// Two formats are supported:
 ///

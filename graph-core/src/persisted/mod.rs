@@ -12,12 +12,12 @@
 //!
 //! # Request format
 //!
+//! A request names the document in one of these parameters, by POST or, for queries, by GET:
+//!
 //! - `extensions.persistedQuery`: `{"version": 1, "sha256Hash": …}`
 //! - `documentId`: `sha256:` and 64 hexadecimal digits, or a custom id; see the [appendix of
 //!   GraphQL over HTTP](https://github.com/graphql/graphql-over-http/pull/264)
-//! - `doc_id` or `id`: as in Relay's documentation
-//!
-//! All of them work by POST and, for queries, by GET.
+//! - `doc_id` or `id`, as in Relay's documentation; ignored if the request has `query`
 //!
 //! # Responses
 //!
@@ -29,13 +29,13 @@
 //! | text with another hash, if texts are stored or the hash is trusted | `PERSISTED_QUERY_MISMATCH`, 400 |
 //! | text with another hash, otherwise | result of the text; the hash is ignored |
 //! | hash, if neither kind is enabled | `PersistedQueryNotSupported`, `PERSISTED_QUERY_NOT_SUPPORTED`, 200 |
-//! | id that is not trusted, if enforced | `PERSISTED_QUERY_NOT_IN_LIST` |
+//! | id that is not trusted, if enforced; also without enforcement, if the request has no text and automatic persisted queries are disabled | `PERSISTED_QUERY_NOT_IN_LIST` |
 //! | text without an id, if enforced | `PERSISTED_QUERY_ID_REQUIRED` |
 //!
-//! Apollo Client's persisted-query link and urql's persisted exchange compare the messages
+//! The statuses are those of the default [`StatusProfile`](crate::http::StatusProfile). Apollo
+//! Client's persisted-query link and urql's persisted exchange compare the messages
 //! `PersistedQueryNotFound` and `PersistedQueryNotSupported` literally. An enforced allow-list does
-//! not answer `PersistedQueryNotFound`, because the client would then send a text that is refused
-//! anyway.
+//! not send `PersistedQueryNotFound`: the client would reply with the text, which is refused.
 
 mod automatic;
 mod id;

@@ -50,10 +50,10 @@ pub enum KeepOutcome {
 ///
 /// # Contract
 ///
-/// - A text is returned byte for byte or not at all. The engine verifies the hash; a mismatch is
-///   reported as an incident and the text is not executed.
-/// - The store is bounded, by size or by expiry. It may evict any document at any time: the client
-///   registers it again. It must not return a text at or after its `expires_at`.
+/// - A text is returned byte for byte or not at all. The engine verifies the hash. It reports a
+///   mismatch as an incident and does not execute the text.
+/// - The store is bounded, by size or by expiry. It may evict any document at any time, because the
+///   client registers it again. It must not return a text at or after its `expires_at`.
 /// - Each method is one atomic step. If several callers store an absent document concurrently,
 ///   exactly one of them gets [`KeepOutcome::New`]. No call shortens the lifetime of a stored
 ///   document.
@@ -73,8 +73,8 @@ pub trait PersistedStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] if the store is unavailable. The operation is executed anyway. The call can
-    /// be retried.
+    /// [`StoreError`] if the store is unavailable. The engine then executes the operation without
+    /// storing its text. The call can be repeated.
     async fn keep(&self, document: &PersistedDocument, now: SystemTime) -> Result<KeepOutcome, StoreError>;
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{DocumentId, Manifest};
 use crate::guard::Principal;
 
-/// Documents of the host's own clients, and the mode for all other documents.
+/// Allow-list: documents of the host's own clients, and the mode for all other documents.
 ///
 /// ```
 /// use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
@@ -65,7 +65,7 @@ impl fmt::Debug for TrustedDocuments {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three steps of a roll-out")]
 pub enum TrustedMode {
-    /// Other documents run. Trusted documents can be requested by id.
+    /// Other documents run, and are not reported. Trusted documents can be requested by id.
     Off,
     /// Other documents run and are reported to the log. For checking that the list is complete.
     Log,
@@ -80,7 +80,8 @@ pub enum TrustedMode {
 pub struct Untrusted<'r> {
     /// Document id of the request, if any.
     pub id: Option<&'r DocumentId>,
-    /// Document text of the request, if any. Sent by the client, of any length.
+    /// Document text of the request, if any. The client chooses it; only the body limit bounds its
+    /// length.
     pub text: Option<&'r str>,
     /// Operation name of the request, if any.
     pub operation_name: Option<&'r str>,
