@@ -59,7 +59,7 @@ struct Keys {
 }
 
 impl Cursors {
-    /// Signs and verifies cursors with `key`.
+    /// Creates the cursors of an endpoint, signed with `key`.
     #[must_use]
     pub fn new(key: CursorKey) -> Self {
         let keys = Keys {
@@ -69,10 +69,10 @@ impl Cursors {
         Self { keys: Arc::new(keys) }
     }
 
-    /// Accepts cursors signed with `key` in addition, for key rotation.
+    /// Also accepts cursors signed with `key`, for key rotation. Each call adds a key.
     ///
-    /// To rotate, sign with a new key and keep the old one here until clients no longer use its
-    /// cursors.
+    /// To rotate, pass a new key to [`new`](Self::new) and the old key here, until clients no
+    /// longer use its cursors.
     #[must_use]
     pub fn with_previous(mut self, key: CursorKey) -> Self {
         Arc::make_mut(&mut self.keys).previous.push(key);
@@ -140,8 +140,8 @@ impl FieldCursors {
         }
     }
 
-    /// Sets an expiry on new cursors (now plus `lifetime`, in whole seconds) and refuses cursors
-    /// without one.
+    /// Sets an expiry on new cursors (`now` plus `lifetime`, in whole seconds), and refuses expired
+    /// cursors and cursors without an expiry. Default: cursors do not expire.
     #[must_use]
     pub fn expire_after(mut self, now: SystemTime, lifetime: Duration) -> Self {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -153,6 +153,9 @@ impl FieldCursors {
     }
 
     /// Validates the paging `arguments` of the field.
+    ///
+    /// Without `first` and `last` the page has the default size. It is then forward, or backward if
+    /// only `before` is given.
     ///
     /// # Errors
     ///

@@ -4,8 +4,8 @@
 /// `cursor`.
 ///
 /// The arguments are the connection type, the edge type, the node type, and the context of the
-/// schema. juniper names a type by its Rust name, so each node type needs its own pair of types.
-/// Create the connection with `From<Page<Node>>`.
+/// schema. Each node type needs its own pair of types, because juniper takes the GraphQL name from
+/// the Rust name. `From<Page<Node>>` converts a page to the connection.
 ///
 /// ```
 /// use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};

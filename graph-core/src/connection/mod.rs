@@ -4,6 +4,12 @@
 //! module validates the arguments, signs the cursors and computes [`PageInfo`]. Specification:
 //! [Relay cursor connections](https://relay.dev/graphql/connections.htm).
 //!
+//! # Security
+//!
+//! Cursors are signed, not encrypted: the client can read the position.
+//!
+//! # Example
+//!
 //! ```
 //! use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
 //!

@@ -35,7 +35,7 @@ impl<T> Page<T> {
 
     /// Converts the nodes and keeps the cursors and the page info.
     ///
-    /// Use it if the position of a row is not part of the node:
+    /// Use this method if the position of a row is not part of the node:
     ///
     /// ```
     /// # use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};

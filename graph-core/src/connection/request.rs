@@ -9,15 +9,15 @@ use crate::error::GraphError;
 pub struct PageArguments {
     /// Number of entries from the start.
     pub first: Option<i32>,
-    /// Cursor before the first entry of the page.
+    /// Cursor of the entry before the page.
     pub after: Option<String>,
     /// Number of entries from the end.
     pub last: Option<i32>,
-    /// Cursor after the last entry of the page.
+    /// Cursor of the entry after the page.
     pub before: Option<String>,
 }
 
-/// Page sizes of a field: default 20, maximum 100.
+/// Page sizes of a field, in entries. The default is 20, the maximum 100.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PageLimits {
     default: u16,
@@ -31,7 +31,8 @@ impl Default for PageLimits {
 }
 
 impl PageLimits {
-    /// Sets the default and maximum page size. A `default` above `maximum` is reduced to it.
+    /// Creates limits with a default and a maximum page size. A `default` above `maximum` is
+    /// reduced to `maximum`.
     ///
     /// If `default` is not 20, also set
     /// [`FieldCost::page_size`](crate::limits::FieldCost::page_size), which the cost limit uses.
@@ -127,13 +128,14 @@ impl PageRequest {
         })
     }
 
-    /// Returns the position of `after`, as the host's key function named it.
+    /// Returns the position in the cursor `after`: the text that `key` of [`rows`](Self::rows) or
+    /// [`slice`](Self::slice) returned for its entry.
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
     }
 
-    /// Returns the position of `before`, as the host's key function named it.
+    /// Returns the position in the cursor `before`, as for [`after`](Self::after).
     #[must_use]
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
@@ -151,13 +153,14 @@ impl PageRequest {
         self.size
     }
 
-    /// Returns the number of rows to fetch: one more than the page size, to detect further rows.
+    /// Returns the number of rows to fetch: the page size plus 1, to detect further rows.
     #[must_use]
     pub fn fetch_limit(&self) -> usize {
         self.size + 1
     }
 
-    /// Cuts the page out of a complete, ordered list. `key` returns a unique position of an entry.
+    /// Creates the page from the complete, ordered list. `key` returns the unique position of an
+    /// entry.
     ///
     /// `hasNextPage` and `hasPreviousPage` are exact.
     ///
@@ -191,16 +194,18 @@ impl PageRequest {
         Ok(self.page(items.split_off(start), key, has_previous_page, has_next_page))
     }
 
-    /// Creates the page from rows that a store fetched.
+    /// Creates the page from rows that a store fetched. `key` returns the unique position of a row.
     ///
-    /// Fetch up to [`fetch_limit`](Self::fetch_limit) rows in the [`direction`](Self::direction):
+    /// # Contract
     ///
-    /// - forward: in list order, starting after the position `after`;
-    /// - backward: in reverse list order, starting before the position `before`.
+    /// `rows` are at most [`fetch_limit`](Self::fetch_limit) rows between the positions `after` and
+    /// `before`, as far as these are given. Their order depends on the
+    /// [`direction`](Self::direction):
     ///
-    /// Exclude rows beyond the other cursor, if both are given. In the direction of reading, the
-    /// flag of [`PageInfo`] is true if there is an extra row. In the opposite direction it is true
-    /// if there is a cursor, because the cursor's entry exists.
+    /// | direction | order of `rows` | `hasNextPage` is true if | `hasPreviousPage` is true if |
+    /// |---|---|---|---|
+    /// | forward | list order, from `after` | there is an extra row, or `before` | there is `after` |
+    /// | backward | reverse list order, from `before` | there is `before` | there is an extra row, or `after` |
     #[must_use]
     pub fn rows<T>(&self, mut rows: Vec<T>, key: impl Fn(&T) -> String) -> Page<T> {
         let more = rows.len() > self.size;

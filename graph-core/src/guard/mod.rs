@@ -5,8 +5,12 @@
 //!
 //! # Guards
 //!
-//! Guards are attributes on fields and types; see [`macro@graph_object`](crate::graph_object). The
-//! engine checks them once for each operation, before anything runs.
+//! Guards are attributes on fields and types; see [`macro@graph_object`](crate::graph_object).
+//!
+//! - The engine checks a guard on the principal (`authenticated`, `scope`, `role`) once for each
+//!   operation, before anything runs.
+//! - The engine calls a guard function (`guard = ..`) for each object, before the resolver.
+//!
 //! [`with_guards`](crate::engine::EngineBuilder::with_guards) sets the effect of a refusal:
 //!
 //! | mode | refused field | rest of the operation | introspection shows |
@@ -20,8 +24,7 @@
 //! - It hides every field that the principal may not select, every type that is reachable only
 //!   through such fields, every type without a visible field, and the fields of that type.
 //! - An interface hides a field that one of its object types hides. The visible schema stays valid.
-//! - A guard that depends on the object (`guard = ..`) hides nothing, because introspection has no
-//!   object.
+//! - A guard function hides nothing, because introspection has no object to pass to it.
 //!
 //! # Security
 //!
@@ -110,7 +113,9 @@ impl<H> RequestContext<H> {
         self
     }
 
-    /// Disables introspection for this request: `INTROSPECTION_DISABLED`.
+    /// Disables introspection for this request even if the engine allows it.
+    ///
+    /// An operation with `__schema` or `__type` is refused with `INTROSPECTION_DISABLED`.
     #[must_use]
     pub fn without_introspection(mut self) -> Self {
         self.introspection = Some(false);
@@ -121,17 +126,19 @@ impl<H> RequestContext<H> {
         self.introspection
     }
 
-    /// Adds a [`loader`](crate::loader), which caches values for one operation. Clones of the
-    /// context share it.
+    /// Adds a [`loader`](crate::loader). It replaces an earlier loader of the same type.
+    ///
+    /// Clones of the context share the loader and its cache, so create a new context for each
+    /// request.
     #[must_use]
     pub fn with_loader(mut self, batch: impl Batch) -> Self {
         self.loaders.add(batch);
         self
     }
 
-    /// Loads the value of `key` in a batch with other keys; `None` if there is no such value.
+    /// Loads the value of `key` in a batch with other keys; `None` if the key has no value.
     ///
-    /// The future completes only within an operation of the engine.
+    /// The future completes only while the engine executes an operation with this context.
     ///
     /// # Errors
     ///

@@ -20,8 +20,8 @@ pub enum GuardMode {
     Filter,
     /// The operation is refused before it runs, with one error for each refused field.
     ///
-    /// Two kinds of guards need an object and filter as in [`Filter`](Self::Filter): a guard
-    /// function, and the guard of a type that is a member of an interface or a union.
+    /// Two kinds of guards need an object, and act as in [`Filter`](Self::Filter): guard functions,
+    /// and the guards of a type that is a member of an interface or a union.
     Reject,
     /// The operation runs in full, and refusals are only reported to the [`GuardLog`]. For testing
     /// new guards.
@@ -42,7 +42,7 @@ pub struct Refused<'r> {
     pub coordinate: &'r str,
     /// `UNAUTHENTICATED` or `FORBIDDEN`.
     pub code: ErrorCode,
-    /// Mode in which the engine ran; [`GuardMode::DryRun`] means that the refusal was not enforced.
+    /// Mode of the engine. In [`GuardMode::DryRun`] the refusal was not enforced.
     pub mode: GuardMode,
     /// Operation name of the request, if any.
     pub operation_name: Option<&'r str>,
@@ -52,9 +52,9 @@ pub struct Refused<'r> {
 
 /// Receives refusals by guards. Implemented for every `Fn(&Refused)`.
 ///
-/// - A guard on the principal is reported once for each selected field, before the operation runs,
-///   even if the field is never reached.
-/// - A guard function is reported once for each object.
+/// - The engine reports a guard on the principal once for each selected field, before the operation
+///   runs, even if execution never reaches the field.
+/// - It reports a guard function once for each object.
 ///
 /// # Contract
 ///

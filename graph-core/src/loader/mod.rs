@@ -1,9 +1,11 @@
 //! Batched loading of keys (DataLoader): many resolvers, one query.
 //!
-//! A resolver requests a key and awaits its value. When nothing else of the operation can make
-//! progress, all requested keys are loaded in one batch. No timer is involved, so a batch is as
-//! large as possible. Loaded values are cached in the context. For a subscription the cache is
-//! cleared before each event.
+//! A resolver requests a key and awaits its value. When no other part of the operation can make
+//! progress, the engine loads all requested keys in one batch. It uses no timer, so a batch is as
+//! large as possible.
+//!
+//! The context caches values and errors. The engine clears the cache before each event of a
+//! subscription and before each operation of an HTTP batch.
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -55,7 +57,8 @@ pub trait Batch: Send + Sync + 'static {
     /// Loaded value. It should be cheap to clone, because each resolver receives a clone.
     type Value: Clone + Send + Sync + 'static;
 
-    /// Loads the values of `keys`. The keys are distinct and in the order of the requests.
+    /// Loads the values of `keys`, which are distinct and in the order of the calls to
+    /// [`load`](crate::RequestContext::load).
     fn load(
         &self,
         keys: Vec<Self::Key>,

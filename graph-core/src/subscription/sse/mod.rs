@@ -14,20 +14,24 @@
 //! |---|---|
 //! | PUT | 201 with the token of a reserved stream |
 //! | GET with the token and `Accept: text/event-stream` | the stream |
-//! | POST with the token, of an operation with `extensions.operationId` | 202; the events arrive on the stream |
+//! | POST with the token, of an operation with `extensions.operationId` (1 to 256 bytes) | 202; the events arrive on the stream |
 //! | DELETE `?operationId=` with the token | 200; the operation is stopped |
 //!
 //! The token is sent in the header `X-GraphQL-Event-Stream-Token` or the query parameter `token`.
 //!
 //! | error | status |
 //! |---|---|
-//! | no `operationId`, or any error of a request in [`http`](crate::http) | 400, or the status listed there |
-//! | unknown token, or token of another principal | 404 |
-//! | the stream is already open, or not yet open for an operation; the operation id is in use | 409 |
+//! | no valid `operationId` | 400 |
+//! | unknown token, token of another principal, or an [expired](StreamLimits::with_reservation) reservation | 404 |
+//! | GET that does not accept `text/event-stream`, POST that accepts no JSON | 406 |
+//! | GET of a stream that is already open; POST to a stream that is not open | 409 |
+//! | POST with the `operationId` of a running operation | 409 |
 //! | the operation is larger than [allowed](StreamLimits::with_operation) | 413 |
-//! | too many streams or operations (`RATE_LIMITED`) | 429 |
+//! | too many streams or operations (`RATE_LIMITED`) | 429 with `Retry-After: 1` |
+//! | any other error of a request in [`http`](crate::http) | the status listed there |
+//! | parse, validation and limit errors, unknown document ids | 400, or the 4xx status of the [`StatusProfile`](crate::http::StatusProfile) |
 //!
-//! An operation that fails validation gets 400 at once. A later failure is an event.
+//! A later failure, such as an invalid variable, is an event.
 //!
 //! A stream ends with its response, and its operations end with it. All state is in the memory of
 //! one process: a host with several processes needs sticky routing.
@@ -38,12 +42,13 @@
 //! - A reserved stream that is not open holds no operations. An operation keeps only its document
 //!   and variables, not the request body.
 //! - All anonymous clients together count as one principal, so one of them can exhaust the streams
-//!   of all. A host refuses anonymous requests, or limits them by address, before this endpoint.
+//!   of all. The host must refuse anonymous requests, or limit them by address, before this
+//!   endpoint.
 //!
 //! # Performance
 //!
-//! Nothing is queued. The next response of an operation is polled after the previous one was taken.
-//! With a slow consumer the source of the events decides which events are lost.
+//! The stream queues nothing: it polls the next response of an operation after the host took the
+//! previous one. If the client is slow, the source of the events decides which events are lost.
 
 mod event;
 mod stream;

@@ -62,15 +62,15 @@ impl StreamLimits {
         self
     }
 
-    /// Limits the size of an operation's request. Default: 256 KiB. The body limit of the engine
-    /// also applies.
+    /// Limits the body of a POST, in bytes. Default: 256 KiB. The body limit of the engine also
+    /// applies.
     #[must_use]
     pub fn with_operation(mut self, bytes: usize) -> Self {
         self.operation = bytes;
         self
     }
 
-    /// Sets the time until a reserved stream must be opened. Default: 30 s.
+    /// Sets the time within which the client must open a reserved stream. Default: 30 s.
     #[must_use]
     pub fn with_reservation(mut self, reservation: Duration) -> Self {
         self.reservation = reservation;
@@ -80,15 +80,15 @@ impl StreamLimits {
 
 /// Streams of single connection mode in one process; see the [module](super).
 ///
-/// The host creates one value and keeps it.
+/// The host creates one value for the endpoint. Clones share the streams.
 ///
 /// # Security
 ///
 /// - A token is 256 random bits from [`Entropy`]. Only its hash is stored.
 /// - A token alone grants nothing: each request must also have the principal that reserved the
-///   stream. A token in a log or a browser history is therefore useless to others.
-/// - All anonymous clients count as one principal, so an anonymous stream can be used by every
-///   anonymous client that knows its token. Authenticate the endpoint if that is not acceptable.
+///   stream. A token in a log or a browser history is therefore useless to other principals.
+/// - All anonymous clients count as one principal, so every anonymous client that knows the token
+///   of an anonymous stream can use it. Refuse anonymous requests if that is not acceptable.
 #[derive(Clone)]
 pub struct EventStreams {
     limits: StreamLimits,
@@ -150,7 +150,7 @@ impl EventStreams {
         }
     }
 
-    /// Number of streams, open and reserved.
+    /// Returns the number of streams, open and reserved.
     #[must_use]
     pub fn len(&self) -> usize {
         self.places().len()

@@ -21,8 +21,8 @@ pub enum Input<'i> {
     Binary,
     /// The host accepts the credentials of [`Action::Authenticate`] until `expires_at`.
     Accepted {
-        /// Time at which the connection is closed; the client then reconnects with fresh
-        /// credentials.
+        /// Time at which the connection closes with 4403; `None` for no expiry. The client then
+        /// reconnects with fresh credentials.
         expires_at: Option<SystemTime>,
     },
     /// The host refuses the credentials, or revokes accepted ones.
@@ -33,9 +33,9 @@ pub enum Input<'i> {
     Response(Operation, GraphResponse),
     /// The stream of an operation ended.
     Ended(Operation),
-    /// The peer accepted the oldest unsent frame.
+    /// The transport accepted the oldest unsent frame.
     Sent,
-    /// The time of [`Connection::next_timeout`] has come.
+    /// The time returned by [`Connection::next_timeout`] is reached.
     Timeout,
     /// The host shuts down.
     Shutdown,
@@ -63,7 +63,7 @@ impl fmt::Debug for Input<'_> {
 #[derive(PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Send this text message. Report [`Input::Sent`] when the peer has accepted it.
+    /// Send this text message. Report [`Input::Sent`] when the transport has accepted it.
     Send(String),
     /// Verify these credentials. Report [`Input::Accepted`], [`Input::Refused`] or
     /// [`Input::Failed`].
@@ -101,7 +101,8 @@ impl fmt::Debug for Action {
 
 /// One run of an operation.
 ///
-/// A client may reuse an id. Late responses of an earlier run are not attributed to the new run.
+/// A client may reuse the id of an ended operation. Each run is a distinct value, so a late
+/// response of an earlier run is not sent as a response of the new run.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Operation {
     id: OperationId,
@@ -115,11 +116,13 @@ pub struct Operation {
 /// The host must:
 ///
 /// - perform each [`Action`] in order;
-/// - while [`has_room`](Self::has_room) is false, read no messages and poll no operations. A slow
-///   peer then delays only its own operations, and the source of the events decides which are lost.
-///   If the host ignores this, the queue overflows and the connection is closed with 1013;
+/// - read no messages and poll no operations while [`has_room`](Self::has_room) is false. Otherwise
+///   the queue overflows and the connection closes with 1013;
 /// - report [`Input::Timeout`] at [`next_timeout`](Self::next_timeout), which changes with each
 ///   input.
+///
+/// A slow peer then delays only its own operations. The source of the events decides which events
+/// are lost.
 #[derive(Debug)]
 pub struct Connection {
     limits: ConnectionLimits,
@@ -174,8 +177,7 @@ impl Connection {
         }
     }
 
-    /// Processes `input` and returns the actions to perform. After [`Action::Close`] it returns
-    /// none.
+    /// Processes `input` and returns the actions to perform; none after [`Action::Close`].
     #[must_use = "the host must perform the actions"]
     pub fn handle(&mut self, input: Input<'_>, now: SystemTime) -> Vec<Action> {
         if self.phase == Phase::Closed {
@@ -189,7 +191,7 @@ impl Connection {
         })
     }
 
-    /// Returns the time at which [`Input::Timeout`] is due.
+    /// Returns the time at which [`Input::Timeout`] is due; `None` if no timeout is due.
     #[must_use]
     pub fn next_timeout(&self) -> Option<SystemTime> {
         let phase = match self.phase {

@@ -19,7 +19,8 @@ pub const SUBPROTOCOL: &str = "graphql-transport-ws";
 
 /// Origins whose pages may open a connection.
 ///
-/// Clients other than browsers send no `Origin` header and are always allowed.
+/// A request without an `Origin` header does not come from a browser, and is always allowed. The
+/// default is empty: it refuses all browsers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AllowedOrigins(BTreeSet<String>);
 
@@ -139,7 +140,7 @@ impl Handshake {
         })
     }
 
-    /// Returns the `Sec-WebSocket-Protocol` of the response, if any.
+    /// Returns the `Sec-WebSocket-Protocol` of the response; `None` if the client did not offer it.
     #[must_use]
     pub fn subprotocol(self) -> Option<&'static str> {
         self.agreed.then_some(SUBPROTOCOL)
@@ -147,8 +148,9 @@ impl Handshake {
 
     /// Creates the connection after the handshake response.
     ///
-    /// Without the subprotocol the connection only closes with 4406, because browsers do not expose
-    /// the HTTP status of a failed handshake.
+    /// If the client did not offer the subprotocol, the connection closes with 4406 at its first
+    /// input, and [`next_timeout`](Connection::next_timeout) is `now`. The reason: browsers do not
+    /// expose the HTTP status of a failed handshake.
     #[must_use]
     pub fn open(self, limits: ConnectionLimits, now: SystemTime) -> Connection {
         Connection::new(self.agreed, limits, now)

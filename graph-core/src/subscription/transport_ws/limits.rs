@@ -29,7 +29,7 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// Limits the size of a client message. Default: 256 KiB.
+    /// Limits the size of a client message in bytes. Default: 256 KiB.
     #[must_use]
     pub fn with_message(mut self, bytes: usize) -> Self {
         self.message = bytes;
@@ -50,7 +50,8 @@ impl ConnectionLimits {
         self
     }
 
-    /// Sets the time until the connection must be acknowledged. Default: 10 s.
+    /// Sets the time within which the host must accept the credentials, from the handshake on.
+    /// Default: 10 s.
     #[must_use]
     pub fn with_init_timeout(mut self, timeout: Duration) -> Self {
         self.init = timeout;
@@ -64,15 +65,15 @@ impl ConnectionLimits {
         self
     }
 
-    /// Sets the time for the peer to answer a ping and to accept the oldest unsent frame. Default:
-    /// 20 s.
+    /// Sets the time for the peer to answer a ping, and for the transport to accept the oldest
+    /// unsent frame. Default: 20 s.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Returns the maximum message size, for the host's WebSocket library.
+    /// Returns the maximum message size in bytes, for the host's WebSocket library.
     #[must_use]
     pub fn message(&self) -> usize {
         self.message

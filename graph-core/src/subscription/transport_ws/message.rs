@@ -30,8 +30,8 @@ impl ConnectionInit {
     ///
     /// # Errors
     ///
-    /// [`Ambiguous`] if the value is not a string (`null` included), or if the name occurs twice,
-    /// also in different cases.
+    /// [`Ambiguous`] if the value is not a string (`null` included), or if the name occurs more
+    /// than once, ignoring ASCII case.
     ///
     /// # Security
     ///

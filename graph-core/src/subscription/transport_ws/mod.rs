@@ -50,7 +50,7 @@
 //! |---|---|---|
 //! | 1001 | the host [shuts down](Input::Shutdown) | reconnects |
 //! | 1009 | a message is longer than [allowed](ConnectionLimits::with_message) | gives up |
-//! | 1013 | the peer does not accept frames, or does not answer a ping | reconnects |
+//! | 1013 | the transport does not accept a frame, or the peer does not answer a ping, [in time](ConnectionLimits::with_patience) | reconnects |
 //! | 4400 | an invalid message | gives up |
 //! | 4401 | an operation before the connection is acknowledged | gives up |
 //! | 4403 | the host [refuses](Input::Refused) the credentials, or they expired | reconnects |
