@@ -9,7 +9,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 
 /// Object type whose fields are the methods of an `impl` block.
 ///
-/// Takes the arguments of `juniper::graphql_object` and passes them on unchanged.
+/// The macro takes the arguments of `juniper::graphql_object` and passes them on unchanged.
 ///
 /// ```
 /// use graph_core::http::GraphRequest;
@@ -76,18 +76,18 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// |---|---|
 /// | `#[graph(authenticated)]` | any principal; anonymous requests are refused |
 /// | `#[graph(scope = "..")]`, `#[graph(role = "..")]` | principals with that scope or role |
-/// | `#[graph(guard = Self::is_own)]` | those for which the function `fn(&self, &Context) -> bool` returns `true` |
+/// | `#[graph(guard = Self::is_own)]` | those for which the guard function `fn(&self, &Context) -> bool` returns `true` |
 ///
-/// - All guards of a field must allow the principal. The function is called last.
+/// - All guards of a field must allow the principal. The guard function is called last.
 /// - If a guard refuses, the method is not called. The field is null with `UNAUTHENTICATED` or
-///   `FORBIDDEN`; if the field is non-null, the error propagates to the nearest nullable parent
+///   `FORBIDDEN`. If the field is non-null, the null propagates to the nearest nullable parent
 ///   field.
 /// - `graph_core::guard` describes the other guard modes and the effect of guards on introspection.
 ///
-/// The first three attributes also apply to a type: on the `impl` block, or on a struct with
-/// `GraphObject`.
+/// `authenticated`, `scope` and `role` also apply to a type: write them on the `impl` block, or on
+/// a struct with `GraphObject`.
 ///
-/// - A field that returns a guarded type is guarded by the guards of the type and by its own.
+/// - A field that returns a guarded type has the guards of the type in addition to its own.
 /// - If the type is a member of an interface or a union, each refused object is null at its own
 ///   path.
 /// - Guards of a root type apply to each of its fields.
@@ -127,19 +127,17 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// }
 /// ```
 ///
-/// juniper's executor does not know guards and calls methods itself. The macro therefore gives
-/// juniper a replacement for each guarded method, which checks the guards first. The replacement's
-/// signature is derived from that of the guarded method. The return type counts as a `Result` if it
-/// is an alias whose name ends in `Result` and whose first argument is the value, such as
+/// juniper's executor has no guards. For each guarded method the macro therefore gives juniper a
+/// replacement, which checks the guards and then calls the method. An alias as return type counts
+/// as a `Result` if its name ends in `Result` and its first argument is the value, such as
 /// `FieldResult<T>`.
 ///
 /// # Fields that only juniper can execute
 ///
-/// `#[graph(plain)]` marks a field whose type has juniper's attribute only, or that takes juniper's
-/// executor as a parameter. juniper executes every operation that selects such a field, with the
-/// same guards, masking and error codes, at juniper's speed. Operations without a marked field
-/// never use juniper's executor. An operation that juniper executes has these limitations in all
-/// its fields:
+/// `#[graph(plain)]` marks a field whose type has juniper's attribute only, or whose method takes
+/// juniper's executor as a parameter. juniper executes every operation that selects such a field,
+/// with the same guards, masking and error codes. graph-core's faster executor runs all other
+/// operations. An operation that juniper executes has these limitations in all its fields:
 ///
 /// - The `path` of an error contains response keys only, without list indices: juniper does not
 ///   expose them.
@@ -189,9 +187,15 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// # Parameters
 ///
-/// A parameter is the context if it is named `context` or `ctx` or is marked `#[graphql(context)]`.
-/// A part of the context is extracted with `juniper::FromContext`. Every other parameter is an
-/// argument of the field. These are juniper's rules.
+/// The rules are those of juniper:
+///
+/// - A parameter is the context if its name is `context` or `ctx`, or if it is marked
+///   `#[graphql(context)]`. Its type can be a part of the context with `juniper::FromContext`.
+/// - A parameter is juniper's executor if its name is `executor`, or if it is marked
+///   `#[graphql(executor)]`.
+/// - Every other parameter is an argument of the field.
+///
+/// These names may start with an underscore.
 #[proc_macro_attribute]
 pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let block = parse_macro_input!(item as ItemImpl);
@@ -200,10 +204,13 @@ pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Subscription root whose fields are the methods of an `impl` block.
 ///
-/// Takes the arguments of `juniper::graphql_subscription`. Every method is async and returns a
-/// stream or a `Result` of a stream; the items are values or `Result`s. The type of the stream must
-/// be a named type, not `impl Stream`. The guards and `#[graph(plain)]` of [`macro@graph_object`]
-/// apply; guards are checked when the subscription starts.
+/// The macro takes the arguments of `juniper::graphql_subscription`.
+///
+/// - Every method is async and returns a stream or a `Result` of a stream.
+/// - The items of the stream are values or `Result`s.
+/// - The stream has a named type, not `impl Stream`.
+/// - The guards and `#[graph(plain)]` of [`macro@graph_object`] apply. The guards of the method are
+///   checked once, when the subscription starts.
 ///
 /// ```
 /// use std::pin::Pin;
@@ -233,9 +240,9 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
 
 /// Interface whose fields are declared by a trait or a struct.
 ///
-/// Takes the arguments of `juniper::graphql_interface`, which generates the enum `{Name}Value` of
-/// the implementing objects. An interface has no guards: put them on the objects or on their
-/// fields.
+/// The macro takes the arguments of `juniper::graphql_interface`, which generates the enum
+/// `{Name}Value` of the implementing objects. An interface has no guards: write them on the objects
+/// or on their fields.
 ///
 /// ```
 /// use graph_core::{RequestContext, graph_interface, graph_object};
@@ -282,7 +289,7 @@ pub fn graph_interface(arguments: TokenStream, item: TokenStream) -> TokenStream
 
 /// Union with one object type in each variant of an enum.
 ///
-/// Takes the arguments of juniper's `#[graphql(..)]` attribute. The macro also derives
+/// The macro takes the arguments of juniper's `#[graphql(..)]` attribute, and also derives
 /// `juniper::GraphQLUnion`.
 ///
 /// ```
@@ -315,7 +322,7 @@ pub fn graph_union(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::union::union(&arguments.into(), &item).into()
 }
 
-/// Names of the values of an enum, derived beside `juniper::GraphQLEnum`.
+/// Serializes the values of an enum, derived beside `juniper::GraphQLEnum`.
 ///
 /// The derive is optional. With it the executor writes each value as a constant; with juniper's
 /// derive alone it allocates a `String` for each value.
