@@ -198,14 +198,16 @@ impl PageRequest {
     ///
     /// # Contract
     ///
-    /// `rows` are at most [`fetch_limit`](Self::fetch_limit) rows between the positions `after` and
-    /// `before`, as far as these are given. Their order depends on the
-    /// [`direction`](Self::direction):
+    /// - `rows` contains at most [`fetch_limit`](Self::fetch_limit) rows.
+    /// - If [`after`](Self::after) is given, `rows` contains only rows behind that position.
+    /// - If [`before`](Self::before) is given, `rows` contains only rows in front of that position.
+    /// - The order of `rows` depends on the [`direction`](Self::direction). So do the flags of
+    ///   [`PageInfo`], where an extra row is one beyond the page size:
     ///
-    /// | direction | order of `rows` | `hasNextPage` is true if | `hasPreviousPage` is true if |
+    /// | direction | order of `rows` | `hasNextPage` is true with | `hasPreviousPage` is true with |
     /// |---|---|---|---|
-    /// | forward | list order, from `after` | there is an extra row, or `before` | there is `after` |
-    /// | backward | reverse list order, from `before` | there is `before` | there is an extra row, or `after` |
+    /// | forward | list order | an extra row or `before` | `after` |
+    /// | backward | reverse list order | `before` | an extra row or `after` |
     #[must_use]
     pub fn rows<T>(&self, mut rows: Vec<T>, key: impl Fn(&T) -> String) -> Page<T> {
         let more = rows.len() > self.size;

@@ -260,8 +260,8 @@ where
 
     /// Serves the documents of `trusted` by their ids and, by default, no other documents.
     ///
-    /// [`build`](Self::build) parses, validates and prices the documents. They stay in memory in
-    /// addition to the plan cache.
+    /// [`build`](Self::build) parses and validates the documents and computes their cost. They stay
+    /// in memory in addition to the plan cache.
     #[must_use]
     pub fn with_trusted_documents(mut self, trusted: TrustedDocuments) -> Self {
         self.trusted = Some(trusted);

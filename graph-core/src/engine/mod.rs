@@ -1,11 +1,11 @@
 //! The GraphQL engine: executes every operation on one schema.
 //!
-//! Each document is parsed, validated, checked against the [`limits`](crate::limits) and compiled
-//! to a plan once, and then cached. An operation takes three steps: find the document, coerce the
-//! variables, execute the plan. Resolvers run only in the last step.
+//! The engine parses each document once, validates it, checks it against the
+//! [`limits`](crate::limits), compiles it to a plan, and caches the plan. An operation takes three
+//! steps: find the document, coerce the variables, execute the plan. Resolvers run only in the last
+//! step.
 //!
-//! juniper executes operations that select a field marked `#[graph(plain)]`; the module `plain`
-//! contains that path.
+//! juniper executes the operations that select a field marked `#[graph(plain)]`.
 
 mod batch;
 mod begin;

@@ -14,15 +14,14 @@
 //! | limit | value | code |
 //! |---|---|---|
 //! | nested list fields in introspection | 2 | `MAX_DEPTH_EXCEEDED` |
-//! | levels of selection in the parser, with introspection | 64 | `MAX_DEPTH_EXCEEDED` |
-//! | fields in the parser | 15,000 | `MAX_COST_EXCEEDED` |
+//! | levels of selection in the parser, with introspection; a fragment spread adds a level | 64 | `MAX_DEPTH_EXCEEDED` |
+//! | fields of an operation in the parser | 15,000 | `MAX_COST_EXCEEDED` |
 //! | fields of a compiled operation, counted for each object type of an interface | 20,000 | `MAX_COST_EXCEEDED` |
 //! | result of introspection | 16 MiB | `MAX_COST_EXCEEDED` |
 //!
 //! The limits of cost, aliases and root fields also apply to the sum over a batch.
 //!
-//! Fragments count at each spread. The limits count selections under `@skip` and `@include` in any
-//! case.
+//! Fragments count at each spread. Selections with `@skip` or `@include` always count.
 //!
 //! # Cost
 //!

@@ -6,9 +6,9 @@
 //!   The client sends the SHA-256 of a document. If the hash is unknown, the client sends the
 //!   document and the hash once, and the engine stores the document in a [`PersistedStore`].
 //! - **Trusted documents** ([`TrustedDocuments`]) are an allow-list. The host loads the documents
-//!   of its own clients from [`Manifest`]s when it builds the engine. Every document is parsed,
-//!   validated and priced then; if one is invalid, building fails. [`TrustedMode::Enforce`] refuses
-//!   all other documents.
+//!   of its own clients from [`Manifest`]s when it builds the engine. The builder parses and
+//!   validates every document and checks the limits; it fails if one document is invalid.
+//!   [`TrustedMode::Enforce`] refuses all other documents.
 //!
 //! # Request format
 //!

@@ -1,8 +1,8 @@
 //! Subscriptions: [`graphql-transport-ws`](transport_ws) over WebSocket, and [`graphql-sse`](sse)
 //! over server-sent events.
 //!
-//! Neither opens a socket, spawns a task or reads a clock. The responses of an operation come from
-//! [`Engine::subscribe`](crate::Engine::subscribe).
+//! Neither protocol opens a socket, spawns a task or sets a timer. The responses of an operation
+//! come from [`Engine::subscribe`](crate::Engine::subscribe).
 
 mod operation_id;
 mod produced;

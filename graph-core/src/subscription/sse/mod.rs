@@ -21,7 +21,6 @@
 //!
 //! | error | status |
 //! |---|---|
-//! | no valid `operationId` | 400 |
 //! | unknown token, token of another principal, or an [expired](StreamLimits::with_reservation) reservation | 404 |
 //! | GET that does not accept `text/event-stream`, POST that accepts no JSON | 406 |
 //! | GET of a stream that is already open; POST to a stream that is not open | 409 |
@@ -29,7 +28,7 @@
 //! | the operation is larger than [allowed](StreamLimits::with_operation) | 413 |
 //! | too many streams or operations (`RATE_LIMITED`) | 429 with `Retry-After: 1` |
 //! | any other error of a request in [`http`](crate::http) | the status listed there |
-//! | parse, validation and limit errors, unknown document ids | 400, or the 4xx status of the [`StatusProfile`](crate::http::StatusProfile) |
+//! | no valid `operationId`; parse, validation and limit errors; unknown document ids | 400, or the 4xx status of the [`StatusProfile`](crate::http::StatusProfile) |
 //!
 //! A later failure, such as an invalid variable, is an event.
 //!
