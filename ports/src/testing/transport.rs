@@ -15,36 +15,36 @@ use crate::{Transport, TransportError};
 /// After the last response every exchange fails with
 /// [`TransportErrorKind::Other`](crate::TransportErrorKind::Other).
 #[derive(Clone, Debug, Default)]
-pub struct ScriptedTransport(Arc<Mutex<Play>>);
+pub struct ScriptedTransport(Arc<Mutex<Script>>);
 
 #[derive(Debug, Default)]
-struct Play {
-    script: VecDeque<Result<Response<Bytes>, TransportError>>,
+struct Script {
+    responses: VecDeque<Result<Response<Bytes>, TransportError>>,
     requests: Vec<Request<Bytes>>,
 }
 
 impl ScriptedTransport {
     /// Creates a transport with these responses.
     #[must_use]
-    pub fn new(script: impl IntoIterator<Item = Result<Response<Bytes>, TransportError>>) -> Self {
-        Self(Arc::new(Mutex::new(Play {
-            script: script.into_iter().collect(),
+    pub fn new(responses: impl IntoIterator<Item = Result<Response<Bytes>, TransportError>>) -> Self {
+        Self(Arc::new(Mutex::new(Script {
+            responses: responses.into_iter().collect(),
             requests: Vec::new(),
         })))
     }
 
     /// Appends a response to the script.
-    pub fn push(&self, answer: Result<Response<Bytes>, TransportError>) {
-        self.play().script.push_back(answer);
+    pub fn push(&self, response: Result<Response<Bytes>, TransportError>) {
+        self.lock().responses.push_back(response);
     }
 
     /// Requests so far, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<Request<Bytes>> {
-        self.play().requests.clone()
+        self.lock().requests.clone()
     }
 
-    fn play(&self) -> MutexGuard<'_, Play> {
+    fn lock(&self) -> MutexGuard<'_, Script> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -52,9 +52,10 @@ impl ScriptedTransport {
 #[async_trait]
 impl Transport for ScriptedTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        let mut play = self.play();
-        play.requests.push(request);
-        play.script
+        let mut script = self.lock();
+        script.requests.push(request);
+        script
+            .responses
             .pop_front()
             .unwrap_or_else(|| Err(TransportError::other("the script is over")))
     }

@@ -14,11 +14,11 @@ use crate::target::asked_for;
 
 /// The authenticated caller of a request, checked by the [`ResourceServer`] of the state.
 ///
-/// The access token and the key it is bound to must be valid at the time of the conventions' clock.
-/// `Option<Caller>` admits requests without a token.
+/// The access token, and the proof of the key that it is bound to, are checked at the time of the
+/// conventions' clock. `Option<Caller>` admits requests without a token.
 ///
-/// If the caller needs a newer [nonce](AuthenticatedToken::dpop_nonce) for its next proof, the
-/// layer adds it to the response.
+/// If the client needs a newer [nonce](AuthenticatedToken::dpop_nonce) for its next DPoP proof, the
+/// layer adds the nonce to the response.
 #[derive(Clone, Debug)]
 pub struct Caller(pub AuthenticatedToken);
 

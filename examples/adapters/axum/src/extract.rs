@@ -20,8 +20,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The exchange of this request, admitted by [`ConventionsLayer`](crate::ConventionsLayer).
 ///
-/// A handler applies rate limits, idempotency keys and preconditions through it. The layer passes a
-/// response that the exchange finished unchanged.
+/// A handler applies rate limits, idempotency keys and preconditions through it. The layer does not
+/// change a response that the exchange has finished.
 #[derive(Clone, Debug)]
 pub struct Admission(pub Exchange<Admitted>);
 

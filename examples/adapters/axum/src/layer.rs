@@ -27,9 +27,9 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// Add it to a whole router with `Router::layer`, as the last layer.
 ///
-/// - Each request is begun and admitted before the service gets it.
-/// - Each response is finished: those of the service, a 404, 405 or rejection of axum, and the 500
-///   of a panic.
+/// - The layer checks and admits each request before it calls the service.
+/// - It adds the headers of the conventions to each response: those of the service, a 404, 405 or
+///   rejection of axum, and the 500 of a panic.
 /// - An `OPTIONS` request without a handler gets 204 with `Allow`.
 /// - Content is cut off at the [size limit](http_conventions::content::SizeLimits); the extractors
 ///   of axum then answer 413.
@@ -65,9 +65,9 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// # Cancellation
 ///
 /// A server drops the handler of a client that left. A request with an unsafe method ([RFC 9110
-/// §9.2.1]) runs to its end in a task of its own, so that the outcome of its idempotency key is
-/// recorded. Task-local values, such as the span of a log, are therefore set by a layer inside this
-/// one.
+/// §9.2.1]) nevertheless runs to its end, in a task of its own, so that the outcome of its
+/// idempotency key is recorded. Set task-local values, such as the span of a log, in a layer inside
+/// this one.
 ///
 /// [`Admission`]: crate::Admission
 /// [RFC 9110 §9.2.1]: https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1

@@ -3,7 +3,8 @@
 //! - [`ConventionsLayer`] is a tower layer that applies the conventions to every response.
 //! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
 //!   rejections are problems (RFC 9457).
-//! - [`serve`] and [`serve_router`] serve with limits on heads, bodies and the shutdown.
+//! - [`serve`] runs one framework-free handler with limits on heads, bodies and the shutdown.
+//!   [`serve_router`] runs a router with limits on heads and the shutdown.
 //!
 //! A router that receives webhooks, guards a route with access tokens, and runs a POST once for
 //! each `Idempotency-Key`:
@@ -32,7 +33,7 @@
 //!     }
 //! }
 //!
-//! /// An endpoint of a crate is a handler.
+//! /// Passes the whole request to an endpoint of webhook-core.
 //! async fn webhook(State(desk): State<Desk>, Whole(request): Whole) -> Response {
 //!     desk.receiver.receive(request).await.map(Body::from)
 //! }

@@ -35,7 +35,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The certificate itself, in DER.
+    /// First certificate of the chain, in DER.
     ///
     /// # Panics
     ///

@@ -47,11 +47,11 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// An adapter whose shutdown drops pending TLS handshakes.
+    /// Creates an adapter whose shutdown drops pending TLS handshakes.
     ///
     /// The kit calls `serve` on a thread of its own. `serve` must start the runtime of the
-    /// framework, serve the [`Server`], and return when the [shutdown](Server::shutdown) is
-    /// complete.
+    /// framework, serve the [`Server`], and return after the [shutdown](Server::shutdown): when
+    /// open requests are finished or [`Server::drain_timeout`] has passed.
     #[must_use]
     pub fn new(serve: impl Fn(Server) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Adapter {
     /// Declares that the shutdown waits for pending TLS handshakes, for at most
     /// [`Server::read_timeout`].
     #[must_use]
-    pub fn waits_for_handshakes(mut self) -> Self {
+    pub fn drain_handshakes(mut self) -> Self {
         self.drops_handshakes = false;
         self
     }
@@ -80,12 +80,12 @@ impl fmt::Debug for Adapter {
 /// Settings of the server of one case.
 #[non_exhaustive]
 pub struct Server {
-    /// The socket to accept connections from.
+    /// Socket that accepts the connections.
     pub listener: TcpListener,
     /// TLS of the server. `None` stands for plain HTTP.
     #[cfg(feature = "tls")]
     pub tls: Option<host_tls::Tls>,
-    /// The handler. It gets requests with whole bodies of at most 1 MiB.
+    /// Handler for requests with complete bodies of at most 1 MiB.
     pub handler: Handler,
     /// Time limit for each of: the TLS handshake, the request head, the request body.
     pub read_timeout: Duration,
@@ -105,7 +105,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// The response with which the adapter must refuse a request of this head. The cases compare it
+/// Response with which the adapter must refuse a request with this `head`. The cases compare it
 /// byte by byte.
 #[must_use]
 pub fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {

@@ -67,7 +67,7 @@ mod cases {
     }
 
     /// X3: the shutdown finishes open requests. It drops pending handshakes, or waits for their
-    /// read timeout where the adapter declares [`Adapter::waits_for_handshakes`].
+    /// read timeout where the adapter declares [`Adapter::drain_handshakes`].
     pub fn shutdown_does_not_wait_for_silent_handshakes(adapter: &Arc<Adapter>) {
         let handshake_time = match adapter.drops_handshakes {
             true => PATIENCE,

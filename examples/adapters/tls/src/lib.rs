@@ -46,7 +46,7 @@ impl Tls {
     /// # Errors
     ///
     /// - The key does not belong to the certificate, or rustls does not support its type.
-    /// - `clients` needs an authority and has none.
+    /// - `clients` has no authority and does not accept unverified certificates.
     pub fn new(
         chain: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
@@ -86,7 +86,8 @@ impl Tls {
     /// Performs the handshake on an accepted connection; returns the stream and the client's
     /// certificate, if it sent one.
     ///
-    /// It waits for the client without limit: apply a timeout, and run it beside other connections.
+    /// The call waits for the client without a timeout: apply one, and run each handshake in a task
+    /// of its own.
     ///
     /// # Errors
     ///

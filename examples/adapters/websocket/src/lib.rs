@@ -54,7 +54,7 @@ pub enum Message {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Socket {
-    /// Messages of the peer. The channel ends when the peer closed or left.
+    /// Messages of the peer. The channel ends when the peer has closed the WebSocket or left.
     pub incoming: mpsc::Receiver<Message>,
     /// Messages to the peer. Dropping it closes the WebSocket.
     pub outgoing: mpsc::Sender<Message>,
@@ -97,8 +97,8 @@ impl Upgrade {
         }
     }
 
-    /// Response 101 for the adapter to complete. The adapter answers 400 if the request is no
-    /// handshake.
+    /// Returns a 101 response that the adapter completes. The adapter answers 400 instead if the
+    /// request is not a handshake.
     #[must_use]
     pub fn into_response<B: Default>(self, subprotocol: Option<&'static str>) -> Response<B> {
         let mut response = Response::new(B::default());

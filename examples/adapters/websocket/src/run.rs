@@ -25,7 +25,7 @@ pub enum Received {
 }
 
 impl Upgrade {
-    /// Serves a connection until it is closed. A session that ran before does nothing.
+    /// Serves a connection until it is closed. A second call for the same upgrade does nothing.
     ///
     /// `incoming` ends when the peer has left. `outgoing` completes when the peer, or a buffer of
     /// limited size, has taken the message.

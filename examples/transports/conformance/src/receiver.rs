@@ -37,13 +37,13 @@ impl Receiver {
         format!("{scheme}://{host}:{}/in?a=1", self.port)
     }
 
-    /// Opens `http` and this port, but no special-purpose address.
+    /// Policy that allows `http` and this port, but no special-purpose address.
     #[must_use]
     pub fn strict_policy(&self) -> AddressPolicy {
         AddressPolicy::new().danger_allow_http().with_port(self.port)
     }
 
-    /// Opens `http`, this port and loopback addresses.
+    /// Policy that allows `http`, this port and loopback addresses.
     #[must_use]
     pub fn loopback_policy(&self) -> AddressPolicy {
         self.strict_policy().danger_allow_loopback()
@@ -57,8 +57,8 @@ impl Receiver {
         request
     }
 
-    /// Returns `true` if a client has connected. The listener does not block, and the kernel keeps
-    /// its queue.
+    /// Returns `true` if a client has connected. The call does not block: it looks at the kernel's
+    /// queue of connections.
     #[must_use]
     pub fn was_called(self) -> bool {
         self.listener.into_std().unwrap().accept().is_ok()

@@ -36,10 +36,10 @@ static LOOKUPS: Semaphore = Semaphore::const_new(128);
 /// # Performance
 ///
 /// A lookup blocks a thread of tokio's blocking pool and cannot be cancelled. A lookup whose
-/// exchange timed out keeps its thread until the system gives up, after half a minute if
-/// `resolv.conf` names three silent servers. At most 128 lookups run in the process; further ones
-/// wait within their own deadlines. A host whose users register thousands of names should use an
-/// asynchronous [`Resolve`].
+/// exchange timed out keeps its thread until the system gives up, after about 30 seconds if
+/// `resolv.conf` names three silent servers. At most 128 lookups run in the process; further
+/// lookups wait, within the deadlines of their exchanges. A host whose users register thousands of
+/// names should use an asynchronous [`Resolve`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 

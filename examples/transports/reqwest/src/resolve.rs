@@ -38,8 +38,8 @@ static LOOKUPS: Semaphore = Semaphore::const_new(128);
 /// The resolver of the operating system.
 ///
 /// A lookup blocks a thread of tokio's blocking pool, beyond the deadline of its exchange if the
-/// name server is silent. At most 128 lookups run in the process; further ones wait within their
-/// own deadlines.
+/// name server is silent. At most 128 lookups run in the process; further lookups wait, within the
+/// deadlines of their exchanges.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 

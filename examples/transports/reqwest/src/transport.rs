@@ -31,9 +31,9 @@ const END_OF_BODY: Duration = Duration::from_secs(1);
 
 /// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
 ///
-/// A response has at most 100 header fields. reqwest reads heads of up to 408 KiB (417,792 bytes);
-/// at least from 1 MiB on they are [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither
-/// bound can be set.
+/// A response has at most 100 header fields. reqwest reads heads of about 408 KiB (417,792 bytes);
+/// every head of 1 MiB or more is [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither
+/// limit can be set.
 #[derive(Clone)]
 pub struct ReqwestTransport {
     policy: Arc<AddressPolicy>,

@@ -4,7 +4,7 @@ use host_adapter_actix::{Limits, serve, serve_tls};
 use host_adapter_conformance::{Adapter, Server, refuse};
 
 fn adapter() -> Adapter {
-    Adapter::new(run).waits_for_handshakes()
+    Adapter::new(run).drain_handshakes()
 }
 
 /// Serves one server of the kit until it is drained.
