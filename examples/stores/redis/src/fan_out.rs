@@ -23,8 +23,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As for a verb of a store. `Ok` does not mean that a listener got the message, and later
-    /// listeners do not get it.
+    /// As for an operation of a store. `Ok` does not mean that a listener got the message, and
+    /// later listeners do not get it.
     pub async fn publish(&self, channel: &str, message: Bytes) -> Result<(), DatabaseError> {
         let channel = self.channel(channel);
         self.run(move |mut connection| async move {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::database::{DatabaseError, DatabaseErrorKind};
 
-/// A record and its JSON text, made before a verb is queued to save time of the writer.
+/// A record and its JSON text, made before an operation is queued to save time of the writer.
 pub(crate) struct Document<T> {
     #[cfg_attr(
         not(feature = "oauth"),

@@ -113,7 +113,7 @@ impl Database {
     /// Runs each statement, a `DELETE` of at most `?2` rows that are expired at `?1`, until none is
     /// left.
     ///
-    /// Each batch is a step of its own, so that other verbs can write in between.
+    /// Each batch is a step of its own, so that other operations can write in between.
     pub(crate) async fn purge_by(
         &self,
         statements: &[&'static str],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use host_ports::{StoreError, StoreErrorKind};
 
-/// Failure of a verb, a query or a connection.
+/// Failure of an operation, a query or a connection.
 ///
 /// `Display` names the kind of failure; [`source`](Error::source) has the driver's error.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ pub enum DatabaseErrorKind {
     /// transaction was rolled back; retrying the whole of it is safe.
     Busy,
     /// The database cannot be reached, is starting or stopping, is a read-only replica, or is full.
-    /// A pending commit may have happened; retrying an idempotent verb is safe.
+    /// A pending commit may have happened; retrying an idempotent operation is safe.
     Unavailable,
     /// A stored value cannot be read. A retry does not help.
     Corrupt,
@@ -110,7 +110,7 @@ pub enum DatabaseErrorKind {
 }
 
 impl DatabaseErrorKind {
-    /// Returns `true` if the same verb may succeed later.
+    /// Returns `true` if the same operation may succeed later.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Busy | Self::Unavailable)

@@ -41,7 +41,7 @@ pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -
     if has_tables(&mut transaction).await? && steps_left(&mut transaction, name, steps).await?.is_empty() {
         return Ok(transaction.commit().await?);
     }
-    // another process may hold the lock for longer than a verb would wait
+    // another process may hold the lock for longer than an operation would wait
     sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
         .execute(&mut *transaction)
         .await?;

@@ -1,8 +1,8 @@
 //! A bounded pool of connections to one schema of a PostgreSQL database.
 //!
-//! Every verb is one transaction at `READ COMMITTED`: a statement after a lock sees the writes of
-//! the previous holder. Verbs run in the runtime of the pool, for callers of any runtime. If the
-//! caller is dropped, the verb still completes.
+//! Every operation is one transaction at `READ COMMITTED`: a statement after a lock sees the writes
+//! of the previous holder. Operations run in the runtime of the pool, for callers of any runtime.
+//! If the caller is dropped, the operation still completes.
 
 mod clock;
 mod error;
@@ -22,7 +22,7 @@ pub use self::clock::DatabaseClock;
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
 /// Session settings of each connection. They bound the time that a crashed machine holds its locks,
-/// and the wait for a lock or a statement. Verbs of one statement use the default isolation.
+/// and the wait for a lock or a statement. Operations of one statement use the default isolation.
 const SETTINGS: [(&str, &str); 4] = [
     ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "60s"),
@@ -121,13 +121,13 @@ impl Database {
         migration::migrate(&self.pool, name, steps).await
     }
 
-    /// Runs a verb to its end, in the runtime of the pool.
-    pub(crate) async fn run<T, F>(&self, verb: impl FnOnce(PgPool) -> F) -> Result<T, DatabaseError>
+    /// Runs an operation to its end, in the runtime of the pool.
+    pub(crate) async fn run<T, F>(&self, operation: impl FnOnce(PgPool) -> F) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, DatabaseError>> + Send + 'static,
     {
-        match self.runtime.spawn(verb(self.pool.clone())).await {
+        match self.runtime.spawn(operation(self.pool.clone())).await {
             Ok(answer) => answer,
             Err(error) => Err(DatabaseError::new(DatabaseErrorKind::Unavailable, error)),
         }
@@ -143,7 +143,7 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Begins the transaction of a verb at `READ COMMITTED`, for any default of the server.
+/// Begins the transaction of an operation at `READ COMMITTED`, for any default of the server.
 pub(crate) async fn begin(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
     Ok(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
 }

@@ -3,7 +3,7 @@
 //!
 //! # Lock order
 //!
-//! A verb that waits for a row holds only rows that come earlier in this order: the lock of a
+//! An operation that waits for a row holds only rows that come earlier in this order: the lock of a
 //! subject, sessions, codes, families, tokens; several of a kind by their keys. So no deadlock is
 //! possible.
 

@@ -1,5 +1,5 @@
-//! The lock of a subject: shared by verbs that add grants, exclusive for a verb that ends all of
-//! them.
+//! The lock of a subject: shared by operations that add grants, exclusive for an operation that
+//! ends all of them.
 //!
 //! Row locks are not enough: a family that a pending redemption is about to insert has no row yet.
 
@@ -8,7 +8,7 @@ use sqlx::{PgPool, Postgres, Transaction};
 
 use crate::database::{DatabaseError, begin};
 
-/// Begins a verb that adds a grant of `subject`.
+/// Begins an operation that adds a grant of `subject`.
 pub(super) async fn begin_sharing(
     pool: &PgPool,
     subject: Option<&Subject>,
@@ -17,8 +17,8 @@ pub(super) async fn begin_sharing(
     begin_with_lock(pool, lock, subject).await
 }
 
-/// Begins a verb that ends everything of `subject`: it waits for earlier verbs, and later ones wait
-/// for it.
+/// Begins an operation that ends everything of `subject`: it waits for earlier operations, and
+/// later ones wait for it.
 pub(super) async fn begin_alone(
     pool: &PgPool,
     subject: &Subject,

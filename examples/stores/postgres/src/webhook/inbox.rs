@@ -40,7 +40,7 @@ impl Inbox for Database {
 /// Claims the event, or returns the claim that exists.
 ///
 /// That claim can expire and be purged between the two statements; then the first is tried again.
-/// Each statement alone is the whole verb if it has a result.
+/// Each statement alone is the whole operation if it has a result.
 async fn claim_and_enqueue(pool: &PgPool, event: &Incoming, now: SystemTime) -> Result<Claim, DatabaseError> {
     loop {
         if try_claim(pool, event, now).await? {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use host_ports::StoreError;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-/// Failure of a verb or a connection.
+/// Failure of an operation or a connection.
 ///
 /// `Display` names the kind of failure; [`source`](Error::source) has the client's error.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl From<DatabaseError> for StoreError {
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
     /// The server cannot be reached, is loading, is a replica, has no memory left, or cannot write
-    /// to its disk. A pending verb may have happened; a retry is safe.
+    /// to its disk. A pending operation may have happened; a retry is safe.
     Unavailable,
     /// A stored value cannot be read. A retry does not help.
     Corrupt,
@@ -107,7 +107,7 @@ pub enum DatabaseErrorKind {
 }
 
 impl DatabaseErrorKind {
-    /// Returns `true` if the same verb may succeed later.
+    /// Returns `true` if the same operation may succeed later.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Unavailable)

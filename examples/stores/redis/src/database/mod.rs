@@ -1,7 +1,7 @@
 //! One connection to a Redis server, with one prefix of keys.
 //!
-//! Verbs run in the runtime of the connection, for callers of any runtime. A verb whose caller is
-//! dropped runs to its end.
+//! Operations run in the runtime of the connection, for callers of any runtime. An operation whose
+//! caller is dropped runs to its end.
 
 mod error;
 
@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
-/// Timeout for the answer to a verb.
+/// Timeout for the answer to an operation.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Handle on one prefix of keys. Clones share its connection, which reconnects when it breaks.
@@ -72,16 +72,16 @@ impl Database {
         format!("{{{}}}:{name}", self.prefix)
     }
 
-    /// Runs a verb to its end, in the runtime of the connection.
+    /// Runs an operation to its end, in the runtime of the connection.
     pub(crate) async fn run<T, F>(
         &self,
-        verb: impl FnOnce(ConnectionManager) -> F,
+        operation: impl FnOnce(ConnectionManager) -> F,
     ) -> Result<T, DatabaseError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, DatabaseError>> + Send + 'static,
     {
-        match self.runtime.spawn(verb(self.connection.clone())).await {
+        match self.runtime.spawn(operation(self.connection.clone())).await {
             Ok(answer) => answer,
             Err(error) => Err(DatabaseError::new(DatabaseErrorKind::Unavailable, error)),
         }

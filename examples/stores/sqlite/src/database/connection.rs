@@ -54,7 +54,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, DatabaseError> {
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     // each checkpoint syncs twice and writes every changed page
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    // tokens are found by their hashes, so verbs of a batch touch different pages
+    // tokens are found by their hashes, so operations of a batch touch different pages
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     // shrinks the log after a burst
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 
-/// Failure of a verb, a query or an opening.
+/// Failure of an operation, a query or an opening.
 ///
 /// `Display` names the kind of failure; [`source`](Error::source) has SQLite's error.
 #[derive(Clone, Debug)]
@@ -84,8 +84,8 @@ pub enum DatabaseErrorKind {
     Busy,
     /// The disk is full. Nothing was acknowledged; a retry is safe once there is room.
     Full,
-    /// I/O failed, or the database is closed. Nothing was acknowledged; retrying an idempotent verb
-    /// is safe.
+    /// I/O failed, or the database is closed. Nothing was acknowledged; retrying an idempotent
+    /// operation is safe.
     Unavailable,
     /// The file, or a value in it, cannot be read. A retry does not help.
     Corrupt,
@@ -98,7 +98,7 @@ pub enum DatabaseErrorKind {
 }
 
 impl DatabaseErrorKind {
-    /// Returns `true` if the same verb may succeed later.
+    /// Returns `true` if the same operation may succeed later.
     #[must_use]
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Busy | Self::Full | Self::Unavailable)

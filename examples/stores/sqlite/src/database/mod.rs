@@ -1,23 +1,24 @@
 //! One SQLite file with one writer thread and group commit.
 //!
-//! A commit that survives a power cut syncs the disk, which takes milliseconds. One commit per verb
-//! would allow a few hundred verbs a second. So the writer takes all queued verbs, runs each under
-//! its own savepoint, commits once, and then answers all. Verbs that arrive during a commit form
-//! the next batch, so batches grow with the load.
+//! A commit that survives a power cut syncs the disk, which takes milliseconds. One commit per
+//! operation would allow a few hundred operations a second. So the writer takes all queued
+//! operations, runs each under its own savepoint, commits once, and then answers all. Operations
+//! that arrive during a commit form the next batch, so batches grow with the load.
 //!
 //! Callers wait on a channel, so no thread of an async runtime is blocked. Any runtime works.
 //!
 //! # Contract
 //!
-//! A verb must not:
+//! An operation must not:
 //!
 //! - use `BEGIN`, `COMMIT`, `ROLLBACK` or `OR ROLLBACK`: it shares the transaction with other
-//!   verbs. Savepoints are fine.
+//!   operations. Savepoints are fine.
 //! - take long: there is one writer.
-//! - wait for another verb or query of the same database: it would block the thread that runs it.
+//! - wait for another operation or query of the same database: it would block the thread that runs
+//!   it.
 //! - leave a *deferred* constraint violated: the commit then fails for the whole batch.
 //!
-//! A violation loses no data: no verb of a batch that cannot be committed is acknowledged.
+//! A violation loses no data: no operation of a batch that cannot be committed is acknowledged.
 
 mod connection;
 mod error;
@@ -48,7 +49,7 @@ const READERS: usize = 2;
 /// Handle on one SQLite file, or on one in-memory database. Clones share it.
 ///
 /// It implements the store ports of the enabled features. Dropping the last clone blocks until
-/// started verbs are committed and the threads have ended; queued verbs do not run.
+/// started operations are committed and the threads have ended; queued operations do not run.
 ///
 /// # Examples
 ///
@@ -154,28 +155,29 @@ impl Database {
         Self { signers, ..self }
     }
 
-    /// Runs `verb` as one atomic, durable step.
+    /// Runs `operation` as one atomic, durable step.
     ///
     /// # Contract
     ///
     /// - `Ok` is returned after the commit has reached the disk.
-    /// - `Err` and a panic roll back the writes of this verb, and of no other.
-    /// - Nothing happens before the future is first polled. If it is dropped, a verb that has not
-    ///   started never runs, and one that has started runs to its end.
+    /// - `Err` and a panic roll back the writes of this operation, and of no other.
+    /// - Nothing happens before the future is first polled. If it is dropped, an operation that has
+    ///   not started never runs, and one that has started runs to its end.
     ///
     /// # Errors
     ///
-    /// The error of the verb, or a [`DatabaseError`] if the verb could not be run or committed.
+    /// The error of the operation, or a [`DatabaseError`] if the operation could not be run or
+    /// committed.
     pub async fn write<T, E>(
         &self,
-        verb: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+        operation: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        let (verb, answer) = job(verb);
-        ask(&self.threads.writer, verb, answer).await
+        let (operation, answer) = job(operation);
+        ask(&self.threads.writer, operation, answer).await
     }
 
     /// Runs `query` on one consistent snapshot, which has every write that was acknowledged before
@@ -227,7 +229,7 @@ impl Database {
     }
 
     /// Number of transactions that this handle and its clones have committed: under load far fewer
-    /// than verbs.
+    /// than operations.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.threads.commits.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Query plans of all statements of the stores: no verb may scan a growing table.
+//! Query plans of all statements of the stores: no operation may scan a growing table.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ fn costly_steps(connection: &Connection, statement: &str) -> Result<Vec<String>,
     Ok(steps.into_iter().filter(is_costly).collect())
 }
 
-/// X4: no verb scans a growing table, for any number of rows.
+/// X4: no operation scans a growing table, for any number of rows.
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a list of cases")]
 async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {

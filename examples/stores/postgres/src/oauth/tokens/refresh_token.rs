@@ -106,7 +106,7 @@ pub(super) struct Step {
 /// Replaces the presented token by its successor, the new leaf, in one statement.
 ///
 /// Rotations and revocations of one family are serialized by the lock of its row. The update takes
-/// only a token that was not rotated, so it sees the outcome of the verb before.
+/// only a token that was not rotated, so it sees the outcome of the operation before.
 pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, DatabaseError> {
     let (refresh_token, access_token) = (&step.successor.record, &step.access.record);
     let standing: Option<(bool, bool, bool, i64, bool)> = sqlx::query_as(
@@ -155,7 +155,7 @@ pub(super) async fn rotate(pool: &PgPool, step: &Step) -> Result<RotateOutcome, 
         expires_at: time(ends_at)?,
     };
     match RotateOutcome::decide(Some(snapshot), step.rotated.at) {
-        // rotated by the verb that held the family's row until now
+        // rotated by the operation that held the family's row until now
         RotateOutcome::Rotated if same_family => Ok(RotateOutcome::Superseded),
         RotateOutcome::Rotated => {
             let reason = "the successor belongs to another family";
