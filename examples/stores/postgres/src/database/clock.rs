@@ -7,11 +7,12 @@ use host_ports::{Clock, SystemClock};
 use super::{Database, DatabaseError};
 use crate::column::time;
 
-/// Clock that follows the database server, from one reading of its time.
+/// Clock of this machine, corrected by its difference from the clock of the database server. The
+/// difference is measured once.
 ///
-/// If every dispatcher uses one, machines whose own clocks differ lease and retry at the same
-/// moments. The error is at most half a round trip to the server. Take a new clock from time to
-/// time, for example once an hour.
+/// Give each dispatcher such a clock if the clocks of the machines differ: all then agree on the
+/// deliveries that are due. The error is at most half a round trip to the server. Create a new
+/// clock periodically, for example once an hour.
 #[derive(Clone, Copy, Debug)]
 pub struct DatabaseClock {
     ahead: Duration,

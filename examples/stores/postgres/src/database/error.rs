@@ -98,7 +98,7 @@ pub enum DatabaseErrorKind {
     /// transaction was rolled back; retrying the whole of it is safe.
     Busy,
     /// The database cannot be reached, is starting or stopping, is a read-only replica, or is full.
-    /// A pending commit may have happened; retrying an idempotent operation is safe.
+    /// The commit may have happened; retrying an idempotent operation is safe.
     Unavailable,
     /// A stored value cannot be read. A retry does not help.
     Corrupt,

@@ -51,8 +51,9 @@ impl Database {
     /// Connects, and makes the tables of this build's features.
     ///
     /// The tables are in the first schema of the `search_path`; `…?options[search_path]=webhooks`
-    /// in the URL selects another. At most ten connections are opened, and a transaction may be
-    /// idle for one minute. Use [`with_pool`](Self::with_pool) for other settings.
+    /// in the URL selects another. The pool opens at most 10 connections. Timeouts: 10 s for a lock
+    /// or a connection, 30 s for a statement, 60 s for an idle transaction. Use
+    /// [`with_pool`](Self::with_pool) for other settings.
     ///
     /// # Errors
     ///

@@ -63,9 +63,13 @@ impl AttemptStore for Database {
 }
 
 impl Database {
-    /// Deletes the open tallies with the fewest attempts until `most` tallies, or only closed ones,
-    /// are left. This bounds a flood of names. While another machine trims, it deletes none.
-    /// [`purge`](Self::purge) calls it with a million.
+    /// Deletes counts of attempts until at most `most` names are left; returns the number of
+    /// deleted names.
+    ///
+    /// - Names with the fewest attempts are deleted first. A name that is locked out at `now` is
+    ///   never deleted, so more than `most` names may be left.
+    /// - While another machine trims, the call deletes nothing.
+    /// - [`purge`](Self::purge) calls it with 1,000,000, so that a flood of names is bounded.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ impl LatestSeen for Database {
     }
 }
 
-/// Advances a resource in the caller's transaction: a second worker waits for the first to commit.
+/// Advances `resource` in the caller's transaction. A second worker waits until it ends.
 ///
 /// # Errors
 ///

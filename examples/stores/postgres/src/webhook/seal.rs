@@ -13,7 +13,7 @@ impl Database {
     /// Rewrites the signers of every endpoint with the present
     /// [`SignersAtRest`](Self::with_signers_at_rest); returns the number of endpoints.
     ///
-    /// Clear text is sealed, and text that an older key sealed is sealed with the present key. The
+    /// Plain text is sealed, and text that an older key sealed is sealed with the present key. The
     /// secrets do not change, and a concurrent secret rotation is not lost. Afterwards
     /// [`reject_plaintext`](SignersAtRest::reject_plaintext) can be enabled.
     ///

@@ -97,7 +97,7 @@ impl From<DatabaseError> for StoreError {
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
     /// The server cannot be reached, is loading, is a replica, has no memory left, or cannot write
-    /// to its disk. A pending operation may have happened; a retry is safe.
+    /// to its disk. The operation may have been executed; a retry is safe.
     Unavailable,
     /// A stored value cannot be read. A retry does not help.
     Corrupt,

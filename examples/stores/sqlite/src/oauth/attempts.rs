@@ -34,15 +34,16 @@ const CLOSED: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
 
 /// Attempt counter of one kind in a [`Database`], made by [`Database::attempts_of`].
 ///
-/// - All processes with the file count together, and the counts survive a restart.
-/// - A kind has at most 100,000 names, or the [capacity](Self::with_capacity). At the limit it
-///   evicts forgotten names first, then the names with the fewest attempts, an eighth of them or
-///   500 at a time. A closed name is evicted only if no open one is left.
+/// - All processes that open the file share the counts, and the counts survive a restart.
+/// - A kind has at most 100,000 names by default; see [`with_capacity`](Self::with_capacity). A
+///   new name above the limit evicts an eighth of the capacity, at most 500 names: expired counts
+///   first, then the names with the fewest attempts. A name that is locked out is evicted only if
+///   no other is left.
 ///
 /// # Performance
 ///
-/// Each attempt is one commit. So is each question for the standing of a name, so that the time
-/// does not tell a closed name from an open one.
+/// Each call of `admit` or `standing` waits for one commit, so that the time does not reveal
+/// whether a name is locked out.
 #[derive(Clone, Debug)]
 pub struct Attempts {
     database: Database,
@@ -51,8 +52,8 @@ pub struct Attempts {
 }
 
 impl Database {
-    /// Creates a counter for this kind of attempt, separate from all other kinds: passwords, client
-    /// secrets, e-mails. So cheap attempts of one kind evict no names of another.
+    /// Creates a counter for one kind of attempt, for example passwords, client secrets or e-mails.
+    /// Each kind has its own capacity, so attempts of one kind evict no names of another.
     ///
     /// # Examples
     ///
@@ -82,7 +83,8 @@ impl Database {
 }
 
 impl Attempts {
-    /// Sets the limit of names. Excess names that exist are evicted as new ones come.
+    /// Sets the maximum number of names. Default: 100,000. If the file has more names already, new
+    /// names evict them.
     #[must_use]
     pub fn with_capacity(self, capacity: NonZeroU64) -> Self {
         Self { capacity, ..self }
