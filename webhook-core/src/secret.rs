@@ -162,8 +162,8 @@ pub(crate) fn decode(encoded: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret>
     Ok(Zeroizing::new(bytes))
 }
 
-/// Ring of one to eight keys of one kind, all of which are accepted: the current key and the keys
-/// that it replaces.
+/// Ring of one to eight keys of one kind: the current key and the keys that it replaces. A verifier
+/// accepts all of them.
 #[derive(Clone, Debug)]
 pub struct Keyring<K = SigningSecret>(Vec<K>);
 

@@ -14,8 +14,8 @@ const MAX_LENGTH: usize = 256;
 ///
 /// # Security
 ///
-/// A dot is not allowed. The signed text is `id.timestamp.body`, so with dots in ids two different
-/// messages could have the same signature, and an attacker could present one for the other.
+/// A dot is not allowed. The signed text is `id.timestamp.body`: if ids could contain dots, two
+/// different messages could have the same signature.
 ///
 /// # ABNF
 ///

@@ -34,7 +34,7 @@ pub struct EventType(Box<str>);
 
 /// Version of an event's format: 1 to 64 visible ASCII characters, such as `1` or `2026-11-21`.
 ///
-/// Within one version, a sender only adds members.
+/// Within one version, a sender may add members, and does not change or remove any.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String")]
 pub struct EventVersion(Box<str>);

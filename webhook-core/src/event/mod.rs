@@ -1,8 +1,8 @@
 //! Events: identifiers, types, and the envelope with its exact bytes.
 //!
-//! An [`Envelope`] is `{"id","type","version","created","data":{"object":{…}}}`. It is written
-//! once. From then on only its bytes are signed, stored and sent: a second serialization could
-//! differ from the bytes that were signed.
+//! An [`Envelope`] is a JSON object `{"id","type","version","created","data":{"object":{…}}}`. The
+//! sender serializes it once, then signs, stores and sends the same bytes: a second serialization
+//! could differ from the bytes that were signed.
 
 mod envelope;
 mod id;

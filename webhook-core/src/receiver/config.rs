@@ -40,8 +40,8 @@ impl ReceiverBuilder {
         }
     }
 
-    /// Sets the time for which duplicates of an event are detected. Default: 72 hours, the lifetime
-    /// of a message at this suite's sender.
+    /// Sets the time for which duplicates of an event are detected, 24 hours to one year. Default:
+    /// 72 hours, the lifetime of a message at this suite's sender.
     ///
     /// A delivery after this time counts as a new event, for example the replay of an old dead
     /// letter.
@@ -50,12 +50,13 @@ impl ReceiverBuilder {
         self
     }
 
-    /// Sets the longest gap between two attempts of the sender, without jitter. A sender of this
-    /// suite reports it as [`Schedule::longest_gap`](crate::sender::Schedule::longest_gap).
+    /// Sets the longest gap between two attempts of the sender, without jitter. Default: zero, no
+    /// check. A sender of this suite reports its gap as
+    /// [`Schedule::longest_gap`](crate::sender::Schedule::longest_gap).
     ///
-    /// The memory of [`with_memory`](Self::with_memory) must be at least 1.5 times this gap,
-    /// because jitter can lengthen it by half. Otherwise the receiver takes the last attempts for
-    /// new events.
+    /// [`build`](Self::build) requires a memory ([`with_memory`](Self::with_memory)) of at least
+    /// 1.5 times this gap, because jitter can lengthen the gap by half. With a shorter memory, late
+    /// attempts would count as new events.
     pub fn with_longest_retry_gap(mut self, gap: Duration) -> Self {
         self.longest_retry_gap = gap;
         self
@@ -67,20 +68,20 @@ impl ReceiverBuilder {
         self
     }
 
-    /// Sets the `Retry-After` of a 503 while the store is unreachable. Default: 5 seconds.
+    /// Sets the `Retry-After` of the 503 after a store error. Default: 5 seconds.
     pub fn with_retry_after(mut self, pause: Duration) -> Self {
         self.settings.retry_after = pause;
         self
     }
 
-    /// Answers 415 to content types other than `application/json` and `application/*+json`.
+    /// Answers 415 to content types other than `application/json` and `application/*+json`. By
+    /// default the content type is not checked.
     pub fn require_json(mut self) -> Self {
         self.settings.json_only = true;
         self
     }
 
-    /// Calls `log` with every store error. Responses do not show the cause: the sender gets a plain
-    /// 503.
+    /// Calls `log` with every store error. The sender gets a 503 without the cause.
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.settings.failure_log = Arc::new(log);
         self

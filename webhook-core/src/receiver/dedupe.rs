@@ -13,20 +13,20 @@ use crate::{event::EventId, ports::StoreError};
 
 /// Claims the id of an event and queues the event, in one atomic step.
 ///
-/// Two separate steps could lose an event: after a crash between them the sender retries, and the
-/// receiver takes the retry for a duplicate of an event that is not in the queue.
+/// Two separate steps could lose an event: if the receiver crashes after the claim and before the
+/// queue has the event, it acknowledges the sender's retry as a duplicate.
 ///
 /// # Contract
 ///
 /// - [`claim_and_enqueue`](Self::claim_and_enqueue) is one atomic step and durable before it
-///   returns. Of any number of concurrent calls for one key, in all processes, exactly one returns
-///   [`Claim::Enqueued`].
-/// - A claim is valid while `now < expires_at`. From `now == expires_at` on the key can be claimed
+///   returns. Of any number of concurrent calls for one unclaimed key, in all processes, exactly
+///   one returns [`Claim::Enqueued`].
+/// - A claim is valid while `now < expires_at`. When `now >= expires_at`, the key can be claimed
 ///   again.
 /// - Only [`Claim::Enqueued`] writes. All other results leave claim and queue unchanged.
 /// - Keys are compared byte for byte. The body is stored byte for byte; it need not be text.
 /// - An event stays in the queue until it is finished, even after its claim has expired.
-/// - If the queue is another system, write the claim first, with a lease. Until the queue has
+/// - If the queue is in another system, write the claim first, with a lease. Until the queue has
 ///   confirmed the event, a duplicate returns [`Claim::Pending`]; after the lease the event is
 ///   queued again. [`ClaimThenQueue`](super::ClaimThenQueue) implements this.
 ///

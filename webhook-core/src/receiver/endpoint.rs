@@ -58,7 +58,7 @@ pub enum ReceiveOutcome {
     Enqueued,
     /// The event is a duplicate of a queued event.
     Duplicate,
-    /// The id belongs to an earlier event with another body. The sender is at fault.
+    /// The id belongs to an earlier event with another body: the sender reused it.
     Conflict,
     /// The event is claimed by another delivery that has not queued it yet; the sender will retry.
     Pending {

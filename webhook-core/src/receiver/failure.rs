@@ -29,8 +29,8 @@ pub enum VerifyFailure {
     /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures at
     /// an Ed25519 verifier.
     TooManySignatures,
-    /// No token has the tag and the encoding of the scheme. The sender probably uses another
-    /// scheme.
+    /// No token of `Webhook-Signature` has the tag and the encoding of the scheme. The sender
+    /// probably uses another scheme.
     NoUsableSignature,
     /// No signature matches: the key or the body differs.
     Mismatch,

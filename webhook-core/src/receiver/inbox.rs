@@ -20,22 +20,23 @@ use crate::ports::StoreError;
 /// The queue has no method for failed work. Choose by the kind of failure:
 ///
 /// - *Temporary failure*: do not finish the event. It can be taken again after its lease, so the
-///   lease is also the backoff: choose it as long as the work plus the pause. Other events are
-///   taken in the meantime.
+///   lease is also the backoff: choose the time of the work plus the pause. Meanwhile workers take
+///   other events.
 /// - *Permanent failure*: count with [`Queued::attempt`]. After a few attempts copy
 ///   [`Queued::body`] to a dead-letter store and [`finish`](Self::finish) the event. A crash
 ///   between the two copies it twice. If a body cannot be parsed, do this at the first attempt.
-/// - *Crash of the worker*: check [`Queued::attempt`] before the work starts, not after.
+/// - *Crash of the worker*: check [`Queued::attempt`] before the work, so that an event that
+///   crashes its workers also reaches the dead-letter store.
 ///
 /// # Contract
 ///
 /// - [`take`](Self::take) is one atomic step: with any number of concurrent calls, at most one
 ///   worker holds an event.
-/// - A lease is valid while `now < now_of_the_take + lease`. At the instant of its end the event
-///   can be taken again.
-/// - [`Ticket::lease`] differs for every take of the store. So a worker whose lease ended cannot
+/// - A lease that a call of `take` at time `t` gives is valid while `now < t + lease`. At
+///   `now >= t + lease` the event can be taken again.
+/// - Every lease of the store has another [`Ticket::lease`], so a worker whose lease ended cannot
 ///   finish an event that another worker holds.
-/// - Events are returned in the order of arrival, also those whose lease ended.
+/// - Events are returned in the order of arrival, including events whose lease ended.
 ///
 /// The kit `inbox_store!` of `webhook-core-conformance` checks these rules.
 #[async_trait]
@@ -44,8 +45,8 @@ pub trait Inbox: Dedupe {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] if the store fails. Events that it leased nevertheless can be taken after the
-    /// lease.
+    /// [`StoreError`] if the store fails. If it has leased events nevertheless, they can be taken
+    /// again after the lease.
     async fn take(&self, limit: usize, now: SystemTime, lease: Duration) -> Result<Vec<Queued>, StoreError>;
 
     /// Removes an event from the queue, if the lease of `ticket` is its latest.
@@ -79,7 +80,7 @@ pub struct Queued {
     pub attempt: u32,
 }
 
-/// Right to finish one event, until another worker takes it.
+/// Ticket to finish one event, valid until another worker takes the event.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Ticket {
     /// Key of the event.
@@ -93,6 +94,6 @@ pub struct Ticket {
 pub enum Finish {
     /// The event was removed from the queue.
     Done,
-    /// Another worker has taken the event, or it was finished already. Nothing changed.
+    /// Another worker has taken the event, or the event was finished already. Nothing changed.
     Stale,
 }

@@ -33,21 +33,21 @@ const MAX_LENGTH: usize = 255;
 /// Store of the latest position of each resource.
 ///
 /// `advance` and the work that follows are two writes. A worker that stalls between them can write
-/// an old state over a newer one. To exclude this, do both in one transaction, which the SQL stores
-/// of this port support.
+/// an old state over a newer one. To prevent this, do both in one transaction (`advance_in` of
+/// `host-store-postgres` and `host-store-sqlite`).
 ///
 /// # Contract
 ///
 /// - [`advance`](Self::advance) is one atomic step and durable before it returns. Of any number of
 ///   concurrent calls for one resource and one position, in all processes, at most one returns
 ///   [`Advance::Newer`].
-/// - The position of a resource only grows. Only [`Advance::Newer`] writes.
+/// - The position of a resource never decreases. Only [`Advance::Newer`] writes.
 /// - Keys are compared byte for byte, positions as unsigned 64-bit numbers.
 ///
 /// The kit `latest_seen!` of `webhook-core-conformance` checks these rules.
 #[async_trait]
 pub trait LatestSeen: Send + Sync {
-    /// Moves `resource` to `position`, if its stored position is lower.
+    /// Stores `position` for `resource` if the resource has no position yet or a lower one.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ pub struct InvalidResourceId(());
 
 /// Position of a resource: a version, a sequence number or a time.
 ///
-/// All events of one resource must use the same kind.
+/// Use one of the three for all events of a resource.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Position(u64);
 

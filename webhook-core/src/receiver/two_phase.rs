@@ -16,11 +16,13 @@ use crate::ports::StoreError;
 /// # Contract
 ///
 /// - [`begin`](Self::begin) is one atomic step and durable before it returns. Of any number of
-///   concurrent calls for one key, in all processes, exactly one returns [`Begun::Claimed`].
-/// - A claim is valid while `now < expires_at` of its event, before and after it is queued. A claim
-///   that was not [marked as queued](Self::mark_queued) can be begun again with the same body when
-///   its lease has ended, that is from `now == until` on.
-/// - Another body under a valid claim returns [`Begun::Conflict`], before and after it is queued.
+///   concurrent calls for one unclaimed key, in all processes, exactly one returns
+///   [`Begun::Claimed`].
+/// - A claim is valid while `now < expires_at` of its event, whether or not the event is queued. If
+///   it was not [marked as queued](Self::mark_queued), the same body can be claimed again after its
+///   lease, that is at `now >= until`.
+/// - Another body under a valid claim returns [`Begun::Conflict`], whether or not the event is
+///   queued.
 /// - Only [`Begun::Claimed`] writes.
 /// - Keys are compared byte for byte.
 ///
@@ -37,8 +39,7 @@ pub trait Claims: Send + Sync {
 
     /// Marks the claim of this key and body as queued. Without such a claim nothing changes.
     ///
-    /// The caller needs no valid lease: if its lease ended in the meantime, the event is in the
-    /// queue nevertheless.
+    /// A call after the end of the lease works too, because the event is in the queue.
     ///
     /// # Errors
     ///
@@ -60,7 +61,7 @@ impl<S: Claims + ?Sized> Claims for Arc<S> {
 /// Result of [`Claims::begin`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Begun {
-    /// The caller has the claim and must queue the event within the lease.
+    /// The caller holds the claim and must queue the event before the lease ends.
     Claimed,
     /// Duplicate: the event was claimed with the same body and is queued.
     Duplicate,
@@ -68,7 +69,7 @@ pub enum Begun {
     Conflict,
     /// Another delivery of the same body holds the claim and has not queued the event yet.
     Pending {
-        /// First instant at which the claim can be begun again.
+        /// First instant at which the same body can be claimed again.
         until: SystemTime,
     },
 }
@@ -86,8 +87,8 @@ pub trait Queue: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] if the queue did not confirm the event. The event is pushed again by a retry
-    /// after the lease of its claim.
+    /// [`StoreError`] if the queue did not confirm the event. After the lease of the claim, a retry
+    /// of the sender pushes the event again.
     async fn push(&self, event: &Incoming) -> Result<(), StoreError>;
 }
 

@@ -26,8 +26,8 @@ impl Verified<'_> {
     ///
     /// # Security
     ///
-    /// The signature proves the sender, but the sender may pass on input of others: treat the body
-    /// as untrusted input.
+    /// The signature authenticates the sender. The body may contain text of the sender's users:
+    /// treat it as untrusted input.
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body

@@ -23,7 +23,7 @@ pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 
 /// Verifies messages of one signature scheme with any key of a ring.
 ///
-/// The verifier is pure: the caller passes the time. It does not allocate.
+/// The verifier reads no clock: the caller passes the time. Verification does not allocate.
 ///
 /// # Examples
 ///
@@ -102,7 +102,7 @@ impl Verifier {
     ///
     /// # Security
     ///
-    /// A message that leaked can be replayed without end.
+    /// An attacker who gets a message can replay it at any later time.
     #[must_use]
     pub fn danger_ignore_timestamp(mut self) -> Self {
         self.tolerance = None;
@@ -119,7 +119,8 @@ impl Verifier {
     ///
     /// - The signature is checked before the timestamp, so the timestamp check reveals nothing to a
     ///   client without the key.
-    /// - The MAC of every secret is compared with every signature, in constant time.
+    /// - For the HMAC schemes, every signature is compared with the MAC of every secret, in
+    ///   constant time.
     ///
     /// # Errors
     ///

@@ -45,7 +45,7 @@ pub const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signa
 /// Signature scheme: the signed text, the algorithm, and the encoding of the signature.
 ///
 /// The two hexadecimal schemes and Standard Webhooks share the tag `v1`, although their signed text
-/// or encoding differs. So the host tells a receiver which scheme it verifies. A sender may put
+/// or encoding differs. So the host must configure the scheme of a receiver. A sender may put
 /// signatures of several schemes into one header.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]

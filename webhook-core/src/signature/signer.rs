@@ -61,8 +61,8 @@ impl Signer {
     /// Parses the [`scheme`](Self::scheme) and the [`expose_text`](Self::expose_text) that a store
     /// kept.
     ///
-    /// The secret may have any length, because a store must be able to return what it was given.
-    /// For secrets that a person enters use [`SigningSecret::from_whsec`], which checks the length.
+    /// The length of the secret is not checked, so that every stored secret can be loaded. For
+    /// secrets that a person enters use [`SigningSecret::from_whsec`], which checks the length.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ const CAPACITY: usize = 8;
 /// One to eight signers of one endpoint, newest first: current signers, and replaced signers until
 /// their overlap ends.
 ///
-/// A message carries one token of each signer. So receivers verify it before and after they change
-/// to the new secret, and by any of the current schemes.
+/// A message carries one token of each signer. So receivers can verify it with the old or the new
+/// secret, and with any of the current schemes.
 ///
 /// # Examples
 ///
@@ -38,7 +38,7 @@ const CAPACITY: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Signers(Vec<ActiveSigner>);
 
-/// A signer and its end. A store keeps its scheme, its secret as text and its end.
+/// A signer and the end of its use. A store keeps the scheme, the secret as text, and the end.
 #[derive(Clone, Debug)]
 pub struct ActiveSigner {
     /// Signs the messages.
@@ -95,7 +95,7 @@ impl Signers {
 
     /// Makes `next` the current signer of its scheme.
     ///
-    /// - The signers that it replaces sign beside it for `overlap`.
+    /// - The replaced signers of this scheme sign beside `next` for `overlap`.
     /// - Signers whose end has passed are removed.
     /// - If `next` is a current signer already, no signer is retired, so a rotation can be retried.
     ///

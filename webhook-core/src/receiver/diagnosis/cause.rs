@@ -48,8 +48,8 @@ pub enum Cause {
     Secret(SecretReading),
     /// The body differs from the one that was signed.
     Body(BodyChange),
-    /// The signature matches and is this old: a clock is wrong, or the message was delayed or
-    /// replayed.
+    /// The signature matches, and its timestamp is this far in the past: a clock is wrong, or the
+    /// message was delayed or replayed.
     SignedInThePast(Duration),
     /// The signature matches, and its timestamp is this far in the future: a clock is wrong.
     SignedInTheFuture(Duration),

@@ -1,9 +1,9 @@
 //! Diagnosis of failed verifications: likely causes, for logs and for the setup of a receiver.
 //!
 //! The diagnosis is opt-in and separate from the [`Verifier`](super::Verifier). The host gives it
-//! the secrets; the [`Receiver`](super::Receiver) never calls it. Every cause that it names was
-//! tried: with this cause, the signature matches. It finds up to two causes together, for example a
-//! body that was serialized again under a retired secret.
+//! the secrets; the [`Receiver`](super::Receiver) never calls it. A cause that explains the
+//! signature was tried: with this cause, the signature matches. The diagnosis finds up to two
+//! causes together, for example a retired secret and a body that was serialized again.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -112,8 +112,7 @@ impl Diagnosis {
         }
     }
 
-    /// Also tries secrets that were removed from the ring. They are not tried on Ed25519
-    /// signatures.
+    /// Also tries secrets that were removed from the ring. A diagnosis for Ed25519 ignores them.
     #[must_use]
     pub fn with_retired<'s>(mut self, secrets: impl IntoIterator<Item = &'s SigningSecret>) -> Self {
         match &mut self.keys {
@@ -137,7 +136,7 @@ impl Diagnosis {
         self
     }
 
-    /// Verifies the message at `now`, and searches the causes if it is invalid.
+    /// Verifies the message at `now` and, if it is invalid, searches for causes.
     #[must_use]
     pub fn finding(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Finding {
         let message = match Message::read(headers) {
