@@ -1,4 +1,4 @@
-//! A client that walks through a running payments desk over HTTP and checks every response.
+//! A client that calls a running payments desk over HTTP and checks every response.
 //!
 //! It signs in with the OAuth client of oauth-core and receives webhooks with the receiver of
 //! webhook-core, so both sides of each protocol are exercised. [`RunningDesk`] is the only access
@@ -59,8 +59,8 @@ struct Tokens {
     refresh: String,
 }
 
-/// Walks through the desk at `base_url` and prints one line per step. Returns `true` if every step
-/// passed.
+/// Runs all steps against the desk at `base_url` and prints one line per step. Returns `true` if
+/// every step passed.
 ///
 /// With `record`, writes the responses to that file as JSON, with secrets masked.
 ///

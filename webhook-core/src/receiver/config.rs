@@ -40,7 +40,7 @@ impl ReceiverBuilder {
         }
     }
 
-    /// Sets the time for which duplicates of an event are detected, 24 hours to one year. Default:
+    /// Sets the time for which duplicates of an event are detected, 24 hours to 366 days. Default:
     /// 72 hours, the lifetime of a message at this suite's sender.
     ///
     /// A delivery after this time counts as a new event, for example the replay of an old dead
@@ -145,7 +145,7 @@ pub enum Mistake {
     /// The memory for duplicates is shorter than 1.5 times the longest retry gap.
     #[error("the memory for duplicates is shorter than 1.5 times the longest retry gap")]
     MemoryBelowRetryGap,
-    /// The memory for duplicates is longer than one year.
+    /// The memory for duplicates is longer than one year (366 days).
     #[error("the memory for duplicates is longer than one year")]
     MemoryAboveOneYear,
     /// The body limit is zero.

@@ -46,10 +46,11 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub struct Limits {
     /// Size limit of a request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// Time for the TLS handshake, then for the head of a request, and again for its body; 10 s by
-    /// default. At least 1 s: the clock of actix-web for heads may lag by half a second.
+    /// Time limit for each of: the TLS handshake, the head of a request, its body; 10 s by default,
+    /// at least 1 s. actix-web checks the limit of a head with a clock that may lag by 0.5 s.
     pub read_timeout: Duration,
-    /// Time for open requests after the shutdown, in whole seconds, at least 1 s; 30 s by default.
+    /// Time limit for open requests after the shutdown began, in whole seconds, at least 1 s; 30 s
+    /// by default.
     pub drain_timeout: Duration,
 }
 
@@ -63,16 +64,17 @@ impl Default for Limits {
     }
 }
 
-/// Serves in the current actix system until `shutdown` completes and the open requests are answered
-/// or cut off.
+/// Serves in the current actix system until `shutdown` completes, then finishes open requests for
+/// at most [`Limits::drain_timeout`].
 ///
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
-/// - `refuse` answers instead of the handler, from the head of the request: 413 for a body over the
-///   limit, 408 for a slow one, 400 for a malformed or broken one, 500 for a panic.
+/// - The server calls `refuse` with the head of a request that it refuses, and sends the result:
+///   413 for a body over the limit, 408 for a slow body, 400 for a malformed or incomplete body,
+///   500 for a panic of the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
 /// - actix itself answers a request that is not HTTP.
-/// - The handler or streaming body of a client that left is dropped.
+/// - When a client leaves, the server drops its handler or streaming body.
 ///
 /// # Errors
 ///

@@ -55,7 +55,7 @@ impl<S: Sync> FromRequestParts<S> for Paged {
 ///
 /// - The URI is the one that the client requested, also in a nested router.
 /// - The size is limited by the conventions and by axum's `DefaultBodyLimit`: 413 above either.
-/// - Content that is not complete within ten seconds is refused with 408.
+/// - Content that is not complete within 10 s is refused with 408.
 /// - No [`ConventionsLayer`](crate::ConventionsLayer) is needed.
 #[derive(Clone, Debug)]
 pub struct Whole(pub http::Request<Bytes>);

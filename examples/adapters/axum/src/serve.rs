@@ -13,17 +13,17 @@ use tower_service::Service;
 
 pub use host_adapter_hyper::Limits;
 
-/// Serves one framework-free handler until `shutdown` completes and the open requests are answered
-/// or cut off.
+/// Serves one framework-free handler until `shutdown` completes, then finishes open requests for at
+/// most [`Limits::drain_timeout`].
 ///
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
-/// - `refuse` answers instead of the handler, from the head of the request: 413 for a body over the
-///   limit, 408 for a slow one, 400 for a malformed or broken one and for a head without exactly
-///   one `Host`, 500 for a panic.
+/// - The server calls `refuse` with the head of a request that it refuses, and sends the result:
+///   413 for a body over the limit, 408 for a slow body, 400 for a malformed or incomplete body and
+///   for a head without exactly one `Host`, 500 for a panic of the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
 /// - hyper itself answers a request that is not HTTP.
-/// - The handler or streaming body of a client that left is dropped.
+/// - When a client leaves, the server drops its handler or streaming body.
 ///
 /// # Errors
 ///
@@ -88,13 +88,14 @@ where
     Router::new().fallback(answer)
 }
 
-/// Serves a router until `shutdown` completes and the open requests are answered or cut off.
+/// Serves a router until `shutdown` completes, then finishes open requests for at most
+/// [`Limits::drain_timeout`].
 ///
 /// Unlike `axum::serve`, it limits the time for a head and for open requests after the shutdown.
 ///
 /// - [`Limits::body`] is not applied and [`Limits::read_timeout`] limits the head alone, since the
-///   router reads the bodies. [`Whole`](crate::Whole) waits ten seconds for one; an extractor of
-///   axum waits without limit unless a layer of the host limits it.
+///   router reads the bodies. [`Whole`](crate::Whole) waits 10 s for a body; an extractor of axum
+///   waits without limit unless a layer of the host limits it.
 /// - The client's [`SocketAddr`](std::net::SocketAddr) is in [`ConnectInfo`] and in the extensions
 ///   of the request.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a

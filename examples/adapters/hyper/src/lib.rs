@@ -31,10 +31,9 @@ const LINGER: Duration = Duration::from_secs(1);
 pub struct Limits {
     /// Size limit of a request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// Time for the TLS handshake, then for the head of a request, and again for its body; 10 s by
-    /// default.
+    /// Time limit for each of: the TLS handshake, the head of a request, its body; 10 s by default.
     pub read_timeout: Duration,
-    /// Time for open requests after the shutdown; 30 s by default.
+    /// Time limit for open requests after the shutdown began; 30 s by default.
     pub drain_timeout: Duration,
 }
 
@@ -48,16 +47,17 @@ impl Default for Limits {
     }
 }
 
-/// Serves until `shutdown` completes and the open requests are answered or cut off.
+/// Serves until `shutdown` completes, then finishes open requests for at most
+/// [`Limits::drain_timeout`].
 ///
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
-/// - `refuse` answers instead of the handler, from the head of the request: 413 for a body over the
-///   limit, 408 for a slow one, 400 for a malformed or broken one and for a head without exactly
-///   one `Host`, 500 for a panic.
+/// - The server calls `refuse` with the head of a request that it refuses, and sends the result:
+///   413 for a body over the limit, 408 for a slow body, 400 for a malformed or incomplete body and
+///   for a head without exactly one `Host`, 500 for a panic of the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
 /// - hyper itself answers a request that is not HTTP.
-/// - The handler or streaming body of a client that left is dropped.
+/// - When a client leaves, the server drops its handler or streaming body.
 ///
 /// # Errors
 ///
@@ -253,8 +253,8 @@ async fn converse<S, A, F, B>(
     switch.run().await;
 }
 
-/// Reads the body of a request within the limits and returns the handler's response, or the host's
-/// refusal as described at [`serve`]. For adapters of frameworks on hyper, within
+/// Reads the body of a request within the limits and returns the response of `handler`, or of
+/// `refuse` as described at [`serve`]. Adapters of frameworks on hyper call it within
 /// [`serve_streaming`].
 pub async fn respond<I, H, R, F, B>(
     mut request: Request<I>,

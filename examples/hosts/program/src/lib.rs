@@ -1,8 +1,8 @@
 //! Shared parts of the example programs: error reports with their causes, the exit code, and the signals
 //! to stop.
 //!
-//! `Display` of an error of the suite has no cause in it; the causes are its
-//! [`source`](Error::source)s. So a log line needs the whole chain.
+//! `Display` of the suite's errors omits the cause, which is the [`source`](Error::source). So a
+//! log line needs the whole chain of sources.
 
 use std::error::Error;
 use std::iter::{once, successors};

@@ -99,7 +99,7 @@ pub enum HashingError {
     Closed(#[from] AcquireError),
 }
 
-/// A place in the queue for hashing, released on drop.
+/// A place in the queue for hashing, released on drop. There are 34 places.
 #[derive(Debug)]
 #[must_use]
 pub struct HashingPlace(OwnedSemaphorePermit);

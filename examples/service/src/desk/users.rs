@@ -199,7 +199,7 @@ impl Desk {
     }
 
     /// Reserves a place in the queue for hashing. Call this before the attempt is counted, so that
-    /// an unverified password is not counted.
+    /// an attempt refused by a full queue is not counted.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ pub struct Fault {
 impl Fault {
     /// The customer does not exist.
     pub const UNKNOWN_CUSTOMER: Self = Self::new("/customer", "no such customer");
-    /// Invalid event types of a webhook endpoint.
+    /// An event type of the webhook endpoint is invalid.
     pub const EVENT_TYPE: Self = Self::new(
         "/events",
         "must be dotted lower-case words, for example `charge.created`",
