@@ -21,8 +21,8 @@ mod cases {
         Some(ClientCertificates::new(authority.roots()).with_unverified())
     }
 
-    /// X3, O19: the certificate of the connection reaches the handler to the byte with each
-    /// request, under TLS 1.2 and 1.3.
+    /// X3, O19: the handler gets the certificate of the connection unchanged with each request,
+    /// under TLS 1.2 and 1.3.
     pub fn certificate_reaches_the_handler(adapter: &Arc<Adapter>) {
         for clients in [of_authority, of_anybody] {
             let running = Running::start(adapter, clients);
@@ -39,8 +39,8 @@ mod cases {
         }
     }
 
-    /// X3, O19: without a certificate asked for and sent there is none. A certificate in a header
-    /// does not count.
+    /// X3, O19: the handler gets no certificate if the server requested none or the client sent
+    /// none. A certificate in a header is ignored.
     pub fn connection_without_certificate_has_none(adapter: &Arc<Adapter>) {
         let claiming = b"GET / HTTP/1.1\r\nhost: a\r\nclient-cert: :AAAA:\r\nx-client-cert: AAAA\r\nx-ssl-cert: AAAA\r\n\r\n";
         let asks_nobody = Running::start(adapter, |_| None);
@@ -87,7 +87,7 @@ mod cases {
         }
     }
 
-    /// X3, O19: certificates are public. A client without the private key fails the handshake.
+    /// X3, O19: a client with a certificate but without its private key fails the handshake.
     pub fn certificate_without_its_key_fails_the_handshake(adapter: &Arc<Adapter>) {
         for clients in [of_authority, of_anybody] {
             let running = Running::start(adapter, clients);

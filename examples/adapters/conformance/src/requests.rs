@@ -21,7 +21,8 @@ mod cases {
 
     const MEBIBYTE: usize = 1 << 20;
 
-    /// H19: the limit is on the decoded body, 1 MiB by default, and the host words the refusal.
+    /// H19: the limit applies to the decoded body, 1 MiB by default. A larger body gets the
+    /// response of `refuse`.
     pub fn body_over_the_limit_is_413(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, echo);
         let upload = |length: usize| {
@@ -69,7 +70,7 @@ mod cases {
         assert_eq!(peer.answer().text(), "hi");
     }
 
-    /// H13: a malformed body is refused by the host, before the handler.
+    /// H13: a malformed body is refused by `refuse`, and the handler is not called.
     pub fn malformed_chunk_is_400(adapter: &Arc<Adapter>) {
         let called = Arc::new(AtomicBool::new(false));
         let running = Running::start(adapter, note_call(&called));
@@ -80,7 +81,7 @@ mod cases {
         assert!(!called.load(Ordering::SeqCst));
     }
 
-    /// A body that breaks off is not given to the handler.
+    /// The handler is not called with an incomplete body.
     pub fn aborted_upload_never_reaches_the_handler(adapter: &Arc<Adapter>) {
         let called = Arc::new(AtomicBool::new(false));
         let running = Running::start(adapter, note_call(&called));
@@ -91,7 +92,7 @@ mod cases {
         assert!(!called.load(Ordering::SeqCst));
     }
 
-    /// H13: a client that stops in the middle of its body gets the refusal of the host.
+    /// H13: a client that stops in the middle of its body gets the response of `refuse`.
     pub fn stalled_body_is_408(adapter: &Arc<Adapter>) {
         let running = Running::start_with(adapter, stalling(), echo);
         let mut peer = running.connect();
@@ -124,7 +125,7 @@ mod cases {
         assert_eq!(peer.answer().text(), format!("PROPFIND /a%2Fb?c=%20&c {address}"));
     }
 
-    /// X3: headers pass both ways with repeats, order and opaque bytes.
+    /// X3: headers pass in both directions with repetitions, order and opaque bytes.
     pub fn repeated_and_non_ascii_headers_pass_both_ways(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, async |request: Request<Bytes>| {
             let mut response = whole("");
@@ -139,7 +140,7 @@ mod cases {
         assert_eq!(peer.answer().all("x-tag"), expected);
     }
 
-    /// A response to HEAD has the length of the content that it leaves out, zero included.
+    /// A response to HEAD has the `Content-Length` of the omitted content, zero included.
     pub fn head_response_has_the_length_of_its_content(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, async |request: Request<Bytes>| {
             match request.uri().path() {
@@ -305,7 +306,7 @@ mod cases {
         running.join();
     }
 
-    /// A malformed request line is 400, and the server goes on.
+    /// A malformed request line gets 400, and the server continues.
     pub fn malformed_request_line_is_400(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, echo);
         let mut peer = running.connect();
@@ -316,8 +317,8 @@ mod cases {
         assert_eq!(next.answer().status, 200);
     }
 
-    /// H13: a request with two hosts may mean one for the proxy in front and the other for the
-    /// server.
+    /// H13: a request without exactly one `Host` gets 400: of two, a proxy in front may have used
+    /// the other one.
     pub fn request_without_exactly_one_host_is_400(adapter: &Arc<Adapter>) {
         let called = Arc::new(AtomicBool::new(false));
         let running = Running::start(adapter, note_call(&called));
@@ -332,7 +333,7 @@ mod cases {
         assert!(older.rest().starts_with(b"HTTP/1.0 200"));
     }
 
-    /// H13: a panic is answered by the refusal of the host, and costs one request.
+    /// H13: a panic of the handler gets the response of `refuse` and affects one request only.
     pub fn panicking_handler_is_500(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, async |request: Request<Bytes>| {
             match request.uri().path() {

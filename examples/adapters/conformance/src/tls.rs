@@ -24,8 +24,8 @@ mod cases {
         }
     }
 
-    /// X3: a client that sends nothing, or half a handshake, delays no other client and is
-    /// disconnected.
+    /// X3: a client that sends nothing or half a handshake is disconnected and delays no other
+    /// client.
     pub fn slow_handshake_delays_no_other(adapter: &Arc<Adapter>) {
         let running = Running::start_with(adapter, Duration::from_secs(1), |_| None, tell);
         let silent: Vec<TcpStream> = (0..300).map(|_| running.socket()).collect();
@@ -47,8 +47,8 @@ mod cases {
         }
     }
 
-    /// X3: bytes that are not TLS, and a client that distrusts the server, end their own connection
-    /// only.
+    /// X3: bytes that are not TLS, or a client that distrusts the server, end only their own
+    /// connection.
     pub fn failed_handshake_ends_its_own_connection(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, |_| None);
         let mut open = running.connect(running.authority.client(None));

@@ -120,7 +120,7 @@ mod cases {
         assert_eq!(peer.rest(), b"");
     }
 
-    /// X3, G10: code and reason of a close are those of the handler, after the messages before it.
+    /// X3, G10: the peer gets the handler's messages, then its close frame with code and reason.
     pub fn close_of_the_handler_reaches_the_client(adapter: &Arc<Adapter>) {
         let running = serving(adapter, async |socket: Socket| {
             for message in [
@@ -137,8 +137,8 @@ mod cases {
         assert_eq!(peer.rest(), b"");
     }
 
-    /// X3, H19: a message over the limit is 1009 before it is in memory, in fragments too. The
-    /// handler never gets it.
+    /// X3, H19: a message over the limit, fragmented or not, closes with 1009 before it is in
+    /// memory. The handler never gets it.
     pub fn message_over_the_limit_is_1009(adapter: &Arc<Adapter>) {
         let (heard, mut hears) = mpsc::channel::<Option<Message>>(8);
         let running = serving(adapter, move |socket: Socket| {
@@ -206,7 +206,7 @@ mod cases {
         within_patience(leaves.recv()).unwrap();
     }
 
-    /// X3, G10: messages for a client that does not read are not collected. The handler waits.
+    /// X3, G10: messages for a client that does not read are not buffered. The handler waits.
     pub fn client_that_does_not_read_blocks_the_handler(adapter: &Arc<Adapter>) {
         let (stuck, sticks) = oneshot::channel::<usize>();
         let once = Arc::new(Mutex::new(Some(stuck)));
@@ -254,7 +254,7 @@ mod cases {
         running.join();
     }
 
-    /// X3: a request that is not a complete handshake is 400.
+    /// X3: a request that is not a complete handshake gets 400.
     pub fn malformed_handshake_is_400(adapter: &Arc<Adapter>) {
         let running = serving(adapter, echo);
         for (from, to) in [

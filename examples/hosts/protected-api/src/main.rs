@@ -6,8 +6,8 @@
 //! CLIENT_SECRET=demo-api-secret cargo run -p protected-api
 //! ```
 //!
-//! `/.well-known/oauth-protected-resource` has its requirements, and each challenge names that
-//! document. Every refusal is a problem (RFC 9457).
+//! `/.well-known/oauth-protected-resource` describes the requirements of the API (RFC 9728), and
+//! each challenge names that document. Every refusal is a problem document (RFC 9457).
 #![expect(clippy::print_stdout, reason = "what it is for")]
 
 mod charges;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! - A charge and its event are stored in one transaction.
-//! - Stored events are delivered, also after a crash: start the program again without an amount.
-//! - Ctrl-C or SIGTERM finishes open deliveries.
+//! - To deliver the stored events after a crash, start the program again without an amount.
+//! - On Ctrl-C or SIGTERM the program finishes open deliveries and ends.
 //! - The receiver is registered once per file; its URL and secret do not change afterwards.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 

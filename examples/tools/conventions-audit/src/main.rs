@@ -1,4 +1,5 @@
-//! `conventions-audit URL`: reports the faults of an HTTP API, each with the section it violates.
+//! `conventions-audit URL`: reports the faults of an HTTP API, each with the violated section of
+//! its specification.
 //!
 //! ```sh
 //! cargo run -p conventions-audit -- http://127.0.0.1:8080 --openapi /openapi.json

@@ -136,7 +136,7 @@ mod cases {
         assert_eq!(kind(&*transport, &url).await, TransportErrorKind::RefusedAddress);
     }
 
-    /// A name without an address is a failed connection and no verdict on the server.
+    /// A name without an address is a failed connection, not a refused address.
     pub async fn unresolved_name_is_a_failed_connection(make: &Arc<Maker>) {
         let broken = Names::from_fn(|_| Err(io::Error::other("no name server answers")));
         for names in [Names::fixed(&[]), broken] {

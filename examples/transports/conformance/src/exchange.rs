@@ -32,7 +32,7 @@ mod cases {
         tokio::join!(transport.send(request), answering).0
     }
 
-    /// A caller that wants no deadline passes the longest timeout.
+    /// The longest timeout works as no deadline.
     pub async fn longest_timeout_is_accepted(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             timeout: Duration::MAX,
@@ -94,7 +94,7 @@ mod cases {
         assert!(!elsewhere.was_called());
     }
 
-    /// W10: headers that frame a message are the transport's own, whatever the request says.
+    /// W10: the transport sets the headers that frame a message and ignores those of the request.
     pub async fn request_is_framed_by_the_transport(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -140,7 +140,7 @@ mod cases {
         assert!(!is_truncated(&response));
     }
 
-    /// W12: a body over the cap is cut there and marked, with and without a declared length.
+    /// W12: a body over the cap is cut at the cap and marked, with and without a declared length.
     pub async fn body_over_the_cap_is_truncated(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             max_response_body: 10,
@@ -212,8 +212,8 @@ mod cases {
         }
     }
 
-    /// W12: a chunked body of exactly the cap without its end is kept and marked. The deadline does
-    /// not cost the status.
+    /// W12: a chunked body of exactly the cap without its end is kept and marked. At the deadline
+    /// the exchange still returns the status.
     pub async fn silence_after_the_cap_is_truncated(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -233,8 +233,7 @@ mod cases {
         assert!(is_truncated(&response));
     }
 
-    /// W12: the kept bytes take no more memory than the cap, whatever the size of the pieces they
-    /// came in.
+    /// W12: the kept bytes take no more memory than the cap, for any size of the received pieces.
     pub async fn kept_body_takes_no_more_memory_than_the_cap(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             max_response_body: 10,
@@ -251,8 +250,7 @@ mod cases {
         assert!(kept.capacity() <= 64, "{}", kept.capacity());
     }
 
-    /// W12: a body that breaks off is kept as far as it came, and marked. The status has been
-    /// received.
+    /// W12: the received part of an incomplete body is kept and marked, and the status is returned.
     pub async fn broken_body_is_kept_and_marked(make: &Arc<Maker>) {
         for answer in [
             b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".as_slice(),
@@ -268,7 +266,7 @@ mod cases {
     }
 
     /// A server may respond before it has read the body, then wait for the client or close at once.
-    /// Its response counts.
+    /// The exchange returns its response.
     pub async fn response_before_the_body_was_read_counts(make: &Arc<Maker>) {
         for waits in [true, false] {
             let receiver = Receiver::bind().await;
@@ -304,8 +302,8 @@ mod cases {
         }
     }
 
-    /// W12: header fields without end are too large, however short each may be, and do not last
-    /// until the deadline.
+    /// W12: an endless sequence of header fields is `TooLarge` before the deadline, for any length
+    /// of a field.
     pub async fn flood_of_header_fields_is_too_large(make: &Arc<Maker>) {
         assert_eq!(
             flooded(make, "HTTP/1.1 200 OK\r\n", "a: b\r\n").await,

@@ -142,8 +142,8 @@ mod cases {
         assert!(answered.is_err());
     }
 
-    /// A server of TLS 1.2 that misses a client certificate fails the handshake. One of TLS 1.3
-    /// says so after it, when the request may have been sent.
+    /// A TLS 1.2 server that requires a client certificate fails the handshake without it. A TLS
+    /// 1.3 server fails after the handshake, when the request may have been sent.
     pub async fn missing_client_certificate_fails(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));
