@@ -25,7 +25,7 @@ use crate::clock::DemoClock;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Rate limits in requests per minute. The whole quota may be used in one burst.
+/// Rate limits in requests per minute. A client may use its whole quota in one burst.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {

@@ -65,7 +65,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The server sends no response in ten seconds, or a malformed one.
+    /// The server sends no response within 10 s, or a malformed response.
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
         let sent = format!(
             "{} {}",
