@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![expect(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a case fails by panicking, as a test does"
 )]
 
 pub mod addresses;
+pub mod body_timeout;
+pub mod connections;
 pub mod deadline;
 pub mod exchange;
 pub mod receiver;

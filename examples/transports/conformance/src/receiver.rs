@@ -67,12 +67,18 @@ impl Receiver {
 
 /// Reads a request whose body is `{}`.
 pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> String {
+    try_read_request(stream).await.expect("the request breaks off")
+}
+
+/// Reads a request whose body is `{}`. `None` if the client closes the connection before its end.
+pub async fn try_read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<String> {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n{}") {
-        let read = stream.read_buf(&mut request).await.unwrap();
-        assert!(read > 0, "the request breaks off");
+        if !stream.read_buf(&mut request).await.is_ok_and(|read| read > 0) {
+            return None;
+        }
     }
-    String::from_utf8(request).unwrap()
+    Some(String::from_utf8(request).unwrap())
 }
 
 /// A POST with the body `{}`.

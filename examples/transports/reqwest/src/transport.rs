@@ -7,33 +7,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use host_ports::address::{AddressPolicy, Host, RefusedAddress, Target};
 use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response};
-use http_body_util::BodyExt as _;
 use reqwest::dns::Resolve;
 use reqwest::{Client, redirect, retry};
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
+use crate::body::{self, from_now};
 use crate::resolve::{SystemResolver, Vetting};
 
-/// Upper bound of a deadline, so that a timeout of `Duration::MAX` does not overflow.
-const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Default of [`Builder::with_connect_timeout`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time for the end of a body that has filled the cap, unless half of the time that is left is
-/// shorter.
-const END_OF_BODY: Duration = Duration::from_secs(1);
-
 /// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
 ///
-/// A response has at most 100 header fields. reqwest reads heads of about 408 KiB (417,792 bytes);
-/// every head of 1 MiB or more is [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither
-/// limit can be set.
+/// Each exchange has a connection of its own, which is closed after it: reqwest resolves a name
+/// only when it connects, so that a reused connection would escape the address policy.
+///
+/// A response has at most 100 header fields. reqwest reads heads of up to 408 KiB (417,792 bytes);
+/// at least from 1 MiB on they are [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither
+/// bound can be set.
 #[derive(Clone)]
 pub struct ReqwestTransport {
     policy: Arc<AddressPolicy>,
@@ -63,12 +60,8 @@ impl ReqwestTransport {
         }
     }
 
-    async fn exchange(
-        &self,
-        request: Request<Bytes>,
-        limits: ExchangeLimits,
-    ) -> Result<Response<Bytes>, TransportError> {
-        let deadline = Instant::now() + limits.timeout.min(FAR);
+    /// Sends the request, and returns the response when its head has arrived.
+    async fn head_of(&self, request: Request<Bytes>) -> Result<reqwest::Response, TransportError> {
         let target = self.policy.vet(&request.uri().to_string());
         let target = target.map_err(TransportError::refused)?;
         if let Host::Ip(address) = target.host() {
@@ -77,8 +70,7 @@ impl ReqwestTransport {
             vetted.map_err(TransportError::refused)?;
         }
         let request = reqwest::Request::try_from(prepared(request, &target)).map_err(failed)?;
-        let response = self.client.execute(request).await.map_err(failed)?;
-        Ok(read(response, limits.max_response_body, deadline).await)
+        self.client.execute(request).await.map_err(failed)
     }
 }
 
@@ -86,9 +78,10 @@ impl ReqwestTransport {
 impl Transport for ReqwestTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits: ExchangeLimits = request.extensions().get().copied().unwrap_or_default();
-        let exchange = self.exchange(request, limits);
-        let in_time = timeout(limits.timeout, exchange).await;
-        in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
+        let deadline = from_now(limits.timeout);
+        let head = timeout_at(deadline, self.head_of(request)).await;
+        let head = head.unwrap_or_else(|_| Err(TransportError::timeout()))?;
+        read(head, limits, deadline).await
     }
 }
 
@@ -210,54 +203,22 @@ fn prepared(request: Request<Bytes>, target: &Target) -> Request<Bytes> {
     Request::from_parts(parts, body)
 }
 
-/// Reads at most `cap` bytes of the body, and marks a response whose body has more.
-async fn read(response: reqwest::Response, cap: usize, deadline: Instant) -> Response<Bytes> {
-    let (parts, mut body) = Response::<reqwest::Body>::from(response).into_parts();
-    let mut kept = BytesMut::new();
-    let is_whole = loop {
-        if kept.len() == cap {
-            break ends_in_time(body, deadline).await;
-        }
-        match body.frame().await {
-            Some(Ok(frame)) => {
-                let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
-                // a longer buffer would keep the whole frame in memory
-                let fits = data.get(..cap - kept.len()).unwrap_or(data);
-                kept.extend_from_slice(fits);
-                if fits.len() < data.len() {
-                    break false;
-                }
-            }
-            None => break true,
-            Some(Err(_broken)) => break false,
-        }
-    };
-    let mut read = Response::new(kept.freeze());
+/// Reads the body within the limits, and marks a response whose body is incomplete.
+async fn read(
+    response: reqwest::Response,
+    limits: ExchangeLimits,
+    deadline: Instant,
+) -> Result<Response<Bytes>, TransportError> {
+    let (parts, body) = Response::<reqwest::Body>::from(response).into_parts();
+    let (kept, is_whole) = body::read(body, limits, deadline).await?;
+    let mut read = Response::new(kept);
     *read.status_mut() = parts.status;
     *read.version_mut() = parts.version;
     *read.headers_mut() = parts.headers;
     if !is_whole {
         read.extensions_mut().insert(Truncated);
     }
-    read
-}
-
-/// Returns `true` if no more data follows. It gives up before the deadline, so that the status is
-/// returned even if the server neither ends its chunked body nor sends more.
-async fn ends_in_time(mut body: reqwest::Body, deadline: Instant) -> bool {
-    let now = Instant::now();
-    let patience = END_OF_BODY.min(deadline.saturating_duration_since(now) / 2);
-    let ends = async {
-        loop {
-            match body.frame().await {
-                // trailers, or an empty chunk
-                Some(Ok(frame)) if frame.data_ref().is_none_or(Bytes::is_empty) => {}
-                Some(_) => break false,
-                None => break true,
-            }
-        }
-    };
-    timeout_at(now + patience, ends).await.unwrap_or(false)
+    Ok(read)
 }
 
 /// Kind of a failed exchange, by the causes of reqwest's error.

@@ -43,6 +43,20 @@ mod addresses {
     );
 }
 
+mod body_timeout {
+    host_transport_conformance::body_timeout!(
+        #[tokio::test]
+        super::make()
+    );
+}
+
+mod connections {
+    host_transport_conformance::connections!(
+        #[tokio::test]
+        super::make()
+    );
+}
+
 mod deadline {
     host_transport_conformance::deadline!(
         #[tokio::test]
