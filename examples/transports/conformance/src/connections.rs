@@ -11,6 +11,7 @@ mod cases {
     use host_ports::{ExchangeLimits, Transport, TransportErrorKind};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::task::{JoinHandle, JoinSet};
+    use tokio::time::timeout;
 
     use crate::receiver::{LOOPBACK, NAME, Receiver, post, read_request, try_read_request};
     use crate::{Maker, Names, Setup};
@@ -116,8 +117,10 @@ mod cases {
                 stream.write_all(SMUGGLED).await.ok();
             }
             // the connection is useless now, so the next request comes on another
-            let (sent, _) = tokio::join!(body(&*transport, &url), receiver.answer(OK));
+            let on_another = timeout(Duration::from_secs(9), receiver.answer(OK));
+            let (sent, answered) = tokio::join!(body(&*transport, &url), on_another);
             assert_eq!(sent, "ok", "comes late: {comes_late}");
+            assert!(answered.is_ok());
         }
     }
 

@@ -1,7 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod body;
 mod connect;
+mod connection;
+mod exchange;
+mod head;
+mod pool;
 mod resolve;
+mod socket;
 mod tls;
 mod transport;
 

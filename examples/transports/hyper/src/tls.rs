@@ -8,6 +8,10 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, Error, RootCertStore};
 use tokio_rustls::TlsConnector;
 
+/// The name of HTTP/2 in ALPN ([RFC 9113
+/// §3.1](https://www.rfc-editor.org/rfc/rfc9113#section-3.1)).
+pub(crate) const HTTP_2: &[u8] = b"h2";
+
 /// Trusted roots, and the client certificate for servers that request one.
 #[derive(Clone)]
 pub(crate) struct Trust {
@@ -36,7 +40,7 @@ impl Trust {
             Some(own) => builder.with_client_cert_resolver(Arc::<SingleCertAndKey>::clone(own)),
             None => builder.with_no_client_auth(),
         };
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
         TlsConnector::from(Arc::new(config))
     }
 }

@@ -1,45 +1,56 @@
-//! One exchange: vet, resolve, vet, connect, send, read. A fetch has up to four exchanges.
+//! The transport: vets, resolves, vets again, and sends on a connection to a vetted address.
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
-use futures_util::future::{Either, select};
+use bytes::Bytes;
 use host_ports::address::{AddressPolicy, Hops, Host, RefusedAddress, Target};
-use host_ports::{ExchangeLimits, Transport, TransportError, Truncated};
-use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use http::{HeaderMap, HeaderValue, Request, Response, Uri, uri::Scheme};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use host_ports::{ExchangeLimits, Transport, TransportError};
+use http::{Request, Response};
 use rustls::RootCertStore;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, timeout, timeout_at};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
+use crate::body::from_now;
+use crate::exchange::{Answered, Exchange};
+use crate::pool::{Pool, Route};
 use crate::tls::{self, Trust};
-use crate::{Resolve, SystemResolver, connect::connect};
+use crate::{Resolve, SystemResolver};
 
-/// Upper bound of a deadline, so that a timeout of `Duration::MAX` does not overflow.
-const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Upper bound of the header fields of a response: names, values and four bytes for each field.
-const MAX_RESPONSE_FIELDS: usize = 64 * 1024;
-/// hyper's buffer for a head: the fields and a status line.
-const MAX_RESPONSE_HEAD: usize = MAX_RESPONSE_FIELDS + 8 * 1024;
-/// Time for the end of a body that has filled the cap, unless half of the time that is left is
-/// shorter.
-const END_OF_BODY: Duration = Duration::from_secs(1);
-
-/// [`Transport`] on hyper. Clones share its settings.
+/// [`Transport`] on hyper. Clones share its settings and its connections.
 ///
 /// A response has at most 100 header fields with at most 65,536 bytes of names and values, plus
 /// four bytes per field. A larger head is [`TooLarge`](host_ports::TransportErrorKind::TooLarge).
+///
+/// # Connections
+///
+/// Connections are reused, over HTTP/2 if an `https` server offers it by ALPN, else over HTTP/1.1.
+///
+/// - Every request is vetted again: its URL, and all addresses of its name, which is resolved
+///   again.
+/// - A connection is reused only if scheme, host, port and the set of addresses are the same as
+///   when it was made. If the set has changed, idle connections are closed.
+/// - An unused connection is closed after 30 s. At most 16 HTTP/1.1 connections per origin and 512
+///   in all are kept; an origin has one HTTP/2 connection.
+/// - A connection is closed if its exchange failed, timed out or was truncated, and if the server
+///   sent bytes without a request. Over HTTP/2 only the stream of a truncated body is reset; after
+///   a timeout the connection takes no further requests.
+/// - Tasks of the runtime that made a connection drive it.
+///
+/// # Retries
+///
+/// A request that fails on a reused connection is sent once more, on a new connection, in two
+/// cases:
+///
+/// - The server has processed nothing of it: no byte of it was written, or HTTP/2 refused the
+///   stream (`REFUSED_STREAM`, or a `GOAWAY` that excludes it). This holds for every method.
+/// - The method is idempotent, and the connection ended before the first byte of a response.
+///
+/// A POST that was written is not sent again, since the server may have processed it: an
+/// authorization code must not be redeemed twice. webhook-core repeats its deliveries itself.
 #[derive(Clone)]
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
@@ -47,6 +58,8 @@ pub struct HyperTransport {
     trust: Trust,
     /// Made from the trust.
     tls: TlsConnector,
+    /// Holds connections of this configuration alone.
+    pool: Arc<Pool>,
 }
 
 impl HyperTransport {
@@ -60,6 +73,7 @@ impl HyperTransport {
             resolver: Arc::new(SystemResolver),
             tls: trust.connector(),
             trust,
+            pool: Arc::default(),
         }
     }
 
@@ -67,6 +81,7 @@ impl HyperTransport {
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
+        self.pool = Arc::default();
         self
     }
 
@@ -74,8 +89,7 @@ impl HyperTransport {
     #[must_use]
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
         self.trust.roots = roots;
-        self.tls = self.trust.connector();
-        self
+        self.with_new_connections()
     }
 
     /// Presents the certificates of `chain`, the client's own first, to each server that asks for
@@ -99,8 +113,14 @@ impl HyperTransport {
         key: PrivateKeyDer<'static>,
     ) -> Result<Self, rustls::Error> {
         self.trust.own = Some(tls::certified(chain, key)?);
+        Ok(self.with_new_connections())
+    }
+
+    /// Applies a changed trust. Connections and TLS sessions under the previous one are not used.
+    fn with_new_connections(mut self) -> Self {
         self.tls = self.trust.connector();
-        Ok(self)
+        self.pool = Arc::default();
+        self
     }
 
     /// Fetches a URL that another party chose, for example one in a payload, over at most three
@@ -117,17 +137,11 @@ impl HyperTransport {
     /// [`RefusedAddress`](host_ports::TransportErrorKind::RefusedAddress).
     pub async fn fetch(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits = limits_of(&request);
-        in_time(self.follow(request, limits), limits).await
-    }
-
-    async fn follow(
-        &self,
-        mut request: Request<Bytes>,
-        limits: ExchangeLimits,
-    ) -> Result<Response<Bytes>, TransportError> {
+        let deadline = from_now(limits.timeout);
+        let mut request = request;
         let mut hops = Hops::new(AddressPolicy::clone(&self.policy));
         loop {
-            let response = self.exchange(request.clone(), limits).await?;
+            let response = self.exchange(&request, limits, deadline).await?;
             match hops
                 .follow(&request, &response)
                 .map_err(TransportError::refused)?
@@ -140,23 +154,31 @@ impl HyperTransport {
 
     async fn exchange(
         &self,
-        request: Request<Bytes>,
+        request: &Request<Bytes>,
         limits: ExchangeLimits,
+        deadline: Instant,
     ) -> Result<Response<Bytes>, TransportError> {
+        let opened = timeout_at(deadline, self.open(request)).await;
+        let answered = opened.unwrap_or_else(|_| Err(TransportError::timeout()))?;
+        answered.read(limits, deadline).await
+    }
+
+    /// Sends the request and waits for the head of its response.
+    async fn open(&self, request: &Request<Bytes>) -> Result<Answered, TransportError> {
         let target = self
             .policy
             .vet(&request.uri().to_string())
             .map_err(TransportError::refused)?;
-        let deadline = Instant::now() + limits.timeout.min(FAR);
         let addresses = self.vetted_addresses(&target).await?;
-        let tcp = connect(&addresses).await.map_err(TransportError::connect)?;
-        let request = prepared(request, &target)?;
-        if target.uri().scheme() == Some(&Scheme::HTTP) {
-            return converse(tcp, request, limits, deadline).await;
-        }
-        let name = server_name(target.host())?;
-        let tls = self.tls.connect(name, tcp).await.map_err(TransportError::tls)?;
-        converse(tls, request, limits, deadline).await
+        let exchange = Exchange {
+            request,
+            route: Route::new(&target, &addresses),
+            target: &target,
+            addresses: &addresses,
+            tls: &self.tls,
+            pool: &self.pool,
+        };
+        exchange.send().await
     }
 
     /// The vetted addresses to connect to; they are not resolved again.
@@ -185,7 +207,8 @@ impl HyperTransport {
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let limits = limits_of(&request);
-        in_time(self.exchange(request, limits), limits).await
+        let deadline = from_now(limits.timeout);
+        self.exchange(&request, limits, deadline).await
     }
 }
 
@@ -193,134 +216,10 @@ fn limits_of(request: &Request<Bytes>) -> ExchangeLimits {
     request.extensions().get().copied().unwrap_or_default()
 }
 
-async fn in_time(
-    exchange: impl Future<Output = Result<Response<Bytes>, TransportError>>,
-    limits: ExchangeLimits,
-) -> Result<Response<Bytes>, TransportError> {
-    let in_time = timeout(limits.timeout, exchange).await;
-    in_time.unwrap_or_else(|_| Err(TransportError::timeout()))
-}
-
 impl fmt::Debug for HyperTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HyperTransport")
             .field("policy", &self.policy)
             .finish_non_exhaustive()
-    }
-}
-
-/// Prepares the request for the wire: to the vetted target, with this transport's framing.
-fn prepared(request: Request<Bytes>, target: &Target) -> Result<Request<Full<Bytes>>, TransportError> {
-    let (mut parts, body) = request.into_parts();
-    let uri = target.uri();
-    let authority = uri.authority().map_or("", |authority| authority.as_str());
-    parts.headers.insert(
-        HOST,
-        HeaderValue::from_str(authority).map_err(TransportError::other)?,
-    );
-    parts
-        .headers
-        .insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    parts
-        .headers
-        .insert(CONNECTION, HeaderValue::from_static("close"));
-    parts.headers.remove(CONTENT_LENGTH);
-    parts.headers.remove(TRANSFER_ENCODING);
-    parts.uri = uri.path_and_query().cloned().map_or_else(Uri::default, Uri::from);
-    parts.version = http::Version::HTTP_11;
-    parts.extensions = http::Extensions::new();
-    Ok(Request::from_parts(parts, Full::new(body)))
-}
-
-fn server_name(host: &Host) -> Result<ServerName<'static>, TransportError> {
-    match host {
-        Host::Ip(address) => Ok(ServerName::from(*address)),
-        Host::Name(name) => ServerName::try_from(name.clone()).map_err(TransportError::tls),
-    }
-}
-
-async fn converse<S>(
-    stream: S,
-    request: Request<Full<Bytes>>,
-    limits: ExchangeLimits,
-    deadline: Instant,
-) -> Result<Response<Bytes>, TransportError>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let mut http = http1::Builder::new();
-    http.max_buf_size(MAX_RESPONSE_HEAD);
-    let (mut sender, connection) = http.handshake(TokioIo::new(stream)).await.map_err(failed)?;
-    let exchange = async {
-        let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
-        if size_of(&head.headers) > MAX_RESPONSE_FIELDS {
-            return Err(TransportError::too_large());
-        }
-        let (kept, is_whole) = read_body(body, limits.max_response_body, deadline).await;
-        let mut response = Response::from_parts(head, kept);
-        if !is_whole {
-            response.extensions_mut().insert(Truncated);
-        }
-        Ok(response)
-    };
-    // not in a task of its own, so that the deadline drops the connection too
-    match select(pin!(exchange), pin!(connection)).await {
-        Either::Left((answered, _)) => answered,
-        Either::Right((_, exchange)) => exchange.await,
-    }
-}
-
-/// Size of the header fields on the wire: `name: value` and the line end.
-fn size_of(fields: &HeaderMap) -> usize {
-    let sizes = fields
-        .iter()
-        .map(|(name, value)| name.as_str().len() + value.len() + 4);
-    sizes.sum()
-}
-
-/// Reads at most `limit` bytes of the body. The second value is `true` if the body is complete.
-async fn read_body(mut body: Incoming, limit: usize, deadline: Instant) -> (Bytes, bool) {
-    let mut kept = BytesMut::new();
-    while kept.len() < limit {
-        let frame = match body.frame().await {
-            Some(Ok(frame)) => frame,
-            Some(Err(_)) => return (kept.freeze(), false),
-            None => return (kept.freeze(), true),
-        };
-        let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
-        // a longer buffer would keep the whole frame in memory
-        let fits = data.get(..limit - kept.len()).unwrap_or(data);
-        kept.extend_from_slice(fits);
-        if fits.len() < data.len() {
-            return (kept.freeze(), false);
-        }
-    }
-    let is_whole = ends_in_time(body, deadline).await;
-    (kept.freeze(), is_whole)
-}
-
-/// Returns `true` if no more data follows. It gives up before the deadline, so that the status is
-/// returned even if the server neither ends its chunked body nor sends more.
-async fn ends_in_time(mut body: Incoming, deadline: Instant) -> bool {
-    let now = Instant::now();
-    let patience = END_OF_BODY.min(deadline.saturating_duration_since(now) / 2);
-    let ends = async {
-        loop {
-            match body.frame().await {
-                // trailers, or an empty chunk
-                Some(Ok(frame)) if frame.data_ref().is_none_or(Bytes::is_empty) => {}
-                Some(_) => break false,
-                None => break true,
-            }
-        }
-    };
-    timeout_at(now + patience, ends).await.unwrap_or(false)
-}
-
-fn failed(error: hyper::Error) -> TransportError {
-    if error.is_parse_too_large() {
-        TransportError::too_large()
-    } else {
-        TransportError::other(error)
     }
 }

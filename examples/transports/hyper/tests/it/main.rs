@@ -1,11 +1,18 @@
 //! The transport on the conformance kit, and its features beyond the port.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 mod client_certificates;
 mod families;
 mod fetch;
 mod heads;
+mod http2;
+mod pool;
 mod proxy;
+mod servers;
 
 use std::io;
 use std::net::IpAddr;
@@ -39,6 +46,20 @@ fn make() -> Maker {
 
 mod addresses {
     host_transport_conformance::addresses!(
+        #[tokio::test]
+        super::make()
+    );
+}
+
+mod body_timeout {
+    host_transport_conformance::body_timeout!(
+        #[tokio::test]
+        super::make()
+    );
+}
+
+mod connections {
+    host_transport_conformance::connections!(
         #[tokio::test]
         super::make()
     );
