@@ -1,13 +1,10 @@
 //! The transport on the conformance kit, and its features beyond the port.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client_certificates;
 mod families;
 mod fetch;
+mod goaway;
 mod heads;
 mod http2;
 mod pool;
