@@ -145,7 +145,11 @@ impl Answered {
         deadline: Instant,
     ) -> Result<Response<Bytes>, TransportError> {
         let (head, body) = self.response.into_parts();
-        let (kept, is_whole) = body::read(body, limits, deadline).await?;
+        let read = body::read(body, limits, deadline).await;
+        if let (Connection::Http2(shared), Err(_)) = (&self.connection, &read) {
+            shared.suspect();
+        }
+        let (kept, is_whole) = read?;
         match self.connection {
             Connection::Http1(connection) if is_whole => self.pool.put_back(self.route, connection),
             // closes the connection

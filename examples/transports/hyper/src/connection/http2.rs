@@ -31,7 +31,7 @@ const CONNECTION_WINDOW: u32 = 2 * 1024 * 1024;
 /// An HTTP/2 connection in tasks of its own. It ends when its last owner drops it.
 pub(crate) struct Http2 {
     sender: SendRequest<Full<Bytes>>,
-    /// A request got no response in time, so the server may be gone.
+    /// A request got no response in time.
     is_suspect: AtomicBool,
     used: Mutex<Instant>,
     /// Ends the tasks.
@@ -66,7 +66,7 @@ impl Http2 {
     /// Sends a request, as soon as the server allows another stream, and waits for the head of its
     /// response. A caller that gives up before ends the reuse of the connection.
     pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failure> {
-        let mut given_up = GivenUp(Some(&self.is_suspect));
+        let mut given_up = GivenUp(Some(self));
         let sent = self.sender.clone().try_send_request(request).await;
         given_up.0 = None;
         self.touch();
@@ -83,6 +83,11 @@ impl Http2 {
         !self.sender.is_closed() && !self.is_suspect.load(Ordering::Acquire)
     }
 
+    /// Ends the reuse of the connection, whose server may be gone. Pending exchanges go on.
+    pub(crate) fn suspect(&self) {
+        self.is_suspect.store(true, Ordering::Release);
+    }
+
     /// Last time that an exchange ended.
     pub(crate) fn used(&self) -> Instant {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,12 +100,12 @@ impl Http2 {
 }
 
 /// Marks a connection as suspect when it is dropped, unless it is emptied before.
-struct GivenUp<'a>(Option<&'a AtomicBool>);
+struct GivenUp<'a>(Option<&'a Http2>);
 
 impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
-        if let Some(is_suspect) = self.0 {
-            is_suspect.store(true, Ordering::Release);
+        if let Some(connection) = self.0 {
+            connection.suspect();
         }
     }
 }

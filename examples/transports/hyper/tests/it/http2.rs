@@ -261,29 +261,67 @@ async fn reset_stream_is_not_sent_again() {
     }
 }
 
-/// W31: after a timeout the connection takes no further requests, since its server may be gone.
+/// W31: after a timeout, before the head or in the body, the connection takes no further requests,
+/// since its server may be gone.
 #[tokio::test]
 async fn timeout_ends_the_reuse_of_the_connection() {
     let receiver = Receiver::bind().await;
     let (transport, url) = (transport_to(&receiver), receiver.url("https", NAME));
-    let server = serve(receiver, Builder::new(), |(request, respond), _| async move {
-        match request.headers().get("x-silent") {
+    let server = serve(receiver, Builder::new(), |(request, mut respond), _| async move {
+        let silent_in = request.headers().get("x-silent-in");
+        match silent_in.map(|stage| stage.as_bytes()) {
             None => answer(respond, b"ok"),
-            Some(_) => std::future::pending().await,
+            Some(b"head") => std::future::pending().await,
+            Some(_) => {
+                let _open = respond.send_response(Response::new(()), false).unwrap();
+                std::future::pending().await
+            }
         }
     });
     exchange(&transport, &url).await;
-    let mut silent = post(&url);
-    silent.headers_mut().insert("x-silent", "1".parse().unwrap());
-    silent.extensions_mut().insert(ExchangeLimits {
-        timeout: Duration::from_millis(100),
+    for (stage, expected) in [("head", 2), ("body", 3)] {
+        let mut silent = post(&url);
+        silent.headers_mut().insert("x-silent-in", stage.parse().unwrap());
+        silent.extensions_mut().insert(ExchangeLimits {
+            timeout: Duration::from_millis(100),
+            ..Default::default()
+        });
+        let late = transport.send(silent).await.unwrap_err();
+        assert_eq!(late.kind(), TransportErrorKind::Timeout);
+        exchange(&transport, &url).await;
+        exchange(&transport, &url).await;
+        assert_eq!(server.connections(), expected, "{stage}");
+    }
+}
+
+/// W31: a connection that hangs in its TLS handshake holds up other requests for 1 s at most.
+#[tokio::test]
+async fn hung_handshake_does_not_hold_up_other_requests() {
+    let receiver = Receiver::bind().await;
+    let (transport, url) = (transport_to(&receiver), receiver.url("https", NAME));
+    let _server = Server::start(receiver, |stream, number| async move {
+        if number == 0 {
+            std::future::pending::<()>().await;
+        }
+        let mut http2 = handshake(stream, &Builder::new()).await.unwrap();
+        while let Some(Ok((_, respond))) = http2.accept().await {
+            answer(respond, b"ok");
+        }
+    });
+    let begun = Instant::now();
+    let mut hung = post(&url);
+    hung.extensions_mut().insert(ExchangeLimits {
+        timeout: Duration::from_secs(3),
         ..Default::default()
     });
-    let late = transport.send(silent).await.unwrap_err();
-    assert_eq!(late.kind(), TransportErrorKind::Timeout);
-    exchange(&transport, &url).await;
-    exchange(&transport, &url).await;
-    assert_eq!(server.connections(), 2);
+    let hung = transport.send(hung);
+    let other = async {
+        exchange(&transport, &url).await;
+        begun.elapsed()
+    };
+    let (hung, took) = tokio::join!(hung, other);
+    assert_eq!(hung.unwrap_err().kind(), TransportErrorKind::Timeout);
+    assert!(took < Duration::from_millis(2_500), "{took:?}");
 }
 
 /// W31: an unused HTTP/2 connection is closed after 30 s.
