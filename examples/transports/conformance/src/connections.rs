@@ -9,7 +9,9 @@ mod cases {
     use std::time::Duration;
 
     use host_ports::{ExchangeLimits, Transport, TransportErrorKind};
+    use http::Method;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::oneshot;
     use tokio::task::{JoinHandle, JoinSet};
     use tokio::time::timeout;
 
@@ -18,24 +20,19 @@ mod cases {
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-    /// Serves every connection until its client leaves. The response depends on the number of the
-    /// connection; a connection is closed after `per_connection` responses, without notice.
-    fn serve(
-        receiver: Receiver,
-        per_connection: usize,
-        answer: impl Fn(usize) -> Vec<u8> + Send + 'static,
-    ) -> JoinHandle<()> {
+    /// Serves every connection until its client leaves, or closes it after `per_connection`
+    /// responses without notice.
+    fn serve(receiver: Receiver, per_connection: usize) -> JoinHandle<()> {
         tokio::spawn(async move {
             let mut connections = JoinSet::new();
-            for number in 0.. {
+            loop {
                 let (mut stream, _) = receiver.listener.accept().await.unwrap();
-                let answer = answer(number);
                 connections.spawn(async move {
                     for _ in 0..per_connection {
                         if try_read_request(&mut stream).await.is_none() {
                             return;
                         }
-                        stream.write_all(&answer).await.ok();
+                        stream.write_all(OK).await.ok();
                     }
                 });
             }
@@ -63,7 +60,7 @@ mod cases {
         });
         let transport = make.make(Setup::new(receiver.loopback_policy()).with_names(names));
         let url = receiver.url("http", NAME);
-        let served = serve(receiver, 9, |_| OK.to_vec());
+        let served = serve(receiver, 9);
         assert_eq!(body(&*transport, &url).await, "ok");
         for _ in 0..2 {
             let refused = transport.send(post(&url)).await.unwrap_err();
@@ -84,7 +81,7 @@ mod cases {
         });
         let transport = make.make(Setup::new(receiver.loopback_policy()).with_names(names));
         let url = receiver.url("http", NAME);
-        let served = serve(receiver, 9, |_| OK.to_vec());
+        let served = serve(receiver, 9);
         for expected in 1..=4 {
             assert_eq!(body(&*transport, &url).await, "ok");
             assert_eq!(count.load(Ordering::SeqCst), expected);
@@ -151,16 +148,54 @@ mod cases {
         server.abort();
     }
 
-    /// W31: a server that closes every connection after some responses, without notice, loses no
-    /// request.
-    pub async fn closing_server_loses_no_request(make: &Arc<Maker>) {
+    /// W31: a connection that the server has closed or reset after its response, without notice,
+    /// loses no POST.
+    pub async fn closed_connection_loses_no_post(make: &Arc<Maker>) {
+        let receiver = Receiver::bind().await;
+        let transport = make.make(Setup::new(receiver.loopback_policy()));
+        let url = receiver.url("http", "127.0.0.1");
+        for resets in [false, true, false, true, false] {
+            let (read, is_read) = oneshot::channel();
+            let closing = async {
+                let (mut stream, _) = receiver.listener.accept().await.unwrap();
+                read_request(&mut stream).await;
+                stream.write_all(OK).await.unwrap();
+                is_read.await.unwrap();
+                if resets {
+                    stream.set_zero_linger().unwrap();
+                }
+            };
+            let exchange = async {
+                assert_eq!(body(&*transport, &url).await, "ok");
+                read.send(()).unwrap();
+            };
+            let closed = async { tokio::join!(exchange, closing) };
+            timeout(Duration::from_secs(9), closed).await.unwrap();
+        }
+    }
+
+    /// W31: a server that closes each connection after some responses, without notice, loses none
+    /// of 64 concurrent sequences of idempotent requests.
+    pub async fn closing_server_under_load_loses_no_request(make: &Arc<Maker>) {
         for per_connection in [1, 3] {
             let receiver = Receiver::bind().await;
             let transport = make.make(Setup::new(receiver.loopback_policy()));
             let url = receiver.url("http", "127.0.0.1");
-            let served = serve(receiver, per_connection, |_| OK.to_vec());
-            for _ in 0..50 {
-                assert_eq!(body(&*transport, &url).await, "ok");
+            let served = serve(receiver, per_connection);
+            let mut exchanges = JoinSet::new();
+            for _ in 0..64 {
+                let (transport, url) = (Arc::clone(&transport), url.clone());
+                exchanges.spawn(async move {
+                    for _ in 0..8 {
+                        let mut request = post(&url);
+                        *request.method_mut() = Method::PUT;
+                        let response = transport.send(request).await.unwrap();
+                        assert_eq!(response.body().as_ref(), b"ok");
+                    }
+                });
+            }
+            while let Some(exchanged) = exchanges.join_next().await {
+                exchanged.unwrap();
             }
             served.abort();
         }
