@@ -271,10 +271,10 @@ async fn timeout_ends_the_reuse_of_the_connection() {
         let silent_in = request.headers().get("x-silent-in");
         match silent_in.map(|stage| stage.as_bytes()) {
             None => answer(respond, b"ok"),
-            Some(b"head") => std::future::pending().await,
+            Some(b"head") => std::future::pending::<()>().await,
             Some(_) => {
                 let _open = respond.send_response(Response::new(()), false).unwrap();
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
     });
