@@ -115,16 +115,31 @@ impl Hosts {
     }
 
     pub(super) fn keep(&mut self, route: &Route, connection: Http1, now: Instant) {
+        let has_room = |known: &mut Connections| known.idle.len() < MAX_IDLE_OF_ORIGIN;
+        if !self.current(route).is_some_and(has_room) {
+            return connection.close();
+        }
+        if self.places.available_permits() == 0 {
+            self.close_oldest();
+        }
         let place = Arc::clone(&self.places).try_acquire_owned();
         match (self.current(route), place) {
-            (Some(known), Ok(place)) if known.idle.len() < MAX_IDLE_OF_ORIGIN => {
-                known.idle.push(Idle {
-                    connection,
-                    expires_at: now + IDLE,
-                    _place: place,
-                });
-            }
+            (Some(known), Ok(place)) => known.idle.push(Idle {
+                connection,
+                expires_at: now + IDLE,
+                _place: place,
+            }),
             _ => connection.close(),
+        }
+    }
+
+    /// Closes the connection that has been idle for the longest time.
+    fn close_oldest(&mut self) {
+        let with_idle = self.known.values_mut().filter(|known| !known.idle.is_empty());
+        // the first of an origin is its oldest
+        let oldest = with_idle.min_by_key(|known| known.idle.first().map(|idle| idle.expires_at));
+        if let Some(known) = oldest {
+            known.idle.remove(0).connection.close();
         }
     }
 
@@ -180,4 +195,91 @@ fn expiry_of(shared: &Arc<Http2>, now: Instant) -> Instant {
     }
     let is_idle = Arc::strong_count(shared) == 1;
     if is_idle { shared.used() + IDLE } else { now + IDLE }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use host_ports::address::AddressPolicy;
+    use tokio::io::{DuplexStream, duplex};
+
+    use super::*;
+    use crate::socket::Progress;
+
+    fn route(url: &str) -> Route {
+        let target = AddressPolicy::new().vet(url).unwrap();
+        Route::new(&target, &[([203, 0, 114, 1], 443).into()])
+    }
+
+    /// An idle connection, and the server's end of it.
+    async fn connection() -> (Http1, DuplexStream) {
+        let (client, server) = duplex(64);
+        let mut connection = Http1::handshake(client, Arc::<Progress>::default())
+            .await
+            .unwrap();
+        assert!(connection.is_reusable().await);
+        (connection, server)
+    }
+
+    /// W31: a full pool closes the connection that has been idle for the longest time.
+    #[tokio::test]
+    async fn full_pool_closes_its_oldest_connection() {
+        let mut hosts = Hosts {
+            places: Arc::new(Semaphore::new(2)),
+            ..Hosts::default()
+        };
+        let begun = Instant::now();
+        let routes = [
+            "https://a.example.com/",
+            "https://b.example.com/",
+            "https://c.example.com/",
+        ]
+        .map(route);
+        let mut servers = Vec::new();
+        for (route, second) in routes.iter().zip(0..) {
+            let now = begun + Duration::from_secs(second);
+            assert!(hosts.checkout(route, now).is_none());
+            let (connection, server) = connection().await;
+            hosts.keep(route, connection, now);
+            servers.push(server);
+        }
+        let now = begun + Duration::from_secs(3);
+        let kept = routes.map(|route| hosts.checkout(&route, now).is_some());
+        assert_eq!(kept, [false, true, true]);
+    }
+
+    /// W31: connections of unknown origins, or to other addresses than the current ones, are not
+    /// kept.
+    #[tokio::test]
+    async fn connection_of_another_route_is_not_kept() {
+        let mut hosts = Hosts::default();
+        let now = Instant::now();
+        let current = route("https://a.example.com/");
+        let outdated = Route {
+            addresses: vec![([203, 0, 114, 2], 443).into()],
+            ..current.clone()
+        };
+        assert!(hosts.checkout(&current, now).is_none());
+        for other in [outdated.clone(), route("https://b.example.com/")] {
+            hosts.keep(&other, connection().await.0, now);
+        }
+        assert!(hosts.checkout(&current, now).is_none());
+        assert!(hosts.checkout(&outdated, now).is_none());
+    }
+
+    /// W31: after the last connection has expired, the origin is forgotten.
+    #[tokio::test]
+    async fn sweep_forgets_unused_origins() {
+        let mut hosts = Hosts::default();
+        let now = Instant::now();
+        let route = route("https://a.example.com/");
+        assert!(hosts.checkout(&route, now).is_none());
+        let kept_at = now + Duration::from_secs(5);
+        hosts.keep(&route, connection().await.0, kept_at);
+        assert_eq!(hosts.sweep(now + Duration::from_secs(1)), Some(now + IDLE));
+        assert_eq!(hosts.sweep(now + IDLE), Some(kept_at + IDLE));
+        assert_eq!(hosts.sweep(kept_at + IDLE), None);
+        assert!(hosts.known.is_empty());
+    }
 }
