@@ -12,7 +12,7 @@ use host_transport_hyper::HyperTransport;
 use tokio::{sync::Notify, time::sleep};
 use webhook_core::{
     address::AddressPolicy,
-    ports::{OsEntropy, StoreError, SystemClock},
+    ports::{OsEntropy, StoreError, SystemClock, timer_fn},
     secret::SigningSecret,
     sender::{
         Dispatcher, Disposition, Endpoint, EndpointStore, Enqueued, Handled, Outbox, StoredEvent, fan_out,
@@ -44,7 +44,7 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
             store.clone(),
             transport,
             SystemClock,
-            timer_fn(tokio::time::sleep),
+            timer_fn(sleep),
             OsEntropy,
         )
         .with_address_policy(loopback());

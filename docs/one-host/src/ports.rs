@@ -1,9 +1,9 @@
-//! One clock, one entropy and one transport for the four crates.
+//! One clock, timer, entropy and transport for the four crates.
 
 use std::sync::Arc;
 
 use graph_core::persisted::AutomaticPersistedQueries;
-use host_ports::{Clock, Entropy, Transport};
+use host_ports::{Clock, Entropy, Timer, Transport};
 use http_conventions::limits::{OnStoreFailure, RateLimiter};
 use oauth_core::basic::BasicCredentials;
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
@@ -21,6 +21,8 @@ use crate::Store;
 pub struct Ports {
     /// `SystemClock` in production, `ManualClock` in tests.
     pub clock: Arc<dyn Clock>,
+    /// `timer_fn(tokio::time::sleep)` in production, `ManualClock` in tests.
+    pub timer: Arc<dyn Timer>,
     /// `OsEntropy` in production, `SeededEntropy` in tests.
     pub entropy: Arc<dyn Entropy>,
     /// The host's HTTP client; `ScriptedTransport` in tests.
@@ -58,6 +60,7 @@ impl Host {
     ) -> Result<Self, ConfigError> {
         let Ports {
             clock,
+            timer,
             entropy,
             transport,
         } = ports.clone();
@@ -77,14 +80,7 @@ impl Host {
         Ok(Self {
             authorization,
             introspection,
-            dispatcher: Dispatcher::new(
-                outbox,
-                endpoints,
-                transport,
-                Arc::clone(&clock),
-                timer_fn(tokio::time::sleep),
-                entropy,
-            ),
+            dispatcher: Dispatcher::new(outbox, endpoints, transport, Arc::clone(&clock), timer, entropy),
             limiter: RateLimiter::new(store.clone(), Arc::clone(&clock), OnStoreFailure::FailOpen),
             queries: AutomaticPersistedQueries::new(store.clone(), clock),
         })

@@ -14,10 +14,12 @@ use crate::server::store;
 #[tokio::test]
 async fn four_crates_share_one_set_of_ports() {
     let store = store!();
+    let clock = Arc::new(ManualClock::new(
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
+    ));
     let ports = Ports {
-        clock: Arc::new(ManualClock::new(
-            SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000),
-        )),
+        clock: Arc::clone(&clock) as _,
+        timer: clock,
         entropy: Arc::new(SeededEntropy::new(7)),
         transport: Arc::new(ScriptedTransport::new([])),
     };

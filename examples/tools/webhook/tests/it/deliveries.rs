@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use host_store_sqlite::Database;
-use webhook_core::ports::{OsEntropy, SystemClock, TransportError, transport_fn};
+use webhook_core::ports::{OsEntropy, SystemClock, TransportError, timer_fn, transport_fn};
 use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore};
 use webhook_core::{address::AddressPolicy, event::Envelope, secret::SigningSecret, signature::Signer};
 
