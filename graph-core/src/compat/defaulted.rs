@@ -2,8 +2,8 @@
 //! [allows](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) and juniper refuses.
 //!
 //! juniper's rules cannot be run one by one, and its last rule runs only if the others found no
-//! mistake. If these are the only mistakes, the document is validated again as if the variables
-//! were declared non-null. Argument coercion refuses a null that is given for one of them.
+//! mistake. If such variables are the only mistakes, the document is validated again as if they
+//! were declared non-null. Argument coercion refuses null as the value of such a variable.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use super::Scalar;
 use super::read::mistakes;
 use super::syntax::TypeRef;
 
-/// Removes the mistakes that the specification allows from `found`.
+/// Returns `found` without the errors about usages that the specification allows.
 pub(super) fn without_excused(
     schema: &SchemaType<Scalar>,
     text: &str,

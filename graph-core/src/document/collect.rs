@@ -134,7 +134,8 @@ impl Hash for ResponseKey<'_> {
     }
 }
 
-/// Names of the variables used in `@skip` and `@include`, in document order.
+/// Names of the variables used in `@skip` and `@include`: first in the operation, then in the
+/// fragments by name.
 pub(super) fn deciding(syntax: &Syntax<'_>) -> Box<[Box<str>]> {
     let mut names = IndexSet::new();
     in_set(&syntax.operation.selections, &mut names);

@@ -64,7 +64,7 @@ impl Index {
         self.types.get(name)
     }
 
-    /// Fields of `schema` as `Type.field` that the table of their type lacks.
+    /// Fields of `schema` that are missing from the table of their type, as `Type.field`.
     pub(crate) fn missing(&self, schema: &SchemaType<DefaultScalarValue>) -> Vec<String> {
         let mut missing = Vec::new();
         for ty in schema.concrete_type_list() {

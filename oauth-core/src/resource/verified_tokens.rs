@@ -6,8 +6,8 @@ use super::cache::Cache;
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy, JwtError, KeySet};
 use crate::secret::TokenHash;
 
-/// Cache of verified JWTs by the hash of the whole token: presenting one again costs a hash and no
-/// signature. Refused tokens are not cached, so that only tokens of the issuer take memory.
+/// Cache of verified JWTs by the hash of the whole token. A lookup costs a hash instead of a
+/// signature verification. Refused tokens are not cached, so only the issuer's tokens take memory.
 pub(super) struct VerifiedTokens {
     capacity: usize,
     state: Mutex<State>,
@@ -35,8 +35,8 @@ impl VerifiedTokens {
         Self::new(self.capacity)
     }
 
-    /// Verifies a token, or finds it in the cache. All calls must use the same policy, because
-    /// cached tokens are not checked against another.
+    /// Verifies a token, or finds it in the cache. All calls must use the same policy, because a
+    /// cached token is not checked again.
     pub(super) fn granted(
         &self,
         token: &str,

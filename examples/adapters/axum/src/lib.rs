@@ -3,8 +3,8 @@
 //! - [`ConventionsLayer`] is a tower layer that applies the conventions to every response.
 //! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
 //!   rejections are problems (RFC 9457).
-//! - [`serve`] runs one framework-free handler with limits on heads, bodies and the shutdown.
-//!   [`serve_router`] runs a router with limits on heads and the shutdown.
+//! - [`serve`] runs one framework-free handler, and limits request headers, bodies and the time of
+//!   the shutdown. [`serve_router`] runs a router, and limits request headers and the shutdown.
 //!
 //! A router that receives webhooks, guards a route with access tokens, and runs a POST once for
 //! each `Idempotency-Key`:
@@ -159,10 +159,10 @@
 //! # }
 //! ```
 //!
-//! [`serve_router`] or `axum::serve` serves the router; `axum::serve` has no limit on slow heads
-//! and on the drain. The layer depends on tower alone and wraps any other service too. Feature
-//! `tls` adds `serve_tls` and `serve_router_tls`; feature `websocket` adds WebSockets to all of
-//! them.
+//! [`serve_router`] or `axum::serve` serves the router. `axum::serve` limits neither the time for
+//! request headers nor the time of the shutdown. The layer depends on tower alone and wraps any
+//! other service too. Feature `tls` adds `serve_tls` and `serve_router_tls`; feature `websocket`
+//! adds WebSockets to all of them.
 #[cfg(feature = "oauth")]
 mod caller;
 mod content;

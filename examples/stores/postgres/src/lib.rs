@@ -4,7 +4,7 @@
 )]
 #![cfg_attr(
     not(all(feature = "conventions", feature = "oauth", feature = "webhooks")),
-    doc = "Stores of the suite; the page of a build with all features has the examples."
+    doc = "PostgreSQL stores of the suite. Documentation built with all features has examples."
 )]
 
 mod column;

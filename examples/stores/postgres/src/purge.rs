@@ -143,7 +143,7 @@ impl Database {
     }
 
     async fn purge_some(&self, statement: &'static str, now: SystemTime) -> Result<u64, DatabaseError> {
-        self.run(move |pool| async move {
+        self.run_long(move |pool| async move {
             let purged = sqlx::query(statement)
                 .bind(nanoseconds(now))
                 .bind(limit(AT_ONCE))

@@ -1,8 +1,8 @@
 //! Prints the schema in the
 //! [schema definition language](https://spec.graphql.org/September2025/#sec-Type-System).
 //!
-//! Sorted by name and formatted like graphql-js's printer, so that the text changes only with the
-//! schema. juniper's own printer panics on kinds that it does not support.
+//! The text is sorted by name and formatted like graphql-js's printer, so it changes only with the
+//! schema. juniper's own printer panics on types and values that it does not support.
 
 mod text;
 

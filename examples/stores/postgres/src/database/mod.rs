@@ -5,36 +5,47 @@
 //! If the caller is dropped, the operation still completes.
 
 mod clock;
+#[cfg(feature = "webhooks")]
+mod dedicated;
 mod error;
+mod limits;
 mod migration;
 
 use std::fmt;
 use std::future::Future;
+use std::pin::pin;
+#[cfg(feature = "webhooks")]
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Transaction};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 #[cfg(feature = "webhooks")]
 use webhook_core::sender::SignersAtRest;
+
+#[cfg(feature = "webhooks")]
+pub(crate) use self::dedicated::Dedicated;
+#[cfg(feature = "webhooks")]
+use crate::webhook::GroupWriter;
 
 pub use self::clock::DatabaseClock;
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
 /// Session settings of each connection. They bound the time that a crashed machine holds its locks,
 /// and the wait for a lock or a statement. Operations of one statement use the default isolation.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str); 8] = [
     ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "60s"),
     ("lock_timeout", "10s"),
     ("statement_timeout", "30s"),
+    // the server notices a client that a network has cut, and frees its locks
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "3"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "15s"),
 ];
-
-/// Limit of connections of one process.
-const CONNECTIONS: u32 = 10;
-
-/// Timeout for a free connection.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Handle on the suite's tables. Clones share its connections.
 ///
@@ -45,6 +56,19 @@ pub struct Database {
     runtime: Handle,
     #[cfg(feature = "webhooks")]
     pub(crate) signers: SignersAtRest,
+    #[cfg(feature = "webhooks")]
+    pub(crate) connections: Arc<Connections>,
+    #[cfg(feature = "webhooks")]
+    pub(crate) soft_turns: bool,
+}
+
+/// Connections of the outbox that are kept for one purpose each.
+#[cfg(feature = "webhooks")]
+#[derive(Default)]
+pub(crate) struct Connections {
+    pub(crate) turns: Dedicated,
+    pub(crate) heartbeats: Dedicated,
+    pub(crate) writer: OnceLock<GroupWriter>,
 }
 
 impl Database {
@@ -63,12 +87,20 @@ impl Database {
     ///   tokio runtime is running.
     pub async fn connect(url: &str) -> Result<Self, DatabaseError> {
         let options: PgConnectOptions = url.parse()?;
-        let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(PATIENCE)
+        let pool = Self::pool_options()
             .connect_with(options.options(SETTINGS))
             .await?;
         Self::with_pool(pool).await
+    }
+
+    /// Pool settings of [`connect`](Self::connect), for a host that changes some of them.
+    ///
+    /// - At most 10 connections; a timeout of 10 s for a free one.
+    /// - A connection that was idle for a second is tested before it is used, and a connection is
+    ///   tested after an operation was given up. A test takes at most 0.9 s, so that connections
+    ///   that a network has cut silently are replaced.
+    pub fn pool_options() -> PgPoolOptions {
+        limits::pool_options()
     }
 
     /// Uses a pool of the host unchanged, and makes the tables of this build's features.
@@ -85,6 +117,10 @@ impl Database {
             runtime,
             #[cfg(feature = "webhooks")]
             signers: SignersAtRest::plaintext(),
+            #[cfg(feature = "webhooks")]
+            connections: Arc::default(),
+            #[cfg(feature = "webhooks")]
+            soft_turns: false,
         })
     }
 
@@ -94,6 +130,20 @@ impl Database {
     #[must_use]
     pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
         Self { signers, ..self }
+    }
+
+    /// Does not flush the leases and outcomes of the outbox to the disk before they are reported.
+    ///
+    /// A crash of the database server can then lose the last of them, about 0.6 s with the default
+    /// `wal_writer_delay`, and their events are delivered again. Events, and all other tables, are
+    /// flushed as before.
+    #[cfg(feature = "webhooks")]
+    #[must_use]
+    pub fn with_soft_turns(self) -> Self {
+        Self {
+            soft_turns: true,
+            ..self
+        }
     }
 
     /// Connection pool, for transactions of the host.
@@ -128,8 +178,50 @@ impl Database {
         T: Send + 'static,
         F: Future<Output = Result<T, DatabaseError>> + Send + 'static,
     {
-        match self.runtime.spawn(operation(self.pool.clone())).await {
-            Ok(answer) => answer,
+        self.run_within(limits::OPERATION, operation).await
+    }
+
+    /// Runs an operation on many rows to its end, in the runtime of the pool.
+    pub(crate) async fn run_long<T, F>(&self, operation: impl FnOnce(PgPool) -> F) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, DatabaseError>> + Send + 'static,
+    {
+        self.run_within(limits::LONG_OPERATION, operation).await
+    }
+
+    async fn run_within<T, F>(
+        &self,
+        limit: Duration,
+        operation: impl FnOnce(PgPool) -> F,
+    ) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, DatabaseError>> + Send + 'static,
+    {
+        let operation = operation(self.pool.clone());
+        self.spawn(async move {
+            let mut operation = pin!(operation);
+            // given up before its connection is released
+            let result = timeout(limit, operation.as_mut()).await;
+            result.unwrap_or_else(|_elapsed| Err(limits::give_up(limit)))
+        })
+        .await
+    }
+
+    /// Starts a task in the runtime of the pool.
+    #[cfg(feature = "webhooks")]
+    pub(crate) fn start(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(task);
+    }
+
+    /// Runs a task to its end, in the runtime of the pool, also if the caller is dropped.
+    pub(crate) async fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T, DatabaseError>> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        match self.runtime.spawn(task).await {
+            Ok(result) => result,
             Err(error) => Err(DatabaseError::new(DatabaseErrorKind::Unavailable, error)),
         }
     }

@@ -6,3 +6,5 @@ mod inbox;
 pub mod order;
 pub mod outbox;
 mod seal;
+
+pub(crate) use self::outbox::GroupWriter;

@@ -1,20 +1,15 @@
 //! Inserts an event with its deliveries, also in the caller's transaction.
 
+use std::collections::HashSet;
 use std::time::SystemTime;
 
-use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Row, Transaction};
 use webhook_core::sender::{Delivery, DeliveryState, Enqueue, Enqueued, StoredEvent};
 
 use super::delivery::{self, batch, columns};
 use crate::column::nanoseconds;
 use crate::database::{DatabaseError, DatabaseErrorKind};
 use crate::webhook::endpoints;
-
-/// A single statement is its own transaction.
-pub(super) async fn enqueue(pool: &PgPool, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
-    let mut connection = pool.acquire().await?;
-    enqueue_on(&mut connection, enqueue).await
-}
 
 /// Enqueues an event for every subscribed endpoint, in the caller's transaction.
 ///
@@ -79,29 +74,35 @@ pub async fn enqueue_in(
 }
 
 async fn enqueue_on(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
-    if insert(connection, enqueue).await? {
-        Ok(Enqueued::Enqueued)
-    } else {
+    if insert(connection, &[enqueue]).await?.is_empty() {
         stored_before(connection, enqueue).await
+    } else {
+        Ok(Enqueued::Enqueued)
     }
 }
 
-/// Inserts all rows if the id is free; returns `true` then. Waits for a transaction that is
-/// inserting the same id.
-async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool, DatabaseError> {
-    let event = &enqueue.event;
-    let deliveries: Vec<&Delivery> = enqueue.deliveries.iter().collect();
+/// Inserts the events whose ids are free, with all their rows; returns these ids.
+///
+/// No id may stand twice. Waits for transactions that are inserting the same ids, in the order of
+/// the ids.
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    events: &[&Enqueue],
+) -> Result<HashSet<String>, DatabaseError> {
+    let deliveries: Vec<&Delivery> = events.iter().flat_map(|enqueue| &enqueue.deliveries).collect();
     // each row goes to the table of its state, also one that a host enqueues as finished
     let live = DeliveryState::ALL.into_iter().filter(|state| state.is_live());
     let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
     let insert = sqlx::query(concat!(
         "WITH stored AS (
-             INSERT INTO webhook_event (id, event_type, created_at, body) VALUES ($11, $12, $13, $14)
+             INSERT INTO webhook_event (id, event_type, created_at, body)
+             SELECT * FROM unnest($11::text[], $12::text[], $13::bigint[], $14::bytea[])
+                 AS given (id, event_type, created_at, body) ORDER BY id COLLATE \"C\"
              ON CONFLICT (id) DO NOTHING RETURNING id
          ), batch AS MATERIALIZED (
              SELECT batch.*, state = ANY($15) AS live FROM ",
         batch!(),
-        " WHERE EXISTS (SELECT FROM stored)
+        " WHERE batch.event IN (SELECT id FROM stored)
          ), lane AS (
              INSERT INTO webhook_lane (endpoint) SELECT DISTINCT endpoint COLLATE \"C\" FROM batch ORDER BY 1
              ON CONFLICT DO NOTHING
@@ -118,20 +119,28 @@ async fn insert(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<bool
         columns!(),
         " FROM batch WHERE NOT live
          )
-         SELECT FROM stored"
+         SELECT id FROM stored"
     ));
+    fn column<'a, T>(events: &[&'a Enqueue], of: impl Fn(&'a StoredEvent) -> T) -> Vec<T> {
+        events.iter().map(|enqueue| of(&enqueue.event)).collect()
+    }
     let inserted = delivery::bind(insert, &deliveries)
-        .bind(event.id.as_str())
-        .bind(event.event_type.as_str())
-        .bind(nanoseconds(event.created_at))
-        .bind(&event.body[..])
+        .bind(column(events, |event| event.id.as_str()))
+        .bind(column(events, |event| event.event_type.as_str()))
+        .bind(column(events, |event| nanoseconds(event.created_at)))
+        .bind(column(events, |event| &event.body[..]))
         .bind(live)
-        .fetch_optional(connection)
+        .fetch_all(connection)
         .await?;
-    Ok(inserted.is_some())
+    let ids = inserted.iter().map(|row| row.try_get(0));
+    Ok(ids.collect::<Result<_, sqlx::Error>>()?)
 }
 
-async fn stored_before(connection: &mut PgConnection, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
+/// Compares an event with the stored one of its id.
+pub(super) async fn stored_before(
+    connection: &mut PgConnection,
+    enqueue: &Enqueue,
+) -> Result<Enqueued, DatabaseError> {
     let event = &enqueue.event;
     let is_same = sqlx::query_scalar("SELECT event_type = $2 AND body = $3 FROM webhook_event WHERE id = $1")
         .bind(event.id.as_str())

@@ -17,7 +17,10 @@ pub(super) async fn join(pool: &PgPool) -> Result<InstanceId, DatabaseError> {
     Ok(InstanceId::new(number(id)?))
 }
 
-pub(super) async fn beat(pool: &PgPool, instance: InstanceId) -> Result<Vec<Heartbeat>, DatabaseError> {
+pub(super) async fn beat(
+    connection: &mut PgConnection,
+    instance: InstanceId,
+) -> Result<Vec<Heartbeat>, DatabaseError> {
     // the rest of the statement sees the counter before the update
     let beats: Vec<(i64, i64)> = sqlx::query_as(
         "WITH beat AS (
@@ -28,7 +31,7 @@ pub(super) async fn beat(pool: &PgPool, instance: InstanceId) -> Result<Vec<Hear
          SELECT id, counter FROM webhook_instance WHERE id <> $1",
     )
     .bind(instance.number().cast_signed())
-    .fetch_all(pool)
+    .fetch_all(connection)
     .await?;
     let beats = beats.into_iter().map(|(id, counter)| {
         let instance = InstanceId::new(number(id)?);

@@ -9,15 +9,18 @@
 mod attempt;
 mod delivery;
 mod enqueue;
+mod group;
 mod instance;
 mod lane;
 mod lease;
 mod missing;
+mod notification;
 mod retention;
 mod search;
 mod settle;
 mod turn;
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -30,14 +33,16 @@ use webhook_core::sender::{
 };
 
 pub use self::enqueue::{enqueue_in, send_in};
+pub(crate) use self::group::GroupWriter;
+pub use self::notification::{EventListener, listen};
 use crate::column::time;
 use crate::database::{Database, DatabaseError};
 
 #[async_trait]
 impl Outbox for Database {
     async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
-        let enqueued = self.run(|pool| async move { enqueue::enqueue(&pool, &enqueue).await });
-        Ok(enqueued.await?)
+        let writer = self.connections.writer.get_or_init(|| GroupWriter::start(self));
+        Ok(writer.enqueue(enqueue).await?)
     }
 
     async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
@@ -57,7 +62,16 @@ impl Outbox for Database {
     }
 
     async fn turn(&self, request: TurnRequest) -> Result<Turn, StoreError> {
-        let turn = self.run(|pool| async move { turn::turn(&pool, &request).await });
+        let (pool, connections) = (self.pool().clone(), Arc::clone(&self.connections));
+        let is_soft = self.soft_turns;
+        let turn = self.spawn(async move {
+            let turns = &connections.turns;
+            turns
+                .run(&pool, move |connection| {
+                    Box::pin(async move { turn::turn(connection, &request, is_soft).await })
+                })
+                .await
+        });
         Ok(turn.await?)
     }
 
@@ -67,7 +81,15 @@ impl Outbox for Database {
     }
 
     async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
-        let beats = self.run(move |pool| async move { instance::beat(&pool, instance).await });
+        let (pool, connections) = (self.pool().clone(), Arc::clone(&self.connections));
+        let beats = self.spawn(async move {
+            let heartbeats = &connections.heartbeats;
+            heartbeats
+                .run(&pool, move |connection| {
+                    Box::pin(instance::beat(connection, instance))
+                })
+                .await
+        });
         Ok(beats.await?)
     }
 
@@ -94,7 +116,7 @@ impl Outbox for Database {
 
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
         let (filter, page) = (filter.clone(), page.clone());
-        let list = self.run(|pool| async move { search::list(&pool, &filter, &page).await });
+        let list = self.run_long(|pool| async move { search::list(&pool, &filter, &page).await });
         Ok(list.await?)
     }
 
@@ -106,7 +128,7 @@ impl Outbox for Database {
 
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
         let request = request.clone();
-        let replayed = self.run(|pool| async move { search::replay(&pool, &request).await });
+        let replayed = self.run_long(|pool| async move { search::replay(&pool, &request).await });
         Ok(replayed.await?)
     }
 
@@ -116,7 +138,7 @@ impl Outbox for Database {
         request: &MissingRequest,
     ) -> Result<Missing, StoreError> {
         let (endpoint, request) = (endpoint.clone(), request.clone());
-        let missing = self.run(|pool| async move { missing::replay(&pool, &endpoint, &request).await });
+        let missing = self.run_long(|pool| async move { missing::replay(&pool, &endpoint, &request).await });
         Ok(missing.await?)
     }
 }
@@ -125,7 +147,7 @@ impl Outbox for Database {
 impl Retention for Database {
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
         let request = *request;
-        let purged = self.run(move |pool| async move { retention::purge(&pool, &request).await });
+        let purged = self.run_long(move |pool| async move { retention::purge(&pool, &request).await });
         Ok(purged.await?)
     }
 }

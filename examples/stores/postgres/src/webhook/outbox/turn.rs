@@ -1,13 +1,35 @@
 //! A turn: settling and leasing in one transaction (W15, W17).
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection, PgConnection};
 use webhook_core::sender::{Turn, TurnRequest};
 
 use super::{lease, next_due, settle};
-use crate::database::{DatabaseError, begin};
+use crate::database::DatabaseError;
 
-pub(super) async fn turn(pool: &PgPool, request: &TurnRequest) -> Result<Turn, DatabaseError> {
-    let mut transaction = begin(pool).await?;
+/// Settings of a turn: a process that stalls, or that a network has cut, holds its lanes for a few
+/// seconds only.
+macro_rules! begin {
+    ($setting:literal) => {
+        concat!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; ",
+            "SET LOCAL idle_in_transaction_session_timeout = '8s'; SET LOCAL lock_timeout = '8s'",
+            $setting
+        )
+    };
+}
+
+/// Runs a turn. A soft one is not flushed to the disk before its result is reported.
+pub(super) async fn turn(
+    connection: &mut PgConnection,
+    request: &TurnRequest,
+    is_soft: bool,
+) -> Result<Turn, DatabaseError> {
+    let begin = if is_soft {
+        begin!("; SET LOCAL synchronous_commit = off")
+    } else {
+        begin!("")
+    };
+    let mut transaction = connection.begin_with(begin).await?;
     let turn = turn_on(&mut transaction, request).await?;
     transaction.commit().await?;
     Ok(turn)
