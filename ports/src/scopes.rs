@@ -93,19 +93,19 @@ impl<'de> serde::Deserialize<'de> for Scope {
 pub struct Scopes(BTreeSet<Scope>);
 
 impl Scopes {
-    /// Returns `true` if the set holds `scope`.
+    /// Returns `true` if the set contains `scope`.
     #[must_use]
     pub fn contains(&self, scope: &Scope) -> bool {
         self.0.contains(scope)
     }
 
-    /// Returns `true` if the set holds the scope written `token`.
+    /// Returns `true` if the set contains a scope with the text `token`.
     #[must_use]
     pub fn contains_str(&self, token: &str) -> bool {
         self.0.contains(token)
     }
 
-    /// Returns `true` if `other` holds every scope of this set.
+    /// Returns `true` if `other` contains every scope of this set.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0.is_subset(&other.0)

@@ -128,8 +128,8 @@ impl PageRequest {
         })
     }
 
-    /// Returns the position in the cursor `after`: the text that `key` of [`rows`](Self::rows) or
-    /// [`slice`](Self::slice) returned for its entry.
+    /// Returns the position in the cursor `after`. When the cursor was created, the argument `key`
+    /// of [`rows`](Self::rows) or [`slice`](Self::slice) returned this position for the entry.
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
@@ -201,8 +201,8 @@ impl PageRequest {
     /// - `rows` contains at most [`fetch_limit`](Self::fetch_limit) rows.
     /// - If [`after`](Self::after) is given, `rows` contains only rows behind that position.
     /// - If [`before`](Self::before) is given, `rows` contains only rows in front of that position.
-    /// - The order of `rows` depends on the [`direction`](Self::direction). So do the flags of
-    ///   [`PageInfo`], where an extra row is one beyond the page size:
+    /// - The [`direction`](Self::direction) determines the order of `rows` and the flags of
+    ///   [`PageInfo`]. An extra row is a row beyond the page size.
     ///
     /// | direction | order of `rows` | `hasNextPage` is true with | `hasPreviousPage` is true with |
     /// |---|---|---|---|

@@ -12,7 +12,7 @@ pub enum RedeemOutcome {
     Redeemed,
     /// The code was redeemed before, for this family; nothing changed.
     AlreadyRedeemed {
-        /// Family that was created then.
+        /// Family that the redemption created.
         family: FamilyId,
     },
     /// The code was not redeemed and has expired; nothing changed.
@@ -27,8 +27,8 @@ impl RedeemOutcome {
     /// Decides the outcome of redeeming a code at `now`. `code` is the row that the store read;
     /// `None` if it found no code.
     ///
-    /// On `Redeemed` the store writes the redemption in the same step; on any other outcome it
-    /// writes nothing.
+    /// On `Redeemed` the store writes the redemption in the step in which it read the row. On any
+    /// other outcome it writes nothing.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -94,7 +94,7 @@ impl CodeSnapshot {
 #[must_use]
 #[non_exhaustive]
 pub enum RotateOutcome {
-    /// The presented token is now a tombstone, and its successor and the access token are stored.
+    /// The presented token is marked as rotated, and its successor and the access token are stored.
     Rotated,
     /// The family was revoked; nothing changed.
     FamilyRevoked,
@@ -107,11 +107,11 @@ pub enum RotateOutcome {
 }
 
 impl RotateOutcome {
-    /// Decides the outcome of rotating a refresh token at `now`. `token` is from the rows that the
-    /// store read; `None` if it found no token, or no family of the token.
+    /// Decides the outcome of rotating a refresh token at `now`. `token` is the snapshot of the
+    /// rows that the store read; `None` if the store found no token, or no family of the token.
     ///
-    /// On `Rotated` the store writes the rotation in the same step; on any other outcome it writes
-    /// nothing.
+    /// On `Rotated` the store writes the rotation in the step in which it read the rows. On any
+    /// other outcome it writes nothing.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -186,11 +186,12 @@ pub enum RevokeOutcome {
 }
 
 impl RevokeOutcome {
-    /// Decides the outcome of revoking a family or an access token. `is_revoked` is `Some(true)` if
-    /// it was revoked before; `None` if the store found none.
+    /// Decides the outcome of revoking a family or an access token. `is_revoked` is the state that
+    /// the store read: `Some(true)` if the family or token was revoked before; `None` if the store
+    /// found no such family or token.
     ///
-    /// On `Revoked` the store writes the revocation in the same step; on any other outcome it
-    /// writes nothing. Expiry is ignored.
+    /// On `Revoked` the store writes the revocation in the step in which it read the row. On any
+    /// other outcome it writes nothing. Expiry is ignored.
     pub const fn decide(is_revoked: Option<bool>) -> Self {
         match is_revoked {
             None => Self::NotFound,

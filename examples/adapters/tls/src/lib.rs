@@ -1,8 +1,8 @@
-//! TLS for the server adapters: rustls with AWS-LC, HTTP/1.1 over TLS 1.2 and 1.3, without a
-//! process-wide provider.
+//! TLS for the server adapters: rustls with aws-lc-rs, HTTP/1.1 over TLS 1.2 and 1.3. No
+//! process-wide crypto provider is installed or used.
 //!
-//! A client's certificate reaches the handler as a [`PeerCertificate`] in the extensions of its
-//! requests. The host decides what it authorizes.
+//! The adapter adds the client's certificate to the extensions of each request, as a
+//! [`PeerCertificate`]. The host decides which access a certificate grants.
 //!
 //! ```no_run
 //! use rustls::RootCertStore;
@@ -40,8 +40,9 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Creates a configuration with the certificates of `chain`, the server's own first, and its
-    /// private `key`. With `clients`, the server requests client certificates.
+    /// Creates a configuration from the certificate `chain` of the server and its private `key`.
+    /// The server's own certificate is the first of `chain`. With `clients`, the server requests
+    /// client certificates.
     ///
     /// # Errors
     ///
@@ -83,15 +84,16 @@ impl Tls {
         &self.config
     }
 
-    /// Performs the handshake on an accepted connection; returns the stream and the client's
-    /// certificate, if it sent one.
+    /// Performs the handshake on an accepted connection. Returns the stream, and the certificate if
+    /// the client sent a certificate.
     ///
-    /// The call waits for the client without a timeout: apply one, and run each handshake in a task
-    /// of its own.
+    /// The handshake has no timeout. The caller applies a timeout, and runs each handshake in a
+    /// task of its own.
     ///
     /// # Errors
     ///
-    /// The client left, does not speak TLS, or sent a certificate that is not accepted.
+    /// - The client closed the connection or does not speak TLS.
+    /// - The server refused the client's certificate, or requires a certificate and received none.
     #[cfg(feature = "tokio")]
     pub async fn accept(
         &self,
@@ -106,8 +108,8 @@ impl Tls {
         Ok((stream, certificate))
     }
 
-    /// Certificate of the client, from the `chain` of a completed handshake of
-    /// [`config`](Self::config).
+    /// Returns the client's certificate; `None` if the client sent no certificate. `chain` is the
+    /// client's chain, as rustls returns it after a handshake with [`config`](Self::config).
     #[must_use]
     pub fn certificate(&self, chain: Option<&[CertificateDer<'static>]>) -> Option<PeerCertificate> {
         let (own, others) = chain?.split_first()?;
@@ -119,12 +121,12 @@ impl Tls {
     }
 }
 
-/// A client certificate in DER, whose private key the client has proven to hold.
+/// Client certificate in DER. The client has proven that it holds the private key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum PeerCertificate {
-    /// Issued by an authority of the server: its names can be trusted.
+    /// Issued by an authority of the server. The names in the certificate can be trusted.
     Verified(Bytes),
-    /// Verified by no authority: only its thumbprint identifies the client.
+    /// Not verified. Only the thumbprint of the certificate identifies the client.
     Unverified(Bytes),
 }
 
@@ -139,9 +141,9 @@ impl fmt::Debug for Tls {
 /// Client certificates that a server requests and accepts. The certificate of a connection is in
 /// the extensions of its requests, as a [`PeerCertificate`].
 ///
-/// A client that does not hold the private key fails the handshake. So does an unverified
-/// certificate, unless [`with_unverified`](Self::with_unverified) accepts it. Revocation lists are
-/// not checked.
+/// The handshake fails if the client does not hold the private key. It also fails for an unverified
+/// certificate, unless [`with_unverified`](Self::with_unverified) is set. Revocation lists are not
+/// checked.
 #[derive(Clone, Debug)]
 pub struct ClientCertificates {
     authorities: RootCertStore,

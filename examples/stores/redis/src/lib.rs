@@ -4,7 +4,7 @@
 )]
 #![cfg_attr(
     not(all(feature = "conventions", feature = "webhooks")),
-    doc = "Stores of the suite; the page of a build with all features has the examples."
+    doc = "Redis stores. With all features enabled, this page contains the README and its example."
 )]
 
 mod database;

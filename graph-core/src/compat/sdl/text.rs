@@ -2,12 +2,12 @@
 
 use juniper::ArcStr;
 
-/// A string in quotes. What JSON escapes, GraphQL escapes too.
+/// Returns `string` in quotes. GraphQL and JSON use the same escapes.
 pub(super) fn quoted(string: &str) -> String {
     serde_json::Value::from(string).to_string()
 }
 
-/// The lines of a description, with an empty one before all but the first of a block.
+/// Appends a description, after an empty line unless the description is the `first` of its block.
 pub(super) fn described(description: Option<&ArcStr>, indent: &str, first: bool, text: &mut String) {
     let Some(description) = description else {
         return;
@@ -25,8 +25,8 @@ pub(super) fn described(description: Option<&ArcStr>, indent: &str, first: bool,
     text.push('\n');
 }
 
-/// Returns `true` if a block string preserves `text`: it loses outer blank lines, common
-/// indentation and line endings.
+/// Returns `true` if a block string preserves `text`. A block string loses outer blank lines,
+/// common indentation and line endings.
 fn keeps_its_lines(text: &str) -> bool {
     if text.is_empty() {
         return true;

@@ -196,6 +196,29 @@ impl Stage {
         world.jump(actor, SKEW);
     }
 
+    /// Makes the clock of a dispatcher wrong by an hour or a day, for a while.
+    pub(super) async fn leap(self, index: usize, after: Duration) {
+        let (world, actor) = (&self.world, Actor::Dispatcher(index));
+        world.sleep(after.saturating_sub(world.now())).await;
+        {
+            let mut state = world.state();
+            state.census.clock_leaps += 1;
+            state.monitor.clocks_part();
+        }
+        world.leap(actor);
+        let pause = world.state().choices.time(Duration::from_secs(120));
+        world.sleep(pause).await;
+        world.jump(actor, SKEW);
+    }
+
+    /// Freezes the store connections of a dispatcher for a while.
+    pub(super) async fn freeze(self, index: usize, after: Duration) {
+        let world = &self.world;
+        world.sleep(after.saturating_sub(world.now())).await;
+        let time = world.state().choices.time(LONGEST_STALL);
+        world.freeze(Actor::Dispatcher(index), time);
+    }
+
     /// Disconnects a dispatcher from the stores for a while.
     pub(super) async fn part(self, index: usize, after: Duration) {
         let world = &self.world;
@@ -259,7 +282,7 @@ impl Stage {
             poison: self.poison(),
         };
         let seed = self.world.state().choices.number();
-        Dispatcher::new(
+        let dispatcher = Dispatcher::new(
             self.outbox(actor),
             self.endpoints(actor),
             transport,
@@ -270,7 +293,12 @@ impl Stage {
         .with_policy(self.scenario.policy.clone())
         .with_deadline(DEADLINE)
         .with_concurrency(self.scenario.concurrency)
-        .with_concurrency_per_endpoint(self.scenario.concurrency_per_endpoint)
+        .with_concurrency_per_endpoint(self.scenario.concurrency_per_endpoint);
+        if self.scenario.holds_for_skew {
+            dispatcher.with_skew_hold()
+        } else {
+            dispatcher
+        }
     }
 }
 

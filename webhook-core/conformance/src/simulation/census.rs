@@ -85,6 +85,10 @@ pub struct Census {
     pub partitions: u64,
     /// Number of outages of the endpoint store.
     pub outages: u64,
+    /// Number of store calls, or times of frozen store connections, that never returned.
+    pub hangs: u64,
+    /// Number of times a clock was an hour or a day wrong.
+    pub clock_leaps: u64,
     /// Number of times a clock was wrong by minutes.
     pub clock_steps: u64,
     /// Number of dispatchers that a delivery crashed.
@@ -136,6 +140,8 @@ impl Census {
         self.stalls += other.stalls;
         self.partitions += other.partitions;
         self.outages += other.outages;
+        self.hangs += other.hangs;
+        self.clock_leaps += other.clock_leaps;
         self.clock_steps += other.clock_steps;
         self.poisonings += other.poisonings;
         self.leases += other.leases;
@@ -158,6 +164,6 @@ impl Census {
     /// Number of faults that may delay a delivery and are not the fault of an endpoint.
     pub(super) fn faults(&self) -> u64 {
         let crashes: u64 = self.crashes.values().sum();
-        crashes + self.store_errors + self.stalls + self.partitions + self.outages + self.drains
+        crashes + self.store_errors + self.stalls + self.partitions + self.outages + self.hangs + self.drains
     }
 }

@@ -62,6 +62,7 @@ impl Stage {
             crashes: 0,
             errors: 0,
             stalls: 0,
+            hangs: 0,
         };
         world.tell(|| "all faults end".to_owned());
         for site in &self.sites.0 {

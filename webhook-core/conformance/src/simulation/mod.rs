@@ -21,9 +21,12 @@
 //! - Processes crash at each [`CrashPoint`] and restart. Dispatchers are stopped and restarted.
 //! - Stores fail, after the write or without it. Some dispatchers are disconnected from the stores
 //!   for a minute. The endpoint store alone is unreachable for up to a minute.
+//! - Store calls never return, and the store connections of a dispatcher freeze for up to a minute.
 //! - Responses are lost, and messages arrive after their sender gave up.
-//! - Receivers respond with 4xx, 410, 5xx, 429 and 503 with `Retry-After`, or never.
-//! - Clocks jump within 5 seconds of the true time; some are wrong by up to 4 minutes for a while.
+//! - Receivers respond with 4xx, 410, 5xx, 429 and 503 with `Retry-After`, or never; up to ten hang.
+//!   Some transports ignore their deadline. One receiver's `Date` is ten minutes wrong.
+//! - Clocks jump within 5 seconds of the true time; some are wrong by up to 4 minutes, an hour or a
+//!   day for a while, also while their process crashes.
 //! - Some dispatchers crash again and again, and some deliveries crash their dispatcher.
 //! - The operator rotates secrets, pauses endpoints, replays failed deliveries and purges old
 //!   events. An endpoint is registered later and gets earlier events.
@@ -40,13 +43,12 @@
 //!   seed may not repeat exactly.
 //! - Writes that the store itself loses, and receivers that report false results, are not
 //!   simulated.
-//! - Clocks differ by at most 10 seconds, and leases outlive their exchange by 30 seconds. If a
-//!   clock is wrong by more, leases of healthy dispatchers are taken over, which costs repeated
-//!   attempts and is not a violation.
+//! - In an outbox without owners of leases, leases outlive their exchange by 30 seconds. If a clock
+//!   is wrong by more, leases of healthy dispatchers are taken over, which costs repeated attempts
+//!   and is not a violation.
 //! - A healthy endpoint is served within 12 seconds (2, plus the difference of the clocks), plus 77
 //!   for each fault of the run, including a stall of up to a minute; after a replay the time counts
-//!   from it. If a clock was wrong by minutes there is no bound. At most one endpoint hangs, and
-//!   dispatchers have more places than the unhealthy endpoints may use.
+//!   from it. If a clock was wrong by minutes or more there is no bound.
 
 mod actors;
 mod catch_up;
@@ -223,6 +225,12 @@ impl Stage {
         }
         for (index, after) in self.scenario.steps.iter().copied() {
             begin(Box::pin(self.clone().step(index, after)));
+        }
+        for (index, after) in self.scenario.leaps.iter().copied() {
+            begin(Box::pin(self.clone().leap(index, after)));
+        }
+        for (index, after) in self.scenario.freezes.iter().copied() {
+            begin(Box::pin(self.clone().freeze(index, after)));
         }
         for (index, after) in self.scenario.partitions.iter().copied() {
             begin(Box::pin(self.clone().part(index, after)));

@@ -68,11 +68,14 @@ enum Fate {
     Refused,
     /// The request is lost, and no response returns.
     Hangs,
+    /// The same, and the transport ignores its deadline.
+    HangsForever,
 }
 
 impl Fate {
     fn choose(temper: Temper, choices: &Choices) -> Self {
         match temper {
+            Temper::Hung if choices.happens(100) => Self::HangsForever,
             Temper::Hung => Self::Hangs,
             Temper::Throttling if choices.happens(600) => Self::Turned(429, Some(choices.below(200))),
             Temper::Flaky if choices.happens(600) => Self::misfortune(choices),
@@ -96,8 +99,16 @@ impl Fate {
         }
     }
 
+    /// The transport never returns.
+    fn ignores_deadline(self) -> bool {
+        matches!(self, Self::HangsForever)
+    }
+
     fn reaches_the_receiver(self) -> bool {
-        !matches!(self, Self::Turned(..) | Self::Refused | Self::Hangs)
+        !matches!(
+            self,
+            Self::Turned(..) | Self::Refused | Self::Hangs | Self::HangsForever
+        )
     }
 }
 
@@ -128,10 +139,16 @@ impl Transport for SimulatedTransport {
         if self.poison.as_ref() == Some(&delivery) {
             self.world.poison(self.actor, &delivery).await;
         }
+        let (index, date_error) = (site.index, site.date_error);
         let answer = self.forward(fate, site, &delivery, request);
         self.world.end_perhaps(self.actor, CrashPoint::AfterSend).await;
-        let answer = self.exchange(fate, &answer, timeout).await;
-        if let Ok(answer) = &answer {
+        let mut answer = self.exchange(fate, &answer, timeout).await;
+        if let Ok(answer) = &mut answer {
+            let date = self.world.wall(Actor::Receiver(index)) + date_error;
+            let date = HeaderValue::from_str(&httpdate::fmt_http_date(date));
+            answer
+                .headers_mut()
+                .extend(date.ok().map(|date| (header::DATE, date)));
             let asked = asked(answer, self.world.wall(self.actor));
             self.world.state().monitor.answered(self.actor, &delivery, asked);
         }
@@ -175,7 +192,11 @@ impl SimulatedTransport {
                 world.sleep(way).await;
                 let answer = site.receiver().receive(request).await;
                 let outcome = answer.extensions().get::<ReceiveOutcome>().copied();
-                world.check(|_| {
+                world.check(|state| {
+                    // a sender whose clock is an hour off cannot be verified
+                    if state.census.clock_leaps > 0 {
+                        return Ok(());
+                    }
                     let verified = !matches!(
                         outcome,
                         Some(ReceiveOutcome::Rejected(_) | ReceiveOutcome::Conflict)
@@ -215,11 +236,12 @@ impl SimulatedTransport {
                     Ok(answer(status, asked))
                 }
                 Fate::Refused => Err(TransportError::connect("refused")),
-                Fate::ArrivesLate | Fate::Hangs => std::future::pending().await,
+                Fate::ArrivesLate | Fate::Hangs | Fate::HangsForever => std::future::pending().await,
             }
         };
         match select(pin!(answer), pin!(self.world.sleep(timeout))).await {
             Either::Left((answer, _)) => answer,
+            Either::Right(_) if fate.ignores_deadline() => std::future::pending().await,
             Either::Right(_) => Err(TransportError::timeout()),
         }
     }

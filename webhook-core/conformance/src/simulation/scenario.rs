@@ -36,6 +36,12 @@ pub(super) struct Scenario {
     pub(super) jumps: Vec<(usize, Duration)>,
     /// Times at which a clock becomes wrong by minutes.
     pub(super) steps: Vec<(usize, Duration)>,
+    /// Times at which a clock becomes wrong by an hour or a day.
+    pub(super) leaps: Vec<(usize, Duration)>,
+    /// Times at which the store connections of a dispatcher freeze.
+    pub(super) freezes: Vec<(usize, Duration)>,
+    /// The dispatchers hold deliveries while their clock is proven wrong.
+    pub(super) holds_for_skew: bool,
     /// Times at which a dispatcher is disconnected from the stores.
     pub(super) partitions: Vec<(usize, Duration)>,
     /// Outages of the endpoint store.
@@ -62,7 +68,14 @@ impl Scenario {
         let concurrency_per_endpoint = choices.one_of([1, 4, 4, 4], 4);
         let apart = choices.apart();
         let (catch_ups, outages) = (catch_ups(&apart), outages(&apart));
-        let unwell = 2 + usize::from(!catch_ups.is_empty());
+        let hung = hung(&apart);
+        let unwell = 2 + usize::from(!catch_ups.is_empty()) + hung;
+        let rare = |permille| {
+            (0..dispatchers)
+                .filter(|_| apart.happens(permille))
+                .map(|index| (index, apart.time(BUSY)))
+                .collect::<Vec<_>>()
+        };
         Self {
             dispatchers,
             events,
@@ -70,10 +83,11 @@ impl Scenario {
                 crashes: choices.one_of([0, 15, 40, 80], 0),
                 errors: choices.one_of([0, 0, 15, 40], 0),
                 stalls: choices.one_of([0, 0, 0, 60], 0),
+                hangs: apart.one_of([0, 0, 0, 0, 10], 0),
             },
             policy: policy(choices),
-            // enough for all unhealthy endpoints, and one for the healthy ones
-            concurrency: concurrency_per_endpoint * unwell + 1,
+            // half of the places are open to endpoints that have not answered
+            concurrency: (concurrency_per_endpoint * unwell + 1) * 2,
             concurrency_per_endpoint,
             rotations: often(300, tempers.len(), CHAOS / 2),
             pauses: often(150, tempers.len(), BUSY)
@@ -84,11 +98,18 @@ impl Scenario {
             purge: choices.happens(300).then(|| OLD + choices.time(CHAOS - OLD)),
             jumps: often(500, dispatchers, BUSY),
             steps: often(60, dispatchers, BUSY),
+            leaps: rare(30),
+            freezes: rare(60),
+            holds_for_skew: apart.happens(500),
             partitions: often(150, dispatchers, BUSY),
             outages,
             deaths: often(80, dispatchers, BUSY),
             poison: choices.happens(100).then(|| choices.index(tempers.len())),
-            tempers: tempers.into_iter().chain(latecomer(&catch_ups)).collect(),
+            tempers: tempers
+                .into_iter()
+                .chain(vec![Temper::Hung; hung])
+                .chain(latecomer(&catch_ups))
+                .collect(),
             catch_ups,
         }
     }
@@ -97,6 +118,15 @@ impl Scenario {
 /// Behaviour of the latecomer: not healthy, because its earlier events do not arrive in time.
 fn latecomer(catch_ups: &[Duration]) -> Option<Temper> {
     catch_ups.first().map(|_| Temper::Flaky)
+}
+
+/// Number of further endpoints that hang.
+fn hung(choices: &Choices) -> usize {
+    if choices.happens(100) {
+        choices.index(8) + 1
+    } else {
+        0
+    }
 }
 
 fn outages(choices: &Choices) -> Vec<Duration> {
@@ -117,7 +147,7 @@ fn catch_ups(choices: &Choices) -> Vec<Duration> {
     (0..often).map(|_| choices.time(BUSY)).collect()
 }
 
-/// One healthy endpoint and one or two unhealthy ones; at most one hangs.
+/// One healthy endpoint and one or two unhealthy ones; at most one of them hangs.
 fn tempers(choices: &Choices) -> Vec<Temper> {
     let other = choices.one_of(
         [Temper::Flaky, Temper::Flaky, Temper::Hung, Temper::Throttling],

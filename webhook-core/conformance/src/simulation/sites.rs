@@ -1,6 +1,9 @@
 //! Receivers of a run: addresses, keys and behaviour.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use super::{
     network::MEMORY,
@@ -14,6 +17,9 @@ use webhook_core::{
     sender::{Endpoint, EndpointId},
     signature::Signer,
 };
+
+/// Error of the `Date` of the second receiver: it alone must not hold what others get.
+const WRONG_DATE: Duration = Duration::from_secs(600);
 
 /// Behaviour of a receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,6 +38,8 @@ pub(super) enum Temper {
 pub(super) struct Site {
     pub(super) index: usize,
     pub(super) endpoint: EndpointId,
+    /// Error of its `Date`.
+    pub(super) date_error: Duration,
     host: String,
     store: Arc<dyn Dedupe>,
     world: Arc<World>,
@@ -76,6 +84,7 @@ impl Site {
         Self {
             index,
             endpoint,
+            date_error: if index == 1 { WRONG_DATE } else { Duration::ZERO },
             host: format!("ep-{index}.example.com"),
             store,
             world: world.clone(),

@@ -1,8 +1,11 @@
 //! Temporary faults other than crashes: stalled processes and unreachable stores.
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
-use super::world::{Actor, LONGEST_STALL, World};
+use super::{
+    census::CrashPoint,
+    world::{Actor, LONGEST_STALL, World},
+};
 use webhook_core::ports::StoreError;
 
 impl World {
@@ -22,6 +25,36 @@ impl World {
         if let Some(stall) = stall {
             self.sleep(stall).await;
         }
+    }
+
+    /// Suspends this store call for ever, in some runs. Its caller must give it up.
+    pub(super) async fn hang_perhaps(&self, actor: Actor, point: CrashPoint) {
+        let hangs = {
+            let mut state = self.state();
+            // the operator, which calls the stores directly, has no deadlines
+            let may_hang = matches!(actor, Actor::Dispatcher(_) | Actor::Producer(_));
+            let hangs = may_hang && state.choices.happens(state.weather.hangs);
+            if hangs {
+                state.census.hangs += 1;
+                state.monitor.excuse(actor);
+                state.tell(|| format!("{actor}: a store call hangs at {point:?}"));
+            }
+            hangs
+        };
+        if hangs {
+            pending::<()>().await;
+        }
+    }
+
+    /// Freezes the connections of a dispatcher to the stores: no call returns for a while, and
+    /// those that have begun never do.
+    pub(super) fn freeze(&self, actor: Actor, time: Duration) {
+        let mut state = self.state();
+        let end = state.now() + time;
+        state.frozen.insert(actor, end);
+        state.census.hangs += 1;
+        state.monitor.excuse(actor);
+        state.tell(|| format!("{actor}: its store connections are frozen for {time:?}"));
     }
 
     /// Disconnects a dispatcher from the stores for a while.
@@ -63,6 +96,17 @@ impl World {
     /// Access to a store.
     pub(super) async fn reach(&self, actor: Actor) -> Result<(), StoreError> {
         self.dawdle().await;
+        let is_frozen = {
+            let mut state = self.state();
+            let is_frozen = state.frozen.get(&actor).is_some_and(|end| *end > state.now());
+            if is_frozen {
+                state.monitor.excuse(actor);
+            }
+            is_frozen
+        };
+        if is_frozen {
+            pending::<()>().await;
+        }
         let mut state = self.state();
         if state.cut_off.get(&actor).is_some_and(|end| *end > state.now()) {
             state.monitor.excuse(actor);

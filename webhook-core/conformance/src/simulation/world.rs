@@ -16,11 +16,12 @@ use super::{
     choices::Choices,
     ledger::Ledger,
     monitor::Monitor,
+    scenario::CHAOS,
     violation::{Broken, Checked},
 };
 use webhook_core::{
     ports::{Clock, Sleep, StoreError, Timer},
-    sender::DeliveryId,
+    sender::{BEAT, DeliveryId},
 };
 
 /// Maximum difference of a clock from the true time.
@@ -28,6 +29,15 @@ pub(super) const SKEW: Duration = Duration::from_secs(5);
 
 /// Maximum temporary error of a clock; receivers still accept its signatures.
 pub(super) const STEP: Duration = Duration::from_secs(240);
+
+/// True time, as the lead over the slowest clock.
+const TRUE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+
+/// Time after the end of all faults from which heartbeats are rare.
+const CALM: Duration = Duration::from_secs(CHAOS.as_secs() + 120);
+
+/// Interval of heartbeats in calm times: nothing depends on them any more, and each costs steps.
+const CALM_BEAT: Duration = Duration::from_secs(600);
 
 /// Probability in permille that a repeatedly crashing process crashes at each point.
 const DYING: u64 = 400;
@@ -64,6 +74,8 @@ pub(super) struct Weather {
     pub(super) errors: u64,
     /// Stalls per 1,000 outcomes, long enough to lose the lease.
     pub(super) stalls: u64,
+    /// Store calls per 1,000 that never return.
+    pub(super) hangs: u64,
 }
 
 pub(super) struct State {
@@ -88,10 +100,14 @@ pub(super) struct State {
     clocks: BTreeMap<Actor, Duration>,
     /// Times until which dispatchers are disconnected from the stores.
     pub(super) cut_off: BTreeMap<Actor, Duration>,
+    /// Times until which no store call of a dispatcher returns.
+    pub(super) frozen: BTreeMap<Actor, Duration>,
     /// Time until which the endpoint store is unreachable.
     pub(super) outage: Duration,
     /// Times until which dispatchers crash again and again.
     pub(super) dying: BTreeMap<Actor, Duration>,
+    /// Time of the latest lease.
+    pub(super) leased_at: Duration,
     /// For each dispatcher: `true` if there is work that it has not looked for yet.
     woken: BTreeMap<Actor, (bool, Option<Waker>)>,
 }
@@ -118,8 +134,10 @@ impl World {
             timer_count: 0,
             clocks: BTreeMap::new(),
             cut_off: BTreeMap::new(),
+            frozen: BTreeMap::new(),
             outage: Duration::ZERO,
             dying: BTreeMap::new(),
+            leased_at: Duration::ZERO,
             woken: BTreeMap::new(),
         })))
     }
@@ -141,9 +159,23 @@ impl World {
     /// Moves the clock of `actor`, at most `within` from the true time.
     pub(super) fn jump(&self, actor: Actor, within: Duration) {
         let mut state = self.state();
-        let ahead = STEP - within + state.choices.time(within * 2);
+        let ahead = TRUE - within + state.choices.time(within * 2);
         state.clocks.insert(actor, ahead);
         state.tell(|| format!("{actor}: clock is set to {ahead:?} ahead of the slowest"));
+    }
+
+    /// Sets the clock of `actor` forward or back by an hour or a day.
+    pub(super) fn leap(&self, actor: Actor) {
+        const HOUR: Duration = Duration::from_secs(3_600);
+        let mut state = self.state();
+        let by = state.choices.one_of([HOUR, HOUR, HOUR * 24], HOUR);
+        let ahead = if state.choices.happens(500) {
+            TRUE + by
+        } else {
+            TRUE - by
+        };
+        state.clocks.insert(actor, ahead);
+        state.tell(|| format!("{actor}: clock leaps to {ahead:?} ahead of the slowest"));
     }
 
     /// Writes a line of the trace.
@@ -201,6 +233,7 @@ impl World {
     /// Point at which a process may crash, and a store may fail or be unreachable.
     pub(super) async fn pass(&self, actor: Actor, point: CrashPoint) -> Result<(), StoreError> {
         self.reach(actor).await?;
+        self.hang_perhaps(actor, point).await;
         self.end_perhaps(actor, point).await;
         let mut state = self.state();
         if state.choices.happens(state.weather.errors) {
@@ -289,8 +322,13 @@ impl State {
         self.now
     }
 
+    /// Returns `true` if all faults have ended, and no lease was made for a while.
+    fn is_calm(&self) -> bool {
+        self.now > CALM.max(self.leased_at + CALM_BEAT * 2)
+    }
+
     pub(super) fn wall(&self, actor: Actor) -> SystemTime {
-        let ahead = self.clocks.get(&actor).copied().unwrap_or(STEP);
+        let ahead = self.clocks.get(&actor).copied().unwrap_or(TRUE);
         start() + self.now + ahead
     }
 
@@ -357,6 +395,8 @@ pub(super) struct WorldTimer(pub(super) Arc<World>);
 impl Timer for WorldTimer {
     fn sleep(&self, duration: Duration) -> Sleep {
         let world = self.0.clone();
+        let is_calm = duration == BEAT && world.state().is_calm();
+        let duration = if is_calm { CALM_BEAT } else { duration };
         Box::pin(async move { world.sleep(duration).await })
     }
 }

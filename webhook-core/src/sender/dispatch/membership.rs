@@ -12,7 +12,7 @@ use std::{
 use super::{Dispatcher, Limits};
 use crate::{
     ports::StoreError,
-    sender::{BEAT, DeliveryEvent, Departure, Heartbeat, InstanceId, Liveness},
+    sender::{BEAT, DeliveryEvent, Departure, Heartbeat, InstanceId, Liveness, SILENCE},
 };
 
 /// Instances of one call of `run`, shared by its delivery loop and its heartbeat.
@@ -25,13 +25,15 @@ struct State {
     /// Number of unsettled leases of each instance that is or was ours.
     leases: BTreeMap<InstanceId, usize>,
     liveness: Liveness,
+    /// Monotonic time of the last heartbeat that the store confirmed.
+    beaten_at: Duration,
     errors: Vec<StoreError>,
     /// `true` after leases were freed that the delivery loop has not looked for.
     has_freed: bool,
     waker: Option<Waker>,
 }
 
-/// How the dispatcher owns its next leases.
+/// Owner of the next leases.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Tenure {
     /// It must join first.
@@ -53,8 +55,14 @@ impl Membership {
         let tenure = self.state().tenure;
         match tenure {
             Tenure::ByTime => return Ok(None),
-            Tenure::Instance(instance) => return Ok(Some(instance)),
+            Tenure::Instance(instance) if self.is_alive(dispatcher) => return Ok(Some(instance)),
+            // after a stall others may be about to declare it dead
+            Tenure::Instance(instance) => self.beat(dispatcher, instance).await?,
             Tenure::Outside => {}
+        }
+        let tenure = self.state().tenure;
+        if let Tenure::Instance(instance) = tenure {
+            return Ok(Some(instance));
         }
         let joined = dispatcher.within(Limits::VERB, dispatcher.outbox.join()).await?;
         self.state().tenure = match joined {
@@ -63,12 +71,18 @@ impl Membership {
         };
         if let Some(instance) = joined {
             self.state().leases.insert(instance, 0);
-            self.beat(dispatcher, instance).await;
+            self.beat(dispatcher, instance).await?;
         }
         let now = dispatcher.clock.now();
         let pulled = dispatcher.outbox.pull_forward(now);
         dispatcher.within(Limits::VERB, pulled).await?;
         Ok(joined)
+    }
+
+    /// Returns `true` if the last heartbeat is so recent that no other instance misses it.
+    fn is_alive(&self, dispatcher: &Dispatcher) -> bool {
+        let now = dispatcher.clock.monotonic();
+        now.saturating_sub(self.state().beaten_at) <= SILENCE / 2
     }
 
     /// Takes the owner of the next leases out of use, because a lease of unknown result may have
@@ -141,30 +155,30 @@ impl Membership {
             dispatcher.timer.sleep(BEAT).await;
             let instances: Vec<InstanceId> = self.state().leases.keys().copied().collect();
             for instance in instances {
-                self.beat(dispatcher, instance).await;
+                if let Err(error) = self.beat(dispatcher, instance).await {
+                    self.state().errors.push(error);
+                }
             }
         }
     }
 
     /// Beats once, and frees the leases of instances that were silent for too long.
-    async fn beat(&self, dispatcher: &Dispatcher, instance: InstanceId) {
+    async fn beat(&self, dispatcher: &Dispatcher, instance: InstanceId) -> Result<(), StoreError> {
+        let begun = dispatcher.clock.monotonic();
         let beats = dispatcher.outbox.beat(instance);
-        let beats = match dispatcher.within(Limits::BEAT, beats).await {
-            Ok(beats) => beats,
-            Err(error) => return self.state().errors.push(error),
-        };
+        let beats = dispatcher.within(Limits::BEAT, beats).await?;
+        self.state().beaten_at = begun;
         let dead = self.observe(instance, &beats, dispatcher.clock.monotonic());
         for Heartbeat { instance, counter } in dead {
             let (departure, now) = (Departure::Silent { counter }, dispatcher.clock.now());
             let freed = dispatcher.outbox.leave(instance, departure, now);
-            match dispatcher.within(Limits::VERB, freed).await {
-                Ok(leases) => {
-                    dispatcher.record(&DeliveryEvent::Freed { instance, leases });
-                    self.wake();
-                }
-                Err(error) => self.state().errors.push(error),
-            }
+            // a longer wait would delay the next heartbeat, and with it this instance's own life
+            // if it fails, the next heartbeat tries again
+            let leases = dispatcher.within(Limits::BEAT, freed).await?;
+            dispatcher.record(&DeliveryEvent::Freed { instance, leases });
+            self.wake();
         }
+        Ok(())
     }
 
     /// Observes the heartbeats of all instances; returns the dead ones.

@@ -83,7 +83,7 @@ fn an_outbox_that_loses_a_confirmed_event_is_found() {
 /// W15: an outcome that was confirmed and not stored is found.
 #[test]
 fn an_outbox_that_loses_a_confirmed_outcome_is_found() {
-    check(Flaw::LosesOutcomes, Invariant::OneFenceSettles);
+    check(Flaw::LosesOutcomes, Invariant::NeverTooEarly);
 }
 
 /// W18: an earlier event that a latecomer does not get, for example between two pages, is found.

@@ -55,7 +55,7 @@ impl SimulatedInbox {
             }
             let (now, bound) = (state.now(), healthy_bound(state.census.faults()));
             state.ledger.receive(delivery, now, MEMORY)?;
-            if self.is_healthy && state.census.clock_steps == 0 {
+            if self.is_healthy && state.census.clock_steps + state.census.clock_leaps == 0 {
                 let since = state.monitor.replayed_at(delivery).map(|at| state.passed_at(at));
                 state.ledger.is_prompt(delivery, since, now, bound)?;
             }

@@ -62,6 +62,7 @@ impl Outbox for SimulatedOutbox {
             world.check(|state| {
                 state.ledger.was_asked_for(&delivery.id)?;
                 let taken_over = state.monitor.leased(self.actor, request, delivery)?;
+                state.leased_at = state.now();
                 state.census.leases += 1;
                 state.census.takeovers += u64::from(taken_over);
                 swept |= taken_over;
