@@ -13,7 +13,8 @@ mod cases {
         event::{EventId, EventType},
         secret::SigningSecret,
         sender::{
-            Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated, Rotation,
+            Classification, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted,
+            Rotated, Rotation,
         },
         signature::{Signer, Signers},
     };
@@ -183,6 +184,41 @@ mod cases {
             subscribers(store, "charge.refunded.twice").await,
             ["ep_a", "ep_c"]
         );
+    }
+
+    /// W33: the classification of an endpoint is kept.
+    pub async fn classification_is_kept(store: &Arc<dyn EndpointStore>) {
+        for (name, classification) in [
+            ("ep_1", Classification::Patient),
+            ("ep_2", Classification::Strict),
+        ] {
+            insert(store, endpoint(name).with_classification(classification)).await;
+            let loaded = store.load(&id(name)).await.expect("the store works");
+            assert_eq!(loaded.map(|loaded| loaded.classification), Some(classification));
+        }
+    }
+
+    /// W16, W17: several endpoints are loaded in one call, as each alone; unknown ones are left out.
+    pub async fn several_endpoints_are_loaded_at_once(store: &Arc<dyn EndpointStore>) {
+        for name in ["ep_1", "ep_2", "ep_3"] {
+            insert(store, endpoint(name)).await;
+        }
+        assert!(
+            store
+                .set_state(&id("ep_2"), EndpointState::Paused)
+                .await
+                .expect("the store works")
+        );
+        let ids = [id("ep_3"), id("ep_unknown"), id("ep_2")];
+        let mut loaded = store.load_many(&ids).await.expect("the store works");
+        loaded.sort_by(|one, other| one.id.cmp(&other.id));
+        let mut alone = Vec::new();
+        for name in ["ep_2", "ep_3"] {
+            alone.extend(store.load(&id(name)).await.expect("the store works"));
+        }
+        assert_eq!(format!("{loaded:?}"), format!("{alone:?}"));
+        let none = store.load_many(&[]).await.expect("the store works");
+        assert!(none.is_empty());
     }
 
     /// W16: a change of state is kept and applies to the next event.

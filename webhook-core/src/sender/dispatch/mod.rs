@@ -159,7 +159,7 @@ impl Dispatcher {
     /// Creates a dispatcher with these defaults:
     ///
     /// - [`DeliveryPolicy::default`] and the strict [`AddressPolicy`];
-    /// - at most 512 concurrent exchanges, 16 of them per endpoint;
+    /// - at most 512 concurrent exchanges, 64 of them per endpoint;
     /// - a deadline of 10 seconds for each exchange.
     ///
     /// `timer` is a function such as `timer_fn(tokio::time::sleep)`. It bounds each call of a port:
@@ -191,7 +191,7 @@ impl Dispatcher {
             user_agent: HeaderValue::from_static(USER_AGENT),
             deadline: Duration::from_secs(10),
             concurrency: 512,
-            concurrency_per_endpoint: 16,
+            concurrency_per_endpoint: 64,
             quarantine_after: QUARANTINE_AFTER,
         }
     }
@@ -244,7 +244,7 @@ impl Dispatcher {
     }
 
     /// Sets the maximum number of concurrent exchanges per endpoint, over all dispatchers of the
-    /// outbox. Default: 16; minimum: 1.
+    /// outbox. Default: 64; minimum: 1.
     ///
     /// An endpoint starts with 4 and gets more as its [health](super::EndpointHealth) allows.
     #[must_use]

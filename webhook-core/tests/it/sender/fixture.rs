@@ -132,6 +132,22 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
         )
     }
 
+    /// Another dispatcher, over stores that wrap those of the fixture.
+    pub(super) fn dispatcher_on(
+        &self,
+        outbox: impl Outbox + 'static,
+        endpoints: impl EndpointStore + 'static,
+    ) -> Dispatcher {
+        Dispatcher::new(
+            outbox,
+            endpoints,
+            self.transport.clone(),
+            self.clock.clone(),
+            self.clock.clone(),
+            SeededEntropy::new(1),
+        )
+    }
+
     /// Registers these endpoints, each for all events.
     pub(super) async fn with_endpoints(self, ids: &[&str]) -> Self {
         for id in ids {

@@ -2,14 +2,17 @@
 
 mod addresses;
 mod at_rest;
+mod deadlines;
 mod endpoints;
 mod failing;
 mod fixture;
 mod health;
 mod host;
 mod inspection;
+mod instances;
 mod kit;
 mod leases;
+mod metrics;
 mod neighbours;
 mod outages;
 mod panics;
@@ -17,6 +20,8 @@ mod quarantine;
 mod requests;
 mod retries;
 mod running;
+mod skew;
+mod stuck;
 mod unwritten;
 mod writing;
 

@@ -6,12 +6,12 @@ use http::StatusCode;
 use webhook_core::{
     ports::TransportError,
     sender::{
-        DeliveryFilter, DeliveryPolicy, DeliveryState, Disposition, EndpointState, EndpointStore,
-        FailureReason, Outbox, ReplayRequest, Schedule,
+        Classification, DeliveryFilter, DeliveryPolicy, DeliveryState, Disposition, EndpointState,
+        EndpointStore, FailureReason, Outbox, ReplayRequest, Schedule,
     },
 };
 
-use super::fixture::{ExchangeResult, Fixture, answer, asking, delivery_id, start};
+use super::fixture::{ExchangeResult, Fixture, answer, asking, delivery_id, endpoint, start};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -193,6 +193,26 @@ async fn other_4xx_are_not_retried_but_can_be_replayed() {
         assert_eq!(fixture.outbox.replay(&request).await.unwrap(), 1);
         fixture.run().await;
         assert_eq!(fixture.load(&failed.id).await.state, DeliveryState::Acked);
+    }
+}
+
+/// W33: an endpoint with the classification `patient` is retried after 401, 403 and 404.
+#[tokio::test]
+async fn patient_endpoint_is_retried() {
+    for (status, expected) in [
+        (401, DeliveryState::RetryScheduled),
+        (403, DeliveryState::RetryScheduled),
+        (404, DeliveryState::RetryScheduled),
+        (400, DeliveryState::PermanentFailure),
+        (410, DeliveryState::PermanentFailure),
+    ] {
+        let fixture = Fixture::scripted([answer(StatusCode::from_u16(status).unwrap())]);
+        let patient = endpoint("ep_1").with_classification(Classification::Patient);
+        fixture.endpoints.insert(patient).await.unwrap();
+        fixture.send("evt_1").await;
+        fixture.run().await;
+        let row = fixture.load(&delivery_id("evt_1", "ep_1")).await;
+        assert_eq!(row.state, expected, "{status}");
     }
 }
 

@@ -2,35 +2,49 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use sqlx::{PgConnection, PgPool};
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::{PgPool, Postgres};
 use webhook_core::sender::{Attempt, AttemptResult, DeliveryId};
 
 use crate::column::{length, nanoseconds, number, span, term, text, time};
 use crate::database::DatabaseError;
 
-/// Logs each attempt, unless its delivery and fencing token are logged already.
-pub(super) async fn log(connection: &mut PgConnection, attempts: &[&Attempt]) -> Result<(), DatabaseError> {
-    if attempts.is_empty() {
-        return Ok(());
-    }
-    sqlx::query(
-        "INSERT INTO webhook_attempt (event, endpoint, fence, started_at, duration, status, body, failure, message)
-         SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
-                              $6::integer[], $7::bytea[], $8::text[], $9::bytea[])
-         ON CONFLICT DO NOTHING",
-    )
-    .bind(column(attempts, |attempt| attempt.delivery.event.as_str()))
-    .bind(column(attempts, |attempt| attempt.delivery.endpoint.as_str()))
-    .bind(column(attempts, |attempt| attempt.fence.cast_signed()))
-    .bind(column(attempts, |attempt| nanoseconds(attempt.started_at)))
-    .bind(column(attempts, |attempt| span(attempt.duration)))
-    .bind(column(attempts, |attempt| answer(attempt).map(|(status, _)| i32::from(status.as_u16()))))
-    .bind(column(attempts, |attempt| answer(attempt).map(|(_, body)| &body[..])))
-    .bind(column(attempts, |attempt| failure(attempt).map(|(word, _)| word)))
-    .bind(column(attempts, |attempt| failure(attempt).map(|(_, message)| message.as_bytes())))
-    .execute(connection)
-    .await?;
-    Ok(())
+/// Common table expression that logs each attempt, unless its delivery and fencing token are logged
+/// already; with the parameters of [`bind`] after those of the lanes.
+macro_rules! log_attempts {
+    () => {
+        "attempts AS (
+             INSERT INTO webhook_attempt
+                 (event, endpoint, fence, started_at, duration, status, body, failure, message)
+             SELECT * FROM unnest($21::text[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[],
+                                  $26::integer[], $27::bytea[], $28::text[], $29::bytea[])
+             ON CONFLICT DO NOTHING
+         )"
+    };
+}
+pub(super) use log_attempts;
+
+pub(super) fn bind<'q>(
+    query: Query<'q, Postgres, PgArguments>,
+    attempts: &[&Attempt],
+) -> Query<'q, Postgres, PgArguments> {
+    query
+        .bind(column(attempts, |attempt| attempt.delivery.event.as_str()))
+        .bind(column(attempts, |attempt| attempt.delivery.endpoint.as_str()))
+        .bind(column(attempts, |attempt| attempt.fence.cast_signed()))
+        .bind(column(attempts, |attempt| nanoseconds(attempt.started_at)))
+        .bind(column(attempts, |attempt| span(attempt.duration)))
+        .bind(column(attempts, |attempt| {
+            answer(attempt).map(|(status, _)| i32::from(status.as_u16()))
+        }))
+        .bind(column(attempts, |attempt| {
+            answer(attempt).map(|(_, body)| &body[..])
+        }))
+        .bind(column(attempts, |attempt| failure(attempt).map(|(word, _)| word)))
+        .bind(column(attempts, |attempt| {
+            failure(attempt).map(|(_, message)| message.as_bytes())
+        }))
 }
 
 fn column<'a, T>(attempts: &[&'a Attempt], of: impl Fn(&'a Attempt) -> T) -> Vec<T> {

@@ -104,36 +104,68 @@ pub(super) fn bind<'q>(
         }))
 }
 
+/// Common table expressions that write a `batch` with the column `live`: live rows are updated,
+/// finished ones move to the other table.
+macro_rules! write_batch {
+    () => {
+        concat!(
+            "changed AS (
+             UPDATE webhook_ready AS ready
+             SET state = batch.state, due_at = batch.due_at, attempts = batch.attempts, fence = batch.fence,
+                 started_at = batch.started_at, reason = batch.reason, crashes = batch.crashes,
+                 owner = batch.owner
+             FROM batch WHERE live AND ready.event = batch.event AND ready.endpoint = batch.endpoint
+         ), over AS (
+             DELETE FROM webhook_ready AS ready USING batch
+             WHERE NOT live AND ready.event = batch.event AND ready.endpoint = batch.endpoint
+         ), finished AS (
+             INSERT INTO webhook_finished (",
+            crate::webhook::outbox::delivery::columns!(),
+            ") SELECT ",
+            crate::webhook::outbox::delivery::columns!(),
+            " FROM batch WHERE NOT live
+         )"
+        )
+    };
+}
+
+/// A batch with the column `live` from the parameter after those of [`bind`].
+macro_rules! live_batch {
+    () => {
+        "batch AS MATERIALIZED (
+             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+                                  $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::boolean[])
+                 AS batch (event, endpoint, state, due_at, attempts, fence, started_at, reason, crashes, owner, live)
+         )"
+    };
+}
+
+pub(super) use {live_batch, write_batch};
+
+/// Binds a batch with the column `live`.
+pub(super) fn bind_live<'q>(
+    query: Query<'q, Postgres, PgArguments>,
+    deliveries: &[&Delivery],
+) -> Query<'q, Postgres, PgArguments> {
+    let live: Vec<bool> = deliveries
+        .iter()
+        .map(|delivery| delivery.state.is_live())
+        .collect();
+    bind(query, deliveries).bind(live)
+}
+
 /// Updates live rows; finished ones move to the other table.
 pub(super) async fn update(
     connection: &mut PgConnection,
     deliveries: &[&Delivery],
 ) -> Result<(), DatabaseError> {
-    let (live, finished) = partition(deliveries);
-    let change = concat!(
-        "UPDATE webhook_ready AS ready
-         SET state = batch.state, due_at = batch.due_at, attempts = batch.attempts, fence = batch.fence,
-             started_at = batch.started_at, reason = batch.reason, crashes = batch.crashes,
-             owner = batch.owner
-         FROM ",
-        batch!(),
-        " WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint"
-    );
-    let finish = concat!(
-        "WITH batch AS MATERIALIZED (SELECT * FROM ",
-        batch!(),
-        "), over AS (
-             DELETE FROM webhook_ready AS ready USING batch
-             WHERE ready.event = batch.event AND ready.endpoint = batch.endpoint
-         )
-         INSERT INTO webhook_finished (",
-        columns!(),
-        ") SELECT ",
-        columns!(),
-        " FROM batch"
-    );
-    execute(connection, change, &live).await?;
-    execute(connection, finish, &finished).await
+    if !deliveries.is_empty() {
+        let update = concat!("WITH ", live_batch!(), ", ", write_batch!(), " SELECT");
+        bind_live(sqlx::query(update), deliveries)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Moves finished rows back to the live ones.
@@ -179,14 +211,6 @@ pub(super) async fn remove(connection: &mut PgConnection, rows: &[Columns]) -> R
     .execute(connection)
     .await?;
     Ok(())
-}
-
-/// Splits deliveries into live and finished ones.
-fn partition<'a>(deliveries: &[&'a Delivery]) -> (Vec<&'a Delivery>, Vec<&'a Delivery>) {
-    deliveries
-        .iter()
-        .copied()
-        .partition(|delivery| delivery.state.is_live())
 }
 
 async fn execute(

@@ -3,10 +3,10 @@
 use std::time::SystemTime;
 
 use sqlx::{PgConnection, PgPool};
-use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId};
+use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId, LeaseRequest};
 
 use super::delivery::{self, columns};
-use super::lane;
+use super::lane::{self, suspects};
 use crate::column::{nanoseconds, number};
 use crate::database::{DatabaseError, begin};
 
@@ -43,13 +43,24 @@ pub(super) async fn beat(
     beats.collect()
 }
 
-/// Keeps an instance from leaving until the end of the transaction; `false` if it has left.
-pub(super) async fn hold(connection: &mut PgConnection, instance: InstanceId) -> Result<bool, DatabaseError> {
-    let held = sqlx::query("SELECT FROM webhook_instance WHERE id = $1 FOR KEY SHARE")
-        .bind(instance.number().cast_signed())
+/// Keeps the owner of a lease from leaving until the end of the transaction. Returns `true` if a
+/// suspect is due, and `None` if the owner has left.
+pub(super) async fn hold(
+    connection: &mut PgConnection,
+    request: &LeaseRequest,
+) -> Result<Option<bool>, DatabaseError> {
+    let held = sqlx::query_scalar(concat!(
+        "WITH owner AS (SELECT id FROM webhook_instance WHERE id = $1 FOR KEY SHARE)
+         SELECT EXISTS (SELECT FROM webhook_ready AS ready WHERE due_at <= $2 AND ",
+        suspects!(),
+        ") WHERE $1 IS NULL OR EXISTS (SELECT FROM owner)"
+    ));
+    let has_suspects = held
+        .bind(request.owner.map(|owner| owner.number().cast_signed()))
+        .bind(nanoseconds(request.now))
         .fetch_optional(connection)
         .await?;
-    Ok(held.is_some())
+    Ok(has_suspects)
 }
 
 /// Removes an instance and frees its leases.

@@ -4,9 +4,12 @@
 
 use std::collections::HashMap;
 
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
 use sqlx::{PgConnection, Postgres, Transaction};
-use webhook_core::sender::{EndpointHealth, EndpointId, Lane, LeaseRequest, Standing};
+use webhook_core::sender::{Delivery, EndpointHealth, EndpointId, Lane, LeaseRequest, Standing};
 
+use super::delivery::{self, live_batch, write_batch};
 use crate::column::{limit, nanoseconds, number, term, time};
 use crate::database::DatabaseError;
 
@@ -85,46 +88,43 @@ fn lane(
     })
 }
 
-/// Updates locked lanes.
-pub(super) async fn update(
-    connection: &mut PgConnection,
+/// Common table expression that updates locked lanes, with the parameters of [`bind`] after those
+/// of a batch with the column `live`.
+macro_rules! write_lanes {
+    () => {
+        "lanes AS (
+             UPDATE webhook_lane AS lane
+             SET held_until = new.held_until, concurrency = new.concurrency, successes = new.successes,
+                 failures = new.failures, failing_since = new.failing_since, pauses = new.pauses,
+                 counts_from = new.counts_from, standing = new.standing
+             FROM unnest($12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[],
+                         $18::bigint[], $19::bigint[], $20::text[])
+                 AS new (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
+                         standing)
+             WHERE lane.endpoint = new.endpoint
+         )"
+    };
+}
+pub(super) use write_lanes;
+
+pub(super) fn bind<'q>(
+    query: Query<'q, Postgres, PgArguments>,
     lanes: &[(&EndpointId, &Lane)],
-) -> Result<(), DatabaseError> {
-    fn column<T>(lanes: &[(&EndpointId, &Lane)], of: impl Fn(&EndpointHealth) -> T) -> Vec<T> {
-        lanes.iter().map(|(_, lane)| of(&lane.health)).collect()
-    }
-    if lanes.is_empty() {
-        return Ok(());
+) -> Query<'q, Postgres, PgArguments> {
+    fn column<T>(lanes: &[(&EndpointId, &Lane)], of: impl Fn(&Lane) -> T) -> Vec<T> {
+        lanes.iter().map(|(_, lane)| of(lane)).collect()
     }
     let endpoints: Vec<&str> = lanes.iter().map(|(endpoint, _)| endpoint.as_str()).collect();
-    let standings: Vec<&str> = lanes.iter().map(|(_, lane)| lane.standing.as_str()).collect();
-    let held_until: Vec<Option<i64>> = lanes
-        .iter()
-        .map(|(_, lane)| lane.held_until.map(nanoseconds))
-        .collect();
-    sqlx::query(
-        "UPDATE webhook_lane AS lane
-         SET held_until = new.held_until, concurrency = new.concurrency, successes = new.successes,
-             failures = new.failures, failing_since = new.failing_since, pauses = new.pauses,
-             counts_from = new.counts_from, standing = new.standing
-         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-                     $8::bigint[], $9::text[])
-             AS new (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
-                     standing)
-         WHERE lane.endpoint = new.endpoint",
-    )
-    .bind(endpoints)
-    .bind(held_until)
-    .bind(column(lanes, |health| i64::from(health.limit)))
-    .bind(column(lanes, |health| i64::from(health.successes)))
-    .bind(column(lanes, |health| i64::from(health.failures)))
-    .bind(column(lanes, |health| health.failing_since.map(nanoseconds)))
-    .bind(column(lanes, |health| i64::from(health.pauses)))
-    .bind(column(lanes, |health| health.counts_from.map(nanoseconds)))
-    .bind(standings)
-    .execute(connection)
-    .await?;
-    Ok(())
+    query
+        .bind(endpoints)
+        .bind(column(lanes, |lane| lane.held_until.map(nanoseconds)))
+        .bind(column(lanes, |lane| i64::from(lane.health.limit)))
+        .bind(column(lanes, |lane| i64::from(lane.health.successes)))
+        .bind(column(lanes, |lane| i64::from(lane.health.failures)))
+        .bind(column(lanes, |lane| lane.health.failing_since.map(nanoseconds)))
+        .bind(column(lanes, |lane| i64::from(lane.health.pauses)))
+        .bind(column(lanes, |lane| lane.health.counts_from.map(nanoseconds)))
+        .bind(column(lanes, |lane| lane.standing.as_str()))
 }
 
 /// `busy`: endpoints with live rows under a condition, each with its earliest due time. Each
@@ -223,19 +223,25 @@ pub(super) async fn lock_free(
     Ok(free.fetch_all(connection).await?)
 }
 
-/// Records a turn of these endpoints, in this order.
+/// Writes leased deliveries, and records a turn of their endpoints in the order of `turns`.
 pub(super) async fn take_turns(
     connection: &mut PgConnection,
-    endpoints: &[&str],
+    leased: &[&Delivery],
+    turns: &[&str],
 ) -> Result<(), DatabaseError> {
-    sqlx::query(
-        "WITH turn AS MATERIALIZED (
-             SELECT endpoint, nextval('webhook_turn') AS number FROM unnest($1::text[]) AS endpoint
+    let take = concat!(
+        "WITH ",
+        live_batch!(),
+        ", ",
+        write_batch!(),
+        ", turn AS MATERIALIZED (
+             SELECT endpoint, nextval('webhook_turn') AS number FROM unnest($12::text[]) AS endpoint
          )
-         UPDATE webhook_lane AS lane SET last_turn = turn.number FROM turn WHERE lane.endpoint = turn.endpoint",
-    )
-    .bind(endpoints)
-    .execute(connection)
-    .await?;
+         UPDATE webhook_lane AS lane SET last_turn = turn.number FROM turn WHERE lane.endpoint = turn.endpoint"
+    );
+    delivery::bind_live(sqlx::query(take), leased)
+        .bind(turns)
+        .execute(connection)
+        .await?;
     Ok(())
 }

@@ -21,13 +21,15 @@ pub(super) async fn lease(
     request: &LeaseRequest,
 ) -> Result<Leases, DatabaseError> {
     let mut leases = Leases::default();
-    if let Some(owner) = request.owner
-        && !instance::hold(connection, owner).await?
-    {
+    let Some(has_suspects) = instance::hold(connection, request).await? else {
         return Ok(leases);
-    }
+    };
     let mut bulkheads = request.bulkheads;
-    let suspects = request.limit.min(request.suspects);
+    let suspects = if has_suspects {
+        request.limit.min(request.suspects)
+    } else {
+        0
+    };
     for (kind, limit) in [(Kind::Suspects, suspects), (Kind::Others, request.limit)] {
         let request = LeaseRequest {
             limit: limit.saturating_sub(leases.leased.len()),
@@ -75,8 +77,7 @@ async fn lease_those(
     }
     let changed: Vec<&Delivery> = leases.leased.iter().map(|leased| &leased.delivery).collect();
     if !changed.is_empty() {
-        delivery::update(connection, &changed).await?;
-        lane::take_turns(connection, &last_turns(&changed)).await?;
+        lane::take_turns(connection, &changed, &last_turns(&changed)).await?;
     }
     Ok(leases)
 }

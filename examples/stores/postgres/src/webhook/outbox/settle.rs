@@ -6,7 +6,9 @@ use std::hash::Hash;
 use sqlx::PgConnection;
 use webhook_core::sender::{Attempt, Delivery, DeliveryId, EndpointId, Lane, Receipt, Settled, Settlement};
 
-use super::{attempt, delivery, lane};
+use super::attempt::{self, log_attempts};
+use super::delivery::{self, live_batch, write_batch};
+use super::lane::{self, write_lanes};
 use crate::database::DatabaseError;
 
 pub(super) async fn settle(
@@ -21,13 +23,12 @@ pub(super) async fn settle(
         .iter()
         .map(|settlement| rows.settle(settlement))
         .collect();
-    rows.write(connection).await?;
     let known = settlements
         .iter()
         .zip(&receipts)
         .filter(|(_, receipt)| receipt.settled != Settled::Unknown);
     let attempts: Vec<&Attempt> = known.filter_map(|(given, _)| given.attempt.as_ref()).collect();
-    attempt::log(connection, &attempts).await?;
+    rows.write(connection, &attempts).await?;
     Ok(receipts)
 }
 
@@ -69,11 +70,28 @@ impl Rows {
         receipt
     }
 
-    async fn write(&self, connection: &mut PgConnection) -> Result<(), DatabaseError> {
+    /// Writes what has changed, and the log, in one statement.
+    async fn write(&self, connection: &mut PgConnection, attempts: &[&Attempt]) -> Result<(), DatabaseError> {
         let deliveries: Vec<_> = changed(&self.deliveries).map(|(_, delivery)| delivery).collect();
-        delivery::update(connection, &deliveries).await?;
         let lanes: Vec<_> = changed(&self.lanes).collect();
-        lane::update(connection, &lanes).await
+        if deliveries.is_empty() && lanes.is_empty() && attempts.is_empty() {
+            return Ok(());
+        }
+        let write = concat!(
+            "WITH ",
+            live_batch!(),
+            ", ",
+            write_batch!(),
+            ", ",
+            write_lanes!(),
+            ", ",
+            log_attempts!(),
+            " SELECT"
+        );
+        let write = delivery::bind_live(sqlx::query(write), &deliveries);
+        let write = attempt::bind(lane::bind(write, &lanes), attempts);
+        write.execute(connection).await?;
+        Ok(())
     }
 }
 
