@@ -198,7 +198,8 @@ mod cases {
         }
     }
 
-    /// W16, W17: several endpoints are loaded in one call, as each alone; unknown ones are left out.
+    /// W16, W17: several endpoints are loaded in one call, as each alone; unknown ones are left
+    /// out.
     pub async fn several_endpoints_are_loaded_at_once(store: &Arc<dyn EndpointStore>) {
         for name in ["ep_1", "ep_2", "ep_3"] {
             insert(store, endpoint(name)).await;

@@ -1,5 +1,5 @@
-//! Ports that the host implements: clock, timer, randomness, HTTP transport, store errors, and encryption
-//! at rest.
+//! Ports that the host implements: clock, timer, randomness, HTTP transport, store errors, and
+//! encryption at rest.
 //!
 //! All except [`Sealer`] come from [`host_ports`], which all crates of the suite share. The store
 //! traits are in the modules that call them, such as [`receiver::Dedupe`](crate::receiver::Dedupe);

@@ -101,8 +101,8 @@ pub enum DeliveryEvent<'a> {
         /// Number of its leases.
         leases: u64,
     },
-    /// Receivers prove that the local clock is wrong (`clock.skewed`). Recorded with each 400 or 401
-    /// response that the skew explains.
+    /// Receivers prove that the local clock is wrong (`clock.skewed`). Recorded with each 400 or
+    /// 401 response that the skew explains.
     ClockSkewed {
         /// Error of the local clock.
         skew: ClockSkew,

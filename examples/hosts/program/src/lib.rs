@@ -1,5 +1,5 @@
-//! Shared parts of the example programs: error reports with their causes, the exit code, and the signals
-//! to stop.
+//! Shared parts of the example programs: error reports with their causes, the exit code, and the
+//! signals to stop.
 //!
 //! `Display` of the suite's errors omits the cause, which is the [`source`](Error::source). So a
 //! log line needs the whole chain of sources.

@@ -23,8 +23,8 @@
 //!   for a minute. The endpoint store alone is unreachable for up to a minute.
 //! - Store calls never return, and the store connections of a dispatcher freeze for up to a minute.
 //! - Responses are lost, and messages arrive after their sender gave up.
-//! - Receivers respond with 4xx, 410, 5xx, 429 and 503 with `Retry-After`, or never; up to ten hang.
-//!   Some transports ignore their deadline. One receiver's `Date` is ten minutes wrong.
+//! - Receivers respond with 4xx, 410, 5xx, 429 and 503 with `Retry-After`, or never; up to ten
+//!   hang. Some transports ignore their deadline. One receiver's `Date` is ten minutes wrong.
 //! - Clocks jump within 5 seconds of the true time; some are wrong by up to 4 minutes, an hour or a
 //!   day for a while, also while their process crashes.
 //! - Some dispatchers crash again and again, and some deliveries crash their dispatcher.

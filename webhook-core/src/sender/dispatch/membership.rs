@@ -86,8 +86,8 @@ impl Membership {
     }
 
     /// Takes the owner of the next leases out of use, because a lease of unknown result may have
-    /// given it leases that this process does not know. It leaves when its known leases are settled,
-    /// which frees the unknown ones.
+    /// given it leases that this process does not know. It leaves when its known leases are
+    /// settled, which frees the unknown ones.
     pub(super) fn retire(&self) {
         let mut state = self.state();
         if matches!(state.tenure, Tenure::Instance(_)) {

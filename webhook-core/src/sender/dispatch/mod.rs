@@ -285,8 +285,8 @@ impl Dispatcher {
         }
     }
 
-    /// Holds a delivery whose receiver responds with 400 or 401 while the [`SkewEstimator`] confirms
-    /// an error of the local clock. Default: off.
+    /// Holds a delivery whose receiver responds with 400 or 401 while the [`SkewEstimator`]
+    /// confirms an error of the local clock. Default: off.
     ///
     /// - *Off*: the response is a permanent failure. The delivery stays replayable, and
     ///   [`Handled::skew`] and [`DeliveryEvent::ClockSkewed`] tell the operator.

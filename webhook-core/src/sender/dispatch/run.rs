@@ -81,14 +81,16 @@ impl Dispatcher {
     /// - *Error of the outbox, or no response within 20 seconds*: nothing is leased for 0.25 to 4
     ///   seconds; running exchanges continue. A failed batch is written one outcome at a time.
     ///   Outcomes that fail again are retried after each pause, 20 times, and then sent again. Each
-    ///   occupies one place of [`with_concurrency`](Self::with_concurrency). If only the response of
-    ///   the store was lost, the retry reports [`Settled::Stale`](crate::sender::Settled::Stale).
-    /// - *Unknown result of a lease*: the dispatcher joins the outbox as a new instance. The old one
-    ///   leaves as soon as its exchanges are settled, which frees leases that the store wrote and
-    ///   the dispatcher does not know.
-    /// - *Error of the endpoint store, or no response within 10 seconds*: the delivery and all others for its endpoint are
-    ///   [held](crate::sender::Disposition::Held) for 10 seconds without a counted attempt. An
-    ///   endpoint that could not be disabled is disabled at its next failure.
+    ///   occupies one place of [`with_concurrency`](Self::with_concurrency). If only the response
+    ///   of the store was lost, the retry reports
+    ///   [`Settled::Stale`](crate::sender::Settled::Stale).
+    /// - *Unknown result of a lease*: the dispatcher joins the outbox as a new instance. The old
+    ///   one leaves as soon as its exchanges are settled, which frees leases that the store wrote
+    ///   and the dispatcher does not know.
+    /// - *Error of the endpoint store, or no response within 10 seconds*: the delivery and all
+    ///   others for its endpoint are [held](crate::sender::Disposition::Held) for 10 seconds
+    ///   without a counted attempt. An endpoint that could not be disabled is disabled at its next
+    ///   failure.
     /// - *Panic of the transport*: a failed attempt. A transport that does not end an exchange is
     ///   abandoned 2 seconds after the deadline: a timeout.
     /// - *Panic of the endpoint store*: a `StoreError`.

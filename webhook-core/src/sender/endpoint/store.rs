@@ -26,8 +26,8 @@ pub enum Inserted {
 /// - **Isolation of unreadable rows.** [`subscribers`](Self::subscribers) needs neither signers nor
 ///   URL: it decrypts nothing, and returns an endpoint whose other columns are unreadable like any
 ///   other. The deliveries of that endpoint wait until [`load`](Self::load) can read it.
-/// - **Time limit.** The dispatcher drops the future of a call after 10 seconds, and treats it as an
-///   error of the store.
+/// - **Time limit.** The dispatcher drops the future of a call after 10 seconds, and treats it as
+///   an error of the store.
 /// - **Secrets.** An attacker who can read the signers can forge messages. Write and read them with
 ///   [`SignersAtRest`](super::SignersAtRest), which encrypts them if the host has a key.
 ///

@@ -29,7 +29,8 @@ impl Lane {
     /// [`Delivery::settle`](crate::sender::Delivery::settle) has returned `settled`.
     ///
     /// - A hold is extended and never shortened, also by a stale settlement.
-    /// - A stale settlement changes neither health nor standing, so a repeated call changes nothing.
+    /// - A stale settlement changes neither health nor standing, so a repeated call changes
+    ///   nothing.
     /// - A settlement that reports a disabled endpoint resets both, whichever lease it has. An
     ///   endpoint that is enabled again starts without its old failures.
     pub fn settle(&mut self, settlement: &Settlement, settled: Settled) -> Option<HealthEvent> {

@@ -81,7 +81,8 @@ pub trait Outbox: Send + Sync {
     ///   `now`.
     /// - An endpoint gets at most [`LeaseRequest::limit_of`] leases, minus its valid leases
     ///   (`Leased` and `due_at > now`).
-    /// - All endpoints together get at most the leases of their [bulkheads](LeaseRequest::bulkheads).
+    /// - All endpoints together get at most the leases of their
+    ///   [bulkheads](LeaseRequest::bulkheads).
     /// - An owner that is not an instance, because it has left or was removed, gets no lease.
     /// - Endpoints take turns, one delivery per turn, until `limit` is reached. Endpoints that
     ///   never had a turn come first, then the endpoint with the oldest turn. Within an endpoint
@@ -169,8 +170,8 @@ pub trait Outbox: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Removes an instance and [frees](Delivery::free) its leases, which are due at once; returns their
-    /// number.
+    /// Removes an instance and [frees](Delivery::free) its leases, which are due at once; returns
+    /// their number.
     ///
     /// - If the departure is [`Departure::Silent`] with a counter that has changed, nothing is
     ///   removed.

@@ -25,7 +25,8 @@
 //!     retry_after: Some(Duration::from_secs(120)),
 //! };
 //! let (strict, jitter) = (Classification::Strict, u64::MAX / 2);
-//! let decision = DeliveryPolicy::default().after_attempt(&delivery, &outcome, strict, now, jitter);
+//! let policy = DeliveryPolicy::default();
+//! let decision = policy.after_attempt(&delivery, &outcome, strict, now, jitter);
 //! assert_eq!(decision.disposition, Disposition::Retry { due_at: now + Duration::from_secs(120) });
 //! assert!(decision.spent);
 //! # Ok::<_, Box<dyn std::error::Error>>(())

@@ -36,7 +36,8 @@ pub struct EventListener(PgListener);
 /// # Examples
 ///
 /// ```no_run
-/// # async fn example(database: host_store_postgres::Database) -> Result<(), Box<dyn std::error::Error>> {
+/// # use std::error::Error;
+/// # async fn example(database: host_store_postgres::Database) -> Result<(), Box<dyn Error>> {
 /// use host_store_postgres::outbox;
 ///
 /// let mut events = outbox::listen(&database).await?;
