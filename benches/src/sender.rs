@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    net::Ipv4Addr,
     ops::ControlFlow,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -38,7 +39,10 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
     /// The store fails.
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
-        let transport = HyperTransport::new(loopback());
+        // the name of the sink over TLS
+        let transport = HyperTransport::new(loopback())
+            .with_roots(host_transport_conformance::tls::roots())
+            .with_resolver(|_: &str| Ok(vec![Ipv4Addr::LOCALHOST.into()]));
         let dispatcher = Dispatcher::new(
             store.clone(),
             store.clone(),
