@@ -51,7 +51,7 @@ async fn latencies(sink: &Sink, healthy: usize, hung: usize, known: bool) -> Vec
         }))
         .await;
         // 256 places for endpoints that have not answered, ten seconds each
-        let first = Duration::from_secs(12) * u32::try_from(hung.div_ceil(256)).unwrap_or(u32::MAX);
+        let first = Duration::from_secs(12) * u32::try_from(hung.div_ceil(256).max(1)).unwrap_or(u32::MAX);
         let deliver = sender.deliver(usize::MAX, drop);
         let _stopped = tokio::time::timeout(first, deliver).await;
     }

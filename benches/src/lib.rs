@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 
 pub use in_flight::keep_in_flight;
 pub use postgres::Schema;
-pub use sender::{Sender, loopback};
+pub use sender::Sender;
 pub use served::{ProcessorTime, Served, on_first_core};
 pub use sink::Sink;
 

@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    collections::BTreeSet,
     net::Ipv4Addr,
     ops::ControlFlow,
     sync::Arc,
@@ -10,6 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use host_transport_hyper::HyperTransport;
+use http::Uri;
 use tokio::{sync::Notify, time::sleep};
 use webhook_core::{
     address::AddressPolicy,
@@ -39,8 +41,10 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
     /// The store fails.
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
+        let urls: Vec<String> = urls.into_iter().collect();
+        let policy = policy(&urls);
         // the name of the sink over TLS
-        let transport = HyperTransport::new(loopback())
+        let transport = HyperTransport::new(policy.clone())
             .with_roots(host_transport_conformance::tls::roots())
             .with_resolver(|_: &str| Ok(vec![Ipv4Addr::LOCALHOST.into()]));
         let dispatcher = Dispatcher::new(
@@ -51,14 +55,14 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
             timer_fn(sleep),
             OsEntropy,
         )
-        .with_address_policy(loopback());
+        .with_address_policy(policy.clone());
         let secret = SigningSecret::from_bytes(&[7; 32]).expect("a secret");
         let mut endpoints = Vec::new();
         for (number, url) in urls.into_iter().enumerate() {
             let id = format!("ep_{number}").parse().expect("an id");
             let url = url.parse().expect("a URL");
             let signer = Signer::standard_webhooks(&secret);
-            let endpoint = Endpoint::register(id, &url, signer, &loopback()).expect("a loopback address");
+            let endpoint = Endpoint::register(id, &url, signer, &policy).expect("a loopback address");
             store.insert(endpoint.clone()).await.expect("stored");
             endpoints.push(endpoint);
         }
@@ -126,8 +130,12 @@ async fn until(due_at: Option<SystemTime>) {
     sleep(left.unwrap_or(Duration::MAX)).await;
 }
 
-/// Address policy of the benches: loopback addresses.
-#[must_use]
-pub fn loopback() -> AddressPolicy {
-    AddressPolicy::new().danger_allow_loopback()
+/// Loopback addresses, and the ports of these URLs.
+fn policy(urls: &[String]) -> AddressPolicy {
+    let ports = urls
+        .iter()
+        .filter_map(|url| url.parse::<Uri>().ok()?.port_u16())
+        .collect::<BTreeSet<_>>();
+    let loopback = AddressPolicy::new().danger_allow_loopback();
+    ports.into_iter().fold(loopback, AddressPolicy::with_port)
 }

@@ -33,7 +33,7 @@ use crate::{Resolve, SystemResolver};
 ///   again.
 /// - A connection is reused only if scheme, host, port and the set of addresses are the same as
 ///   when it was made. If the set has changed, idle connections are closed.
-/// - An unused connection is closed after 30 s. At most 16 HTTP/1.1 connections per origin and 512
+/// - An unused connection is closed after 30 s. At most 64 HTTP/1.1 connections per origin and 512
 ///   in all are kept; an origin has one HTTP/2 connection.
 /// - A connection is closed if its exchange failed, timed out or was truncated, and if the server
 ///   sent bytes without a request. Over HTTP/2 only the stream of a truncated body is reset; after

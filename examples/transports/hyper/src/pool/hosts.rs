@@ -13,7 +13,7 @@ use crate::connection::{Connection, Http1, Http2};
 /// Upper bound of the known origins. Connections of further ones are not kept.
 const MAX_ORIGINS: usize = 4_096;
 /// Upper bound of the idle HTTP/1.1 connections of an origin.
-const MAX_IDLE_OF_ORIGIN: usize = 16;
+const MAX_IDLE_OF_ORIGIN: usize = 64;
 /// Upper bound of the idle HTTP/1.1 connections of a pool.
 const MAX_IDLE: usize = 512;
 

@@ -62,7 +62,7 @@ impl Route {
 /// # Contract
 ///
 /// - A connection is idle for at most 30 s.
-/// - At most 16 HTTP/1.1 connections of an origin are idle: a further one is closed after its
+/// - At most 64 HTTP/1.1 connections of an origin are idle: a further one is closed after its
 ///   exchange. At most 512 are idle in all: a further one replaces the oldest.
 /// - An origin has one HTTP/2 connection.
 /// - If an origin resolves to other addresses than before, its connections are not used again.
