@@ -260,6 +260,7 @@ async fn work(url: &str) {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+#[expect(clippy::too_many_lines, reason = "a line for each row")]
 fn main() {
     use {Store::*, Who::*};
     let runtime = runtime().expect("a runtime");

@@ -168,6 +168,7 @@ impl Dispatcher {
     ///
     /// An `Arc` of a port implements the port too.
     #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "one for each port")]
     pub fn new(
         outbox: impl Outbox + 'static,
         endpoints: impl EndpointStore + 'static,

@@ -207,6 +207,7 @@ impl DeliveryPolicy {
     /// `jitter` is a uniformly random number. It spreads the delay of the schedule and never
     /// shortens `Retry-After`.
     #[must_use]
+    #[expect(clippy::too_many_arguments, reason = "one for each input of the decision")]
     pub fn after_attempt(
         &self,
         delivery: &Delivery,

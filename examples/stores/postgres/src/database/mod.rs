@@ -99,6 +99,7 @@ impl Database {
     /// - A connection that was idle for a second is tested before it is used, and a connection is
     ///   tested after an operation was given up. A test takes at most 0.9 s, so that connections
     ///   that a network has cut silently are replaced.
+    #[must_use]
     pub fn pool_options() -> PgPoolOptions {
         limits::pool_options()
     }
