@@ -10,7 +10,8 @@
 //! - fewer hosts are known, all of them agree, and the local clock has been stepped by more than 60
 //!   seconds against the monotonic clock in the same direction.
 //!
-//! A single receiver with a wrong clock is outvoted.
+//! A single receiver with a wrong clock is outvoted. Until three hosts are known, an error that all
+//! known hosts show is [undecided](SkewEstimator::is_undecided) for ten minutes.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -39,6 +40,9 @@ const QUORUM: usize = 3;
 
 /// Time after which the observation of a host is forgotten.
 const MEMORY: Duration = Duration::from_secs(600);
+
+/// Time for which an error of a host may be undecided.
+const LEARNING: Duration = Duration::from_secs(600);
 
 /// Maximum number of hosts; further ones are ignored until others are forgotten.
 const MOST_HOSTS: usize = 1_024;
@@ -75,6 +79,15 @@ pub struct SkewEstimator {
 struct Observation {
     skew: i64,
     at: Duration,
+    /// Time of the first observation of an error in the same direction.
+    since: Duration,
+}
+
+impl Observation {
+    /// Direction of the error: -1, 0 or 1.
+    fn side(&self) -> i64 {
+        side(self.skew)
+    }
 }
 
 /// Both clocks at the first observation.
@@ -98,7 +111,10 @@ impl SkewEstimator {
             return;
         }
         let (skew, at) = (seconds_between(now, date), monotonic);
-        self.hosts.insert(host.to_owned(), Observation { skew, at });
+        let before = self.hosts.get(host).filter(|seen| seen.side() == side(skew));
+        let since = before.map_or(monotonic, |seen| seen.since);
+        self.hosts
+            .insert(host.to_owned(), Observation { skew, at, since });
     }
 
     /// Returns the error of the local clock, if it is confirmed.
@@ -124,9 +140,29 @@ impl SkewEstimator {
     pub fn explains(&self, date: Option<SystemTime>, now: SystemTime) -> Option<ClockSkew> {
         self.skew().filter(|skew| {
             let own = date.map(|date| seconds_between(now, date));
-            own.is_none_or(|own| own.abs() > TOLERANCE && own.signum() == skew.0.signum())
+            own.is_none_or(|own| side(own) == skew.0.signum())
         })
     }
+
+    /// Returns `true` while the error that `host` shows is neither confirmed nor contradicted: fewer
+    /// than three hosts are known, all of them show an error in the same direction, and `host` has
+    /// shown it for at most ten minutes.
+    #[must_use]
+    pub fn is_undecided(&self, host: &str, monotonic: Duration) -> bool {
+        let Some(own) = self.hosts.get(host) else {
+            return false;
+        };
+        own.side() != 0
+            && monotonic.saturating_sub(own.since) <= LEARNING
+            && self.hosts.len() < QUORUM
+            && self.hosts.values().all(|seen| seen.side() == own.side())
+            && self.skew().is_none()
+    }
+}
+
+/// Direction of an error: 0 within the tolerance.
+fn side(skew: i64) -> i64 {
+    if skew.abs() > TOLERANCE { skew.signum() } else { 0 }
 }
 
 /// `time` minus `other` in whole seconds.
@@ -204,6 +240,49 @@ mod tests {
         assert!(estimator.explains(Some(at(-600)), at(0)).is_some());
         assert!(estimator.explains(Some(at(0)), at(0)).is_none());
         assert!(estimator.explains(Some(at(600)), at(0)).is_none());
+    }
+
+    /// W30: before three hosts are known, an error that all of them show is undecided.
+    #[test]
+    fn error_of_all_known_hosts_is_undecided() {
+        for (skews, expected) in [
+            (&[600][..], true),
+            (&[600, 601], true),
+            (&[60], false),
+            (&[600, 0], false),
+            (&[600, -600], false),
+            // confirmed, and outvoted
+            (&[600, 600, 600], false),
+            (&[600, 600, 0], false),
+        ] {
+            let estimator = estimate(skews);
+            assert_eq!(
+                estimator.is_undecided("0.example", Duration::ZERO),
+                expected,
+                "{skews:?}"
+            );
+        }
+        assert!(!SkewEstimator::default().is_undecided("0.example", Duration::ZERO));
+    }
+
+    /// W30: the error of a single host is undecided for ten minutes, from its first observation in
+    /// the same direction.
+    #[test]
+    fn error_is_undecided_for_ten_minutes() {
+        let mut estimator = SkewEstimator::default();
+        let mut undecided_at = |skew: i64, seconds: u64| {
+            let (passed, now) = (Duration::from_secs(seconds), at(seconds.cast_signed()));
+            let date = at(seconds.cast_signed() - skew);
+            estimator.observe("a.example", date, now, passed);
+            estimator.is_undecided("a.example", passed)
+        };
+        assert!(undecided_at(600, 0));
+        assert!(undecided_at(600, 300));
+        assert!(undecided_at(700, 600));
+        assert!(!undecided_at(600, 601));
+        assert!(undecided_at(-600, 660));
+        assert!(!undecided_at(0, 720));
+        assert!(undecided_at(600, 780));
     }
 
     /// W30: the estimate is bounded, and forgets hosts after ten minutes.

@@ -48,6 +48,23 @@ pub(super) struct Finished {
     pub(super) skew: Option<ClockSkew>,
 }
 
+/// Error of the local clock that may explain a refusal.
+#[derive(Clone, Copy)]
+enum Suspicion {
+    Confirmed(ClockSkew),
+    /// Too few hosts are known.
+    Undecided,
+}
+
+impl Suspicion {
+    fn confirmed(self) -> Option<ClockSkew> {
+        match self {
+            Self::Confirmed(skew) => Some(skew),
+            Self::Undecided => None,
+        }
+    }
+}
+
 impl Finished {
     fn unsent(leased: &Delivery, decision: DeliveryDecision, standing: Standing) -> Self {
         Self {
@@ -130,8 +147,8 @@ impl Dispatcher {
         let mut decision =
             self.policy
                 .after_attempt(delivery, &outcome, endpoint.classification, now, self.jitter());
-        let skew = self.explain(endpoint, &exchange, now);
-        if skew.is_some() && self.skew_hold {
+        let suspicion = self.suspect_clock(endpoint, &exchange, now);
+        if suspicion.is_some() && self.skew_hold {
             decision = self.policy.hold_for_skew(delivery, now);
         }
         let mut failure = None;
@@ -163,34 +180,41 @@ impl Dispatcher {
             lease_ends: delivery.due_at,
             failed_writes: 0,
             failure,
-            skew,
+            skew: suspicion.and_then(Suspicion::confirmed),
         }
     }
 
-    /// Compares the local clock with the response; returns the confirmed error of the clock if it
+    /// Compares the local clock with the response, and checks whether an error of the clock
     /// explains a 400 or 401.
-    fn explain(
+    fn suspect_clock(
         &self,
         endpoint: &Endpoint,
         exchange: &Result<Response<Bytes>, TransportError>,
         now: SystemTime,
-    ) -> Option<ClockSkew> {
+    ) -> Option<Suspicion> {
         let response = exchange.as_ref().ok()?;
-        let date = response.headers().get(header::DATE)?.to_str().ok();
-        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let date = response.headers().get(header::DATE);
+        let date = date.and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+        let (host, monotonic) = (endpoint.url.host(), self.clock.monotonic());
         let mut estimator = self.skew.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(date) = date {
-            estimator.observe(endpoint.url.host(), date, now, self.clock.monotonic());
+            estimator.observe(host, date, now, monotonic);
         }
         let is_refusal = matches!(
             response.status(),
             StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED
         );
-        let skew = is_refusal.then(|| estimator.explains(date, now)).flatten()?;
+        if !is_refusal {
+            return None;
+        }
+        let Some(skew) = estimator.explains(date, now) else {
+            let is_undecided = date.is_some() && estimator.is_undecided(host, monotonic);
+            return is_undecided.then_some(Suspicion::Undecided);
+        };
         drop(estimator);
         let held = self.skew_hold;
         self.record(&DeliveryEvent::ClockSkewed { skew, held });
-        Some(skew)
+        Some(Suspicion::Confirmed(skew))
     }
 
     async fn exchange(

@@ -292,7 +292,9 @@ impl Dispatcher {
     /// - *Off*: the response is a permanent failure. The delivery stays replayable, and
     ///   [`Handled::skew`] and [`DeliveryEvent::ClockSkewed`] tell the operator.
     /// - *On*: the endpoint is held for 60 seconds at a time, and no attempt is counted. At the end
-    ///   of its lifetime the delivery is a dead letter.
+    ///   of its lifetime the delivery is a dead letter. An error that is
+    ///   [undecided](SkewEstimator::is_undecided) holds too, so that the first refusals after a
+    ///   start are not lost while the hosts are observed.
     #[must_use]
     pub fn with_skew_hold(self) -> Self {
         Self {

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod at_rest;
+mod clocks;
 mod deadlines;
 mod endpoints;
 mod failing;
