@@ -11,8 +11,9 @@ use webhook_core::sender::{Dispatcher, Handled};
 /// Interval at which events of other processes are found.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Delivers due events until Ctrl-C or SIGTERM, then finishes open deliveries.
-pub(crate) async fn until_stopped(dispatcher: &Dispatcher) {
+/// Delivers due events until Ctrl-C or SIGTERM, then finishes open deliveries. `wake` ends a wait
+/// for due events.
+pub(crate) async fn until_stopped(dispatcher: &Dispatcher, wake: &Notify) {
     let stop = Arc::new(Notify::new());
     let stopped = Arc::clone(&stop);
     tokio::spawn(async move {
@@ -25,17 +26,32 @@ pub(crate) async fn until_stopped(dispatcher: &Dispatcher) {
         async move {
             tokio::select! {
                 () = sleep(until_due.unwrap_or(POLL).min(POLL)) => ControlFlow::Continue(()),
+                () = wake.notified() => ControlFlow::Continue(()),
                 () = stopped.notified() => ControlFlow::Break(()),
             }
         }
     };
-    // deliveries continue if stdout is closed
-    let tell = |told: Result<Handled, StoreError>| {
-        match told {
-            Ok(handled) => writeln!(stdout(), "{:?} {}", handled.disposition, handled.delivery.event),
-            Err(error) => writeln!(stderr(), "{}", program::in_one_line(&error)),
+    dispatcher.run(wait, report).await;
+}
+
+fn report(result: Result<Handled, StoreError>) {
+    match result {
+        Ok(handled) => {
+            if let Some(skew) = handled.skew {
+                complain(&format!("clock.skewed: {skew}"));
+            }
+            say(&format!("{:?} {}", handled.disposition, handled.delivery.event));
         }
-        .ok();
-    };
-    dispatcher.run(wait, tell).await;
+        Err(error) => complain(&program::in_one_line(&error)),
+    }
+}
+
+/// Prints a line. Deliveries continue if standard output is closed.
+pub(crate) fn say(line: &str) {
+    writeln!(stdout(), "{line}").ok();
+}
+
+/// Prints a line to standard error.
+pub(crate) fn complain(line: &str) {
+    writeln!(stderr(), "{line}").ok();
 }

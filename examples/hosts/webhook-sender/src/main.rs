@@ -1,28 +1,40 @@
-//! Stores charges and delivers an event about each to a receiver (Standard Webhooks).
+//! Stores charges and delivers an event about each to its receivers (Standard Webhooks).
 //!
 //! ```sh
 //! export WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
 //! cargo run -p webhook-receiver & # another terminal is better
 //! cargo run -p webhook-sender -- shop.sqlite http://127.0.0.1:8090/ 500 1200
+//! cargo run -p webhook-sender -- postgres://postgres@127.0.0.1/shop http://127.0.0.1:8090/ 500
 //! ```
 //!
+//! - The store is an SQLite file, or a PostgreSQL database that several processes may share.
 //! - A charge and its event are stored in one transaction.
-//! - To deliver the stored events after a crash, start the program again without an amount.
+//! - To deliver the stored events after a crash, start the program again without an amount. With
+//!   `-` it reads amounts from standard input and delivers at the same time.
 //! - On Ctrl-C or SIGTERM the program finishes open deliveries and ends.
-//! - The receiver is registered once per file; its URL and secret do not change afterwards.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
+//! - A receiver is registered once per store; its URL and secret do not change afterwards.
+//! - If receivers refuse signatures because the clock of this machine is wrong, a line
+//!   `clock.skewed` is printed to standard error. With `--hold-skew` these deliveries wait for the
+//!   right clock; without it they are dead letters that can be replayed.
+//!
+//! `faults/run` kills, stops, freezes and misdates the program, and counts lost events.
 
-mod charge;
 mod deliver;
+mod input;
 mod options;
+mod postgres;
+mod shop;
+mod sqlite;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, process::ExitCode, sync::Arc};
 
-use host_store_sqlite::Database;
+use deliver::{complain, say};
 use host_transport_hyper::HyperTransport;
 use options::Options;
+use shop::Shop;
+use tokio::sync::Notify;
 use webhook_core::address::AddressPolicy;
-use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Inserted};
+use webhook_core::sender::{Dispatcher, Endpoint, Inserted};
 use webhook_core::{
     ports::{OsEntropy, SystemClock, timer_fn},
     secret::SigningSecret,
@@ -37,28 +49,58 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Failure> {
-    let options = Options::parse()?;
+    let Some(options) = Options::parse()? else {
+        return Ok(());
+    };
+    if options.store.starts_with("postgres://") || options.store.starts_with("postgresql://") {
+        serve(postgres::connect(&options.store).await?, &options).await
+    } else {
+        serve(sqlite::open(&options.store).await?, &options).await
+    }
+}
+
+async fn serve(shop: impl Shop, options: &Options) -> Result<(), Failure> {
     // for this example only: a host calls public addresses alone
     let policy = AddressPolicy::new().danger_allow_loopback();
-    let database = Database::open(&options.file)?;
-    database.migrate("shop", charge::TABLES).await?;
-    let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(&options.secret)?);
-    let endpoint = Endpoint::register("receiver".parse()?, &options.url.parse()?, signer, &policy)?;
-    if database.insert(endpoint).await? == Inserted::AlreadyExists {
-        eprintln!("the receiver stays the one of {}", options.file);
+    register(&shop, options, &policy).await?;
+    for amount in &options.amounts {
+        say(&format!("stored {}", shop.book(*amount).await?));
     }
-    for amount in options.amounts {
-        println!("stored {}", charge::book(&database, amount).await?);
+    let wake = Arc::new(Notify::new());
+    if options.reads_input {
+        tokio::spawn(input::book_lines(shop.clone(), Arc::clone(&wake)));
     }
-    let transport = HyperTransport::new(policy.clone());
     let dispatcher = Dispatcher::new(
-        database.clone(),
-        database,
-        transport,
+        shop.clone(),
+        shop.clone(),
+        HyperTransport::new(policy.clone()),
         SystemClock,
         timer_fn(tokio::time::sleep),
         OsEntropy,
     );
-    deliver::until_stopped(&dispatcher.with_address_policy(policy)).await;
+    let mut dispatcher = dispatcher.with_address_policy(policy);
+    if options.holds_skew {
+        dispatcher = dispatcher.with_skew_hold();
+    }
+    tokio::select! {
+        () = deliver::until_stopped(&dispatcher, &wake) => {}
+        () = shop.watch(&wake) => {}
+    }
+    Ok(())
+}
+
+/// Registers the receivers that the store does not know.
+async fn register(shop: &impl Shop, options: &Options, policy: &AddressPolicy) -> Result<(), Failure> {
+    let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(&options.secret)?);
+    for (index, url) in options.urls.iter().enumerate() {
+        let id = match index {
+            0 => "receiver".to_owned(),
+            further => format!("receiver-{}", further + 1),
+        };
+        let endpoint = Endpoint::register(id.parse()?, &url.parse()?, signer.clone(), policy)?;
+        if shop.insert(endpoint).await? == Inserted::AlreadyExists {
+            complain(&format!("{id} stays as it is registered"));
+        }
+    }
     Ok(())
 }

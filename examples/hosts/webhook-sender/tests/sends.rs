@@ -2,6 +2,10 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "support/postgres.rs"]
+mod postgres;
+
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -13,7 +17,7 @@ use bytes::Bytes;
 use host_store_sqlite::{Database, DatabaseError};
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -34,12 +38,13 @@ struct Program {
 }
 
 impl Program {
-    fn start(file: &Path, url: &str, amounts: &[&str]) -> Self {
+    fn start(store: impl AsRef<OsStr>, url: &str, amounts: &[&str]) -> Self {
         let mut child = Command::new(PROGRAM)
-            .arg(file)
+            .arg(store)
             .arg(url)
             .args(amounts)
             .env("WEBHOOK_SECRET", SECRET)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
@@ -209,6 +214,39 @@ async fn finishes_open_delivery(signal: &str) {
             .unwrap()
             .success()
     );
+}
+
+/// W15: on PostgreSQL the charge and its event are in one transaction too.
+#[tokio::test]
+async fn charge_in_postgres_is_delivered() {
+    let Some(mut store) = postgres::fresh().await else {
+        return;
+    };
+    let (_inbox, url) = receiver();
+    let mut program = Program::start(store.url(), &url, &["500"]);
+    let stored = program.line().await;
+    assert_eq!(program.line().await, ("Acked".to_owned(), stored.1));
+    assert!(program.interrupt().await.success());
+    assert_eq!(store.amounts().await, [500]);
+    store.drop().await;
+}
+
+/// W15: amounts of standard input are stored and delivered while the program runs.
+#[tokio::test]
+async fn amounts_are_read_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.sqlite");
+    let (_inbox, url) = receiver();
+    let mut program = Program::start(&file, &url, &["-"]);
+    let mut input = program.child.stdin.take().unwrap();
+    for amount in ["500\n", "1200\n"] {
+        input.write_all(amount.as_bytes()).await.unwrap();
+        let stored = program.line().await;
+        assert_eq!(stored.0, "stored");
+        assert_eq!(program.line().await, ("Acked".to_owned(), stored.1));
+    }
+    assert!(program.interrupt().await.success());
+    assert_eq!(amounts(&file).await, [500, 1200]);
 }
 
 /// W11: an event for an unreachable receiver is stored and retried.
