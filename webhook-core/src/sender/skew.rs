@@ -144,9 +144,9 @@ impl SkewEstimator {
         })
     }
 
-    /// Returns `true` while the error that `host` shows is neither confirmed nor contradicted: fewer
-    /// than three hosts are known, all of them show an error in the same direction, and `host` has
-    /// shown it for at most ten minutes.
+    /// Returns `true` while the error that `host` shows is neither confirmed nor contradicted:
+    /// fewer than three hosts are known, all of them show an error in the same direction, and
+    /// `host` has shown it for at most ten minutes.
     #[must_use]
     pub fn is_undecided(&self, host: &str, monotonic: Duration) -> bool {
         let Some(own) = self.hosts.get(host) else {

@@ -18,7 +18,7 @@
 //! | end of a dispatcher | its leases are free |
 //! |---|---|
 //! | `run` returns after a stop | at once |
-//! | the process is killed, or the future of `run` is dropped | in at most 15 seconds, if another dispatcher runs or starts; in an outbox without owners of leases after the deadline and 30 seconds |
+//! | the process is killed, or the future of `run` is dropped | in at most 15 seconds, if another dispatcher runs or starts, and lives for 11 seconds; in an outbox without owners of leases after the deadline and 30 seconds |
 //! | the future of `run_due` is dropped | after the deadline and 30 seconds |
 
 mod deadline;
@@ -294,7 +294,8 @@ impl Dispatcher {
     /// - *On*: the endpoint is held for 60 seconds at a time, and no attempt is counted. At the end
     ///   of its lifetime the delivery is a dead letter. An error that is
     ///   [undecided](SkewEstimator::is_undecided) holds too, so that the first refusals after a
-    ///   start are not lost while the hosts are observed.
+    ///   start are not lost while the hosts are observed. A hold is a time of the wrong clock: if
+    ///   that was ahead, the hold lasts until the right clock has reached this time.
     #[must_use]
     pub fn with_skew_hold(self) -> Self {
         Self {
