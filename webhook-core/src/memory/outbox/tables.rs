@@ -202,7 +202,7 @@ impl Tables {
         event.created_at < request.before && self.of_event(&event.id).all(is_over)
     }
 
-    fn of_event(&self, event: &EventId) -> impl Iterator<Item = &Delivery> {
+    pub(super) fn of_event(&self, event: &EventId) -> impl Iterator<Item = &Delivery> {
         let first = DeliveryId {
             event: event.clone(),
             endpoint: EndpointId::first(),

@@ -1,6 +1,7 @@
 use std::{cell::Cell, time::Duration};
 
 use super::*;
+use crate::sender::Bulkheads;
 
 const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
