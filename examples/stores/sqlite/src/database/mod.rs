@@ -37,6 +37,9 @@ use rusqlite::{Connection, Transaction};
 #[cfg(feature = "webhooks")]
 use webhook_core::sender::SignersAtRest;
 
+#[cfg(feature = "webhooks")]
+use crate::webhook::InstanceLocks;
+
 use self::job::{BoxedJob, JobReceiver, job};
 use self::worker::Worker;
 use self::writer::Writer;
@@ -83,6 +86,8 @@ pub struct Database {
     threads: Arc<Threads>,
     #[cfg(feature = "webhooks")]
     pub(crate) signers: SignersAtRest,
+    #[cfg(feature = "webhooks")]
+    pub(crate) locks: Arc<InstanceLocks>,
 }
 
 /// In drop order: the writer closes last, to checkpoint and remove the log.
@@ -111,11 +116,16 @@ impl Database {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DatabaseError> {
         let path = connection::absolute(path.as_ref())?;
         let writer = connection::writer(&path)?;
-        Self::start(writer, || {
+        let database = Self::start(writer, || {
             let readers = (0..READERS)
                 .map(|_| connection::reader(&path))
                 .collect::<Result<_, _>>()?;
             Ok(Some(Worker::readers(readers)?))
+        })?;
+        Ok(Self {
+            #[cfg(feature = "webhooks")]
+            locks: Arc::new(InstanceLocks::beside(path.clone())),
+            ..database
         })
     }
 
@@ -144,6 +154,8 @@ impl Database {
             threads: Arc::new(threads),
             #[cfg(feature = "webhooks")]
             signers: SignersAtRest::plaintext(),
+            #[cfg(feature = "webhooks")]
+            locks: Arc::default(),
         })
     }
 

@@ -6,3 +6,5 @@ mod inbox;
 pub mod latest_seen;
 pub mod outbox;
 mod seal;
+
+pub(crate) use self::outbox::InstanceLocks;

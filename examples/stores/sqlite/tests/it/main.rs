@@ -8,6 +8,7 @@ mod crash;
 mod database;
 mod errors;
 mod group_commit;
+mod instances;
 mod opening;
 mod outbox;
 mod parallel_requests;

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use rusqlite::{OptionalExtension, Transaction};
-use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId};
+use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId, LeaseRequest};
 
-use super::delivery;
+use super::{InstanceLocks, delivery};
 use crate::column::{Number, Time};
 use crate::database::DatabaseError;
 
@@ -16,13 +16,27 @@ pub(super) fn join(transaction: &Transaction<'_>) -> Result<InstanceId, Database
     Ok(InstanceId::new(id))
 }
 
-pub(super) fn beat(
-    transaction: &Transaction<'_>,
-    instance: InstanceId,
-) -> Result<Vec<Heartbeat>, DatabaseError> {
+pub(super) fn beat(transaction: &Transaction<'_>, instance: InstanceId) -> Result<(), DatabaseError> {
     transaction
         .prepare_cached("UPDATE webhook_instance SET counter = counter + 1 WHERE id = ?1")?
         .execute([Number(instance.number())])?;
+    Ok(())
+}
+
+/// Frees the leases of instances whose process is proven to have ended.
+pub(super) fn free_ended(transaction: &Transaction<'_>, locks: &InstanceLocks) -> Result<(), DatabaseError> {
+    for Heartbeat { instance, counter } in heartbeats(transaction)? {
+        if locks.has_ended(instance) {
+            // freed deliveries are due since their acceptance, whatever the clocks show
+            let now = LeaseRequest::until_freed();
+            leave(transaction, instance, Departure::Silent { counter }, now)?;
+            locks.remove(instance);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn heartbeats(transaction: &Transaction<'_>) -> Result<Vec<Heartbeat>, DatabaseError> {
     let mut statement = transaction.prepare_cached("SELECT id, counter FROM webhook_instance ORDER BY id")?;
     let beats = statement.query_map((), |row| {
         let (Number(id), Number(counter)) = (row.get(0)?, row.get(1)?);

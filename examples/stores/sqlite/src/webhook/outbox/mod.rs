@@ -9,11 +9,13 @@ mod delivery;
 mod instance;
 mod lane;
 mod lease;
+mod locks;
 mod missing;
 mod retention;
 mod search;
 mod settle;
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -25,6 +27,7 @@ use webhook_core::sender::{
     ReplayRequest, Retention, Settlement, StoredEvent, Turn, TurnRequest,
 };
 
+pub(crate) use self::locks::InstanceLocks;
 use super::endpoints;
 use crate::column::Time;
 use crate::database::{Database, DatabaseError};
@@ -75,13 +78,24 @@ impl Outbox for Database {
     }
 
     async fn join(&self) -> Result<Option<InstanceId>, StoreError> {
-        Ok(Some(self.write(instance::join).await?))
+        let locks = Arc::clone(&self.locks);
+        let joined = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let joined = instance::join(transaction)?;
+            locks.hold(joined);
+            instance::free_ended(transaction, &locks)?;
+            Ok(joined)
+        });
+        Ok(Some(joined.await?))
     }
 
     async fn beat(&self, instance: InstanceId) -> Result<Vec<Heartbeat>, StoreError> {
-        Ok(self
-            .write(move |transaction| instance::beat(transaction, instance))
-            .await?)
+        let locks = Arc::clone(&self.locks);
+        let beats = self.write(move |transaction| -> Result<_, DatabaseError> {
+            instance::beat(transaction, instance)?;
+            instance::free_ended(transaction, &locks)?;
+            instance::heartbeats(transaction)
+        });
+        Ok(beats.await?)
     }
 
     async fn leave(
@@ -90,9 +104,15 @@ impl Outbox for Database {
         departure: Departure,
         now: SystemTime,
     ) -> Result<u64, StoreError> {
-        Ok(self
-            .write(move |transaction| instance::leave(transaction, instance, departure, now))
-            .await?)
+        let locks = Arc::clone(&self.locks);
+        let left = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let freed = instance::leave(transaction, instance, departure, now)?;
+            if !instance::exists(transaction, instance)? {
+                locks.remove(instance);
+            }
+            Ok(freed)
+        });
+        Ok(left.await?)
     }
 
     async fn pull_forward(&self, now: SystemTime) -> Result<u64, StoreError> {
