@@ -5,7 +5,7 @@
 //!
 //! | standing | last outcome | places |
 //! |---|---|---|
-//! | [`Answering`](Standing::Answering) | a response of any status within 2 seconds | all |
+//! | [`Answering`](Standing::Answering) | a response of any status within 2 seconds | all; while three quarters are taken, a 64th for each endpoint |
 //! | [`Unproven`](Standing::Unproven) | none yet, a later response, or a failure other than a timeout | at most half; one for each endpoint while half of all places are taken |
 //! | [`Silent`](Standing::Silent) | a timeout | at most an eighth, within that half |
 //!
@@ -169,6 +169,20 @@ impl Places {
         }
     }
 
+    /// Limit of an endpoint: `per_endpoint`, or a 64th of all places, at least 4, while three
+    /// quarters are taken.
+    ///
+    /// Endpoints that answered until now and hang all at once therefore leave a quarter to others.
+    #[must_use]
+    pub fn per_endpoint(&self, per_endpoint: usize) -> usize {
+        let is_scarce = self.taken() >= self.capacity - self.capacity / 4;
+        if is_scarce {
+            per_endpoint.min((self.capacity / 64).max(4))
+        } else {
+            per_endpoint
+        }
+    }
+
     fn taken(&self) -> usize {
         self.answering + self.unproven + self.silent
     }
@@ -245,6 +259,23 @@ mod tests {
             }
             assert_eq!(places.room(), 0, "answering endpoints use the rest: {places:?}");
         }
+    }
+
+    /// W27: endpoints that answered until now and hang all at once leave a quarter of the places.
+    #[test]
+    fn endpoints_that_begin_to_hang_leave_a_quarter() {
+        let mut places = Places::new(512);
+        let mut held = [0; 8];
+        for turn in 0..512 {
+            let endpoint = turn % 8;
+            if held[endpoint] < places.per_endpoint(64) {
+                held[endpoint] += 1;
+                places.take(Standing::Answering);
+            }
+        }
+        assert_eq!(held.iter().sum::<usize>(), 384);
+        assert_eq!(places.per_endpoint(64), 8, "another endpoint gets places");
+        assert_eq!(places.room(), 128);
     }
 
     /// W27: an endpoint without an answer has one place while half of the places are taken.

@@ -32,8 +32,8 @@ use super::{
 ///
 /// # Contract
 ///
-/// [`record`](Self::record) runs inside the delivery loop: it must not block. A panic is propagated
-/// to the caller of [`Dispatcher::run`](super::Dispatcher::run).
+/// [`record`](Self::record) runs inside the delivery loop: it must neither block nor panic. A panic
+/// in the middle of an exchange loses its outcome, and its event is sent again.
 pub trait DeliveryMetrics: Send + Sync {
     /// Records one event.
     fn record(&self, event: &DeliveryEvent<'_>);

@@ -15,6 +15,9 @@ use crate::{
     sender::{BEAT, DeliveryEvent, Departure, Heartbeat, InstanceId, Liveness, SILENCE},
 };
 
+/// Maximum number of errors that wait for the delivery loop.
+const MOST_ERRORS: usize = 16;
+
 /// Instances of one call of `run`, shared by its delivery loop and its heartbeat.
 #[derive(Default)]
 pub(super) struct Membership(Mutex<State>);
@@ -28,6 +31,8 @@ struct State {
     /// Monotonic time of the last heartbeat that the store confirmed.
     beaten_at: Duration,
     errors: Vec<StoreError>,
+    /// Monotonic time of the last try to leave as a retired instance.
+    left_at: Option<Duration>,
     /// `true` after leases were freed that the delivery loop has not looked for.
     has_freed: bool,
     waker: Option<Waker>,
@@ -73,9 +78,6 @@ impl Membership {
             self.state().leases.insert(instance, 0);
             self.beat(dispatcher, instance).await?;
         }
-        let now = dispatcher.clock.now();
-        let pulled = dispatcher.outbox.pull_forward(now);
-        dispatcher.within(Limits::VERB, pulled).await?;
         Ok(joined)
     }
 
@@ -115,11 +117,20 @@ impl Membership {
     /// Lets retired instances without unsettled leases leave.
     pub(super) async fn leave_retired(&self, dispatcher: &Dispatcher) {
         let retired = {
-            let state = self.state();
+            let mut state = self.state();
+            let now = dispatcher.clock.monotonic();
+            // a departure may wait for a lock, and must not slow each turn down
+            if state.left_at.is_some_and(|at| now.saturating_sub(at) < BEAT) {
+                return;
+            }
             let current = state.tenure;
             let idle = state.leases.iter().filter(|(_, count)| **count == 0);
             let retired = idle.filter(|(instance, _)| current != Tenure::Instance(**instance));
-            retired.map(|(instance, _)| *instance).collect::<Vec<_>>()
+            let retired = retired.map(|(instance, _)| *instance).collect::<Vec<_>>();
+            if !retired.is_empty() {
+                state.left_at = Some(now);
+            }
+            retired
         };
         for instance in retired {
             self.leave(dispatcher, instance).await;
@@ -145,7 +156,7 @@ impl Membership {
                 state.has_freed |= freed > 0;
             }
             // the next call tries again; without one, another instance observes the silence
-            Err(error) => self.state().errors.push(error),
+            Err(error) => self.report(error),
         }
     }
 
@@ -156,7 +167,7 @@ impl Membership {
             let instances: Vec<InstanceId> = self.state().leases.keys().copied().collect();
             for instance in instances {
                 if let Err(error) = self.beat(dispatcher, instance).await {
-                    self.state().errors.push(error);
+                    self.report(error);
                 }
             }
         }
@@ -196,6 +207,14 @@ impl Membership {
             .filter(|beat| !state.leases.contains_key(&beat.instance));
         let others: Vec<Heartbeat> = others.copied().collect();
         state.liveness.observe(&others, now)
+    }
+
+    /// Reports an error by the delivery loop. It keeps few, because the loop may wait for long.
+    fn report(&self, error: StoreError) {
+        let mut state = self.state();
+        if state.errors.len() < MOST_ERRORS {
+            state.errors.push(error);
+        }
     }
 
     fn wake(&self) {

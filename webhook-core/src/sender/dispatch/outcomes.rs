@@ -7,6 +7,7 @@ use super::{
     exchange::{Finished, guarded},
     round::{Ended, Round, failed_unsent},
 };
+use crate::ports::StoreError;
 use crate::sender::{
     DeliveryEvent, Disposition, EndpointId, EndpointState, FailureReason, HealthEvent, Leases, Receipt,
     Settlement, Turn, TurnRequest,
@@ -49,6 +50,7 @@ impl Round<'_> {
         let begun = dispatcher.clock.monotonic();
         let turn = dispatcher.within(Limits::VERB, dispatcher.outbox.turn(request));
         let turn = self.exchanges.beside(turn).await;
+        let turn = turn.and_then(|turn| complete(&turn.receipts, finished.len()).map(|()| turn));
         let Some(Turn {
             receipts,
             leases,
@@ -192,6 +194,7 @@ impl Round<'_> {
             .exchanges
             .beside(dispatcher.within(Limits::VERB, receipts))
             .await;
+        let receipts = receipts.and_then(|all| complete(&all, outcomes.len()).map(|()| all));
         match self.keep(receipts) {
             Some(receipts) => Ok(self.written(outcomes, receipts).await),
             None => Err(outcomes
@@ -270,6 +273,16 @@ impl Round<'_> {
             backlog_age: self.due_at.map(age).unwrap_or_default(),
         });
     }
+}
+
+/// Checks that the store returned a receipt for each settlement.
+fn complete(receipts: &[Receipt], settlements: usize) -> Result<(), StoreError> {
+    if receipts.len() == settlements {
+        return Ok(());
+    }
+    Err(StoreError::corrupt(
+        "the outbox returned another number of receipts",
+    ))
 }
 
 impl Finished {

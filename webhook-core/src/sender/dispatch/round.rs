@@ -92,6 +92,9 @@ pub(super) struct Round<'d> {
     pause: Range<SystemTime>,
     /// Both clocks at the last turn.
     clocks: (SystemTime, Duration),
+    /// `true` until deliveries of a clock that was ahead are pulled forward: at first, and after
+    /// the clock was set back.
+    needs_pull: bool,
 }
 
 impl<'d> Round<'d> {
@@ -111,6 +114,7 @@ impl<'d> Round<'d> {
             has_failed: false,
             pause: SystemTime::UNIX_EPOCH..SystemTime::UNIX_EPOCH,
             clocks: (dispatcher.clock.now(), dispatcher.clock.monotonic()),
+            needs_pull: membership.is_some(),
         }
     }
 
@@ -125,7 +129,6 @@ impl<'d> Round<'d> {
         if room == 0 || self.is_paused() {
             return None;
         }
-        self.pull_forward_after_step().await?;
         let owner = match self.membership {
             None => None,
             Some(membership) => {
@@ -133,6 +136,7 @@ impl<'d> Round<'d> {
                 self.keep(owner)?
             }
         };
+        self.pull_forward().await?;
         let now = dispatcher.clock.now();
         let by_time = now.checked_add(dispatcher.deadline + LEASE_MARGIN).unwrap_or(now);
         Some(LeaseRequest {
@@ -141,22 +145,25 @@ impl<'d> Round<'d> {
             owner,
             limit: room,
             bulkheads: places.bulkheads(dispatcher.concurrency_per_endpoint),
-            per_endpoint: dispatcher.concurrency_per_endpoint,
+            per_endpoint: places.per_endpoint(dispatcher.concurrency_per_endpoint),
             suspects: SUSPECTS.saturating_sub(self.suspects),
             quarantine_after: dispatcher.quarantine_after,
         })
     }
 
     /// Makes deliveries due that wait only because the wall clock was set back.
-    async fn pull_forward_after_step(&mut self) -> Option<()> {
+    async fn pull_forward(&mut self) -> Option<()> {
         let dispatcher = self.dispatcher;
         let (now, monotonic) = (dispatcher.clock.now(), dispatcher.clock.monotonic());
         let (wall, before) = mem::replace(&mut self.clocks, (now, monotonic));
         let expected = wall.checked_add(monotonic.saturating_sub(before)).unwrap_or(wall);
-        if expected.duration_since(now).unwrap_or_default() > STEP_BACK {
+        self.needs_pull |= expected.duration_since(now).unwrap_or_default() > STEP_BACK;
+        if self.needs_pull {
             let pulled = dispatcher.within(Limits::VERB, dispatcher.outbox.pull_forward(now));
             let pulled = self.exchanges.beside(pulled).await;
+            // a failed call is repeated before the next lease
             self.keep(pulled)?;
+            self.needs_pull = false;
         }
         Some(())
     }

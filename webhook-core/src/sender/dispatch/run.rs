@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, pin::pin, time::SystemTime};
 
 use futures_util::future::select;
 
-use super::{Dispatcher, Handled, Report, membership::Membership, round::Round};
+use super::{Dispatcher, Handled, Limits, Report, membership::Membership, round::Round};
 use crate::ports::StoreError;
 
 /// Number of deliveries after which a round ends, to bound its report.
@@ -49,7 +49,8 @@ impl Dispatcher {
         let next_due = if round.leased < LONGEST_ROUND {
             round.next_due()
         } else {
-            self.outbox.next_due().await?
+            let next_due = self.within(Limits::VERB, self.outbox.next_due()).await;
+            round.keep(next_due).flatten()
         };
         match round.errors.into_iter().next() {
             Some(error) => Err(error),

@@ -35,7 +35,7 @@ fn a_store_that_settles_without_a_fence_is_found() {
 /// W13, W15: a lease that is neither settled nor lost is found.
 #[test]
 fn a_dispatcher_that_forgets_to_settle_is_found() {
-    check(Flaw::NeverSettles, Invariant::NothingIsLost);
+    check(Flaw::NeverSettles, Invariant::StoppedDispatcherIsIdle);
 }
 
 /// W11, W14: an endpoint that is called before its `Retry-After` is found.

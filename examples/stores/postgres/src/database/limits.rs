@@ -11,7 +11,12 @@ use super::{DatabaseError, DatabaseErrorKind};
 
 /// Limit of an operation, from the request for a connection to the commit. It is below the limit
 /// of the dispatcher, so that the connection is free when the dispatcher tries again.
-pub(super) const OPERATION: Duration = Duration::from_secs(15);
+pub(crate) const OPERATION: Duration = Duration::from_secs(15);
+
+/// Limit of a heartbeat: shorter than the patience of the dispatcher, so that the next one finds a
+/// connection that works.
+#[cfg(feature = "webhooks")]
+pub(crate) const HEARTBEAT: Duration = Duration::from_millis(2_500);
 
 /// Limit of an operation on many rows, such as a replay or a purge.
 pub(super) const LONG_OPERATION: Duration = Duration::from_secs(600);

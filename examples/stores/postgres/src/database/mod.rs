@@ -8,7 +8,7 @@ mod clock;
 #[cfg(feature = "webhooks")]
 mod dedicated;
 mod error;
-mod limits;
+pub(crate) mod limits;
 mod migration;
 
 use std::fmt;

@@ -71,7 +71,8 @@ CREATE SEQUENCE webhook_turn;
 -- dispatchers that own leases; numbers are never reused
 CREATE TABLE webhook_instance (
     id      BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    counter BIGINT NOT NULL DEFAULT 0
+    counter BIGINT NOT NULL DEFAULT 0,
+    leaving BOOLEAN NOT NULL DEFAULT false  -- it gets no lease any more
 ) WITH (fillfactor = 50);
 
 CREATE TABLE webhook_attempt (

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use webhook_core::sender::{Enqueue, Enqueued};
 
 use super::{enqueue, notification};
+use crate::database::limits::OPERATION;
 use crate::database::{Database, DatabaseError, DatabaseErrorKind, Dedicated};
 
 /// Limit of events of a group.
@@ -83,7 +84,9 @@ async fn write_group(pool: &PgPool, connection: &Dedicated, calls: Vec<Call>) {
     }
     // events wait for the next look of other processes if this fails
     let _notified = connection
-        .run(pool, |connection| Box::pin(notification::notify(connection)))
+        .run(pool, OPERATION, |connection| {
+            Box::pin(notification::notify(connection))
+        })
         .await;
 }
 
@@ -96,7 +99,7 @@ async fn write_within(
 ) -> Result<Vec<Enqueued>, DatabaseError> {
     let events = Arc::clone(events);
     connection
-        .run(pool, move |connection| {
+        .run(pool, OPERATION, move |connection| {
             Box::pin(async move { write(connection, events.get(range).unwrap_or_default()).await })
         })
         .await

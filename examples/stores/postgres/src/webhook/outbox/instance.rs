@@ -24,7 +24,8 @@ pub(super) async fn beat(
     // the rest of the statement sees the counter before the update
     let beats: Vec<(i64, i64)> = sqlx::query_as(
         "WITH beat AS (
-             UPDATE webhook_instance SET counter = counter + 1 WHERE id = $1 RETURNING id, counter
+             UPDATE webhook_instance SET counter = counter + 1 WHERE id = $1 AND NOT leaving
+             RETURNING id, counter
          )
          SELECT id, counter FROM beat
          UNION ALL
@@ -50,7 +51,7 @@ pub(super) async fn hold(
     request: &LeaseRequest,
 ) -> Result<Option<bool>, DatabaseError> {
     let held = sqlx::query_scalar(concat!(
-        "WITH owner AS (SELECT id FROM webhook_instance WHERE id = $1 FOR KEY SHARE)
+        "WITH owner AS (SELECT id FROM webhook_instance WHERE id = $1 AND NOT leaving FOR KEY SHARE)
          SELECT EXISTS (SELECT FROM webhook_ready AS ready WHERE due_at <= $2 AND ",
         suspects!(),
         ") WHERE $1 IS NULL OR EXISTS (SELECT FROM owner)"
@@ -63,10 +64,13 @@ pub(super) async fn hold(
     Ok(has_suspects)
 }
 
-/// Removes an instance and frees its leases.
+/// Frees the leases of an instance and removes it.
 ///
-/// The removal waits for leases of the instance that are not committed, and is committed first, so
-/// that no lock of an instance is held while the lanes are locked.
+/// - First the instance is marked, which waits for leases of it that are not committed. From then
+///   on it gets no lease, and its heartbeat does not change any more.
+/// - If the second transaction fails, the instance therefore stays visible as silent, and the next
+///   observer repeats it.
+/// - No lock of an instance is held while lanes are waited for.
 pub(super) async fn leave(
     pool: &PgPool,
     instance: InstanceId,
@@ -78,17 +82,19 @@ pub(super) async fn leave(
         Departure::Silent { counter } => Some(counter.cast_signed()),
         Departure::Stopped => None,
     };
-    let left: bool = sqlx::query_scalar(
-        "WITH gone AS (
-             DELETE FROM webhook_instance WHERE id = $1 AND counter = coalesce($2, counter) RETURNING id
-         )
-         SELECT EXISTS (SELECT FROM gone) OR NOT EXISTS (SELECT FROM webhook_instance WHERE id = $1)",
+    let leaves: bool = sqlx::query_scalar(
+        "WITH held AS (SELECT id, counter FROM webhook_instance WHERE id = $1 FOR UPDATE),
+              marked AS (
+                  UPDATE webhook_instance SET leaving = true
+                  WHERE id = (SELECT id FROM held WHERE counter = coalesce($2, counter)) RETURNING id
+              )
+         SELECT EXISTS (SELECT FROM marked) OR NOT EXISTS (SELECT FROM held)",
     )
     .bind(id)
     .bind(seen)
     .fetch_one(pool)
     .await?;
-    if !left {
+    if !leaves {
         return Ok(0);
     }
     let mut transaction = begin(pool).await?;
@@ -122,6 +128,10 @@ pub(super) async fn leave(
     .bind(nanoseconds(now))
     .execute(&mut *transaction)
     .await?;
+    sqlx::query("DELETE FROM webhook_instance WHERE id = $1")
+        .bind(id)
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await?;
     Ok(freed.len() as u64 + rest.rows_affected())
 }

@@ -36,6 +36,7 @@ pub use self::enqueue::{enqueue_in, send_in};
 pub(crate) use self::group::GroupWriter;
 pub use self::notification::{EventListener, listen};
 use crate::column::time;
+use crate::database::limits::{HEARTBEAT, OPERATION};
 use crate::database::{Database, DatabaseError};
 
 #[async_trait]
@@ -67,7 +68,7 @@ impl Outbox for Database {
         let turn = self.spawn(async move {
             let turns = &connections.turns;
             turns
-                .run(&pool, move |connection| {
+                .run(&pool, OPERATION, move |connection| {
                     Box::pin(async move { turn::turn(connection, &request, is_soft).await })
                 })
                 .await
@@ -85,7 +86,7 @@ impl Outbox for Database {
         let beats = self.spawn(async move {
             let heartbeats = &connections.heartbeats;
             heartbeats
-                .run(&pool, move |connection| {
+                .run(&pool, HEARTBEAT, move |connection| {
                     Box::pin(instance::beat(connection, instance))
                 })
                 .await

@@ -12,7 +12,7 @@ macro_rules! begin {
     ($setting:literal) => {
         concat!(
             "BEGIN ISOLATION LEVEL READ COMMITTED; ",
-            "SET LOCAL idle_in_transaction_session_timeout = '8s'; SET LOCAL lock_timeout = '8s'",
+            "SET LOCAL idle_in_transaction_session_timeout = '8s'; SET LOCAL lock_timeout = '2s'",
             $setting
         )
     };
