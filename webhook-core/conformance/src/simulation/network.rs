@@ -320,7 +320,8 @@ fn asked(answer: &Response<Bytes>, now: SystemTime) -> Asked {
     match answer.status() {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Asked {
             message: until,
-            endpoint: until,
+            // a pause of zero seconds holds nothing, and clocks differ
+            endpoint: until.filter(|until| *until > now),
         },
         status if status.is_server_error() => Asked {
             message: until,

@@ -133,7 +133,7 @@ impl Membership {
             retired
         };
         for instance in retired {
-            self.leave(dispatcher, instance).await;
+            self.leave(dispatcher, instance, Limits::BEAT).await;
         }
     }
 
@@ -142,20 +142,21 @@ impl Membership {
         self.state().tenure = Tenure::Outside;
         let instances: Vec<InstanceId> = self.state().leases.keys().copied().collect();
         for instance in instances {
-            self.leave(dispatcher, instance).await;
+            self.leave(dispatcher, instance, Limits::VERB).await;
         }
     }
 
-    async fn leave(&self, dispatcher: &Dispatcher, instance: InstanceId) {
+    async fn leave(&self, dispatcher: &Dispatcher, instance: InstanceId, limit: Duration) {
         let now = dispatcher.clock.now();
         let left = dispatcher.outbox.leave(instance, Departure::Stopped, now);
-        match dispatcher.within(Limits::VERB, left).await {
+        match dispatcher.within(limit, left).await {
             Ok(freed) => {
-                let mut state = self.state();
-                state.leases.remove(&instance);
-                state.has_freed |= freed > 0;
+                self.state().leases.remove(&instance);
+                if freed > 0 {
+                    self.wake();
+                }
             }
-            // the next call tries again; without one, another instance observes the silence
+            // the next heartbeat tries again; without one, another instance observes the silence
             Err(error) => self.report(error),
         }
     }
@@ -170,6 +171,8 @@ impl Membership {
                     self.report(error);
                 }
             }
+            // the delivery loop may have nothing to do for hours
+            self.leave_retired(dispatcher).await;
         }
     }
 
