@@ -1,8 +1,9 @@
 //! Lock files of dispatchers: proof that a process has ended (W29).
 //!
 //! Each instance holds the lock of a file beside the database, `<database>-dispatcher-<instance>`.
-//! The operating system releases the lock when the process ends, however it ends. So another process
-//! on the machine frees the leases of a killed one at once, instead of observing its heartbeat.
+//! The operating system releases the lock when the process ends, however it ends. So another
+//! process on the machine frees the leases of a killed one at once, instead of observing its
+//! heartbeat.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
