@@ -230,7 +230,7 @@ async fn converse<S, A, F, B>(
     F: Future<Output = Response<B>>,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
-    let switch = Switch::default();
+    let switch: Switch = Default::default();
     let answer = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().extend(known.clone());
         request.extensions_mut().insert(switch.clone());
