@@ -21,6 +21,13 @@ const SPARE: u32 = 6;
 pub(crate) struct Dedicated(Arc<Mutex<Option<PoolConnection<Postgres>>>>);
 
 impl Dedicated {
+    /// Returns the connection to the pool, unless an operation uses it.
+    pub(super) fn release(&self) {
+        if let Ok(mut slot) = self.0.try_lock() {
+            drop(slot.take());
+        }
+    }
+
     /// Runs an operation on the connection, within `limit` from this call to its end.
     ///
     /// Concurrent operations follow each other.

@@ -64,11 +64,33 @@ pub struct Database {
 
 /// Connections of the outbox that are kept for one purpose each.
 #[cfg(feature = "webhooks")]
-#[derive(Default)]
 pub(crate) struct Connections {
+    runtime: Handle,
     pub(crate) turns: Dedicated,
     pub(crate) heartbeats: Dedicated,
     pub(crate) writer: OnceLock<GroupWriter>,
+}
+
+#[cfg(feature = "webhooks")]
+impl Connections {
+    fn new(runtime: Handle) -> Self {
+        Self {
+            runtime,
+            turns: Dedicated::default(),
+            heartbeats: Dedicated::default(),
+            writer: OnceLock::new(),
+        }
+    }
+}
+
+#[cfg(feature = "webhooks")]
+impl Drop for Connections {
+    /// Returns the connections in the runtime of the pool: outside of one, sqlx panics.
+    fn drop(&mut self) {
+        let _entered = self.runtime.enter();
+        self.turns.release();
+        self.heartbeats.release();
+    }
 }
 
 impl Database {
@@ -113,13 +135,15 @@ impl Database {
         let runtime =
             Handle::try_current().map_err(|error| DatabaseError::new(DatabaseErrorKind::Failed, error))?;
         migration::migrate_suite(&pool).await?;
+        #[cfg(feature = "webhooks")]
+        let connections = Arc::new(Connections::new(runtime.clone()));
         Ok(Self {
             pool,
             runtime,
             #[cfg(feature = "webhooks")]
             signers: SignersAtRest::plaintext(),
             #[cfg(feature = "webhooks")]
-            connections: Arc::default(),
+            connections,
             #[cfg(feature = "webhooks")]
             soft_turns: false,
         })
