@@ -240,7 +240,8 @@ async fn many_dispatchers_of_two_processes_share_the_work() {
     assert_eq!(processes[1].next_due().await.unwrap(), None);
 }
 
-/// X4: a handle that kept connections may be dropped outside a runtime, such as at the end of `main`.
+/// X4: a handle that kept connections may be dropped outside a runtime, such as at the end of
+/// `main`.
 #[test]
 fn handle_is_dropped_outside_its_runtime() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
