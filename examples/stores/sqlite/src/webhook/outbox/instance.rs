@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use rusqlite::{OptionalExtension, Transaction};
-use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId, LeaseRequest};
+use webhook_core::sender::{Delivery, Departure, Heartbeat, InstanceId};
 
 use super::{InstanceLocks, delivery};
 use crate::column::{Number, Time};
@@ -27,8 +27,8 @@ pub(super) fn beat(transaction: &Transaction<'_>, instance: InstanceId) -> Resul
 pub(super) fn free_ended(transaction: &Transaction<'_>, locks: &InstanceLocks) -> Result<(), DatabaseError> {
     for Heartbeat { instance, counter } in heartbeats(transaction)? {
         if locks.has_ended(instance) {
-            // freed deliveries are due since their acceptance, whatever the clocks show
-            let now = LeaseRequest::until_freed();
+            // due at once, also if the clock of the ended process was ahead
+            let now = SystemTime::UNIX_EPOCH;
             leave(transaction, instance, Departure::Silent { counter }, now)?;
             locks.remove(instance);
         }
