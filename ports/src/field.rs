@@ -317,7 +317,7 @@ mod tests {
             }
             let kept: usize = values(&line).map(|(value, parameters)| value.len() + parameters.len()).sum();
             proptest::prop_assert!(kept <= line.len());
-            // an open quote extends to the end, so at most one part has one
+            // an unclosed quote extends to the end, so at most one part contains one
             let open = split(&line, b',').filter(|part| open_quote(part).is_some()).count();
             proptest::prop_assert_eq!(open, usize::from(open_quote(&line).is_some()));
         }

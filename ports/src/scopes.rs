@@ -162,7 +162,7 @@ impl serde::Serialize for Scopes {
 impl<'de> serde::Deserialize<'de> for Scopes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        // without a limit: it was checked when the list was parsed
+        // no limit: a set that was serialized was parsed within the limit before
         let tokens = text.split(' ').filter(|_| !text.is_empty());
         tokens
             .map(str::parse)
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(scopes("b a"), scopes("a b"));
     }
 
-    /// 4: refused before anything is allocated.
+    /// 4: a list above the limit is refused before anything is allocated.
     #[test]
     fn refuses_half_a_million_tokens() {
         let tokens = |count| "a ".repeat(count).trim_end().parse::<Scopes>();

@@ -10,7 +10,7 @@ use host_ports_conformance::{RACERS, race};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A store that needs its runtime: each call connects, waits and spawns.
+/// A store that needs a tokio runtime: each call connects, waits and spawns.
 struct Remote {
     address: std::net::SocketAddr,
     served: Arc<AtomicUsize>,
@@ -59,7 +59,7 @@ async fn store_of_multi_thread_runtime_races() {
     race_remote_store().await;
 }
 
-/// Get-then-set under two locks: threads of a race interleave inside one poll.
+/// The store gets and sets under separate locks; a race interleaves its threads between the two.
 #[tokio::test]
 async fn store_that_locks_twice_is_caught() {
     let store = Arc::new(Mutex::new(0));
@@ -92,7 +92,7 @@ fn panic_of_a_racer_reaches_the_caller() {
     assert!(std::panic::catch_unwind(racing).is_err());
 }
 
-/// No context, no tokio: the calling thread polls by hand.
+/// Without tokio, the calling thread polls the race by hand.
 #[test]
 fn race_runs_without_a_runtime() {
     let store = Arc::new(AtomicUsize::new(0));

@@ -29,9 +29,9 @@ const OF_THE_BODY: [HeaderName; 11] = [
     HeaderName::from_static("repr-digest"),
 ];
 
-/// Redirects of one request: at most three, and the policy checks each target.
+/// Follows the redirects of one request: at most three, and the policy checks each target.
 ///
-/// For a webhook receiver that fetches a URL from a payload. Webhook deliveries follow no
+/// A webhook receiver uses it to fetch a URL from a payload. The sender of webhook-core follows no
 /// redirects.
 ///
 /// # Contract
@@ -39,8 +39,8 @@ const OF_THE_BODY: [HeaderName; 11] = [
 /// - [`follow`](Self::follow) checks each target with [`AddressPolicy::vet`]. The transport checks
 ///   the resolved addresses with [`AddressPolicy::vet_resolved`], as for every request.
 /// - A redirect from `https` to `http` is refused, even if the policy allows `http`.
-/// - Another origin receives `Accept`, `Accept-Language` and `User-Agent` alone: no credentials and
-///   no body.
+/// - Another origin receives only the headers `Accept`, `Accept-Language` and `User-Agent`: no
+///   credentials and no body.
 /// - 303 changes the method to `GET` (`HEAD` stays). 301 and 302 change `POST` to `GET`. 307 and
 ///   308 keep method and body.
 /// - A request without its body also loses the headers that describe the body, including
@@ -106,7 +106,7 @@ impl Hops {
     /// Maximum number of redirects of one request.
     pub const MAX: usize = 3;
 
-    /// Creates a counter that has followed no redirect yet.
+    /// Starts the redirects of a new request, to be checked with `policy`.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
         Self { policy, taken: 0 }

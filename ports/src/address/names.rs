@@ -32,7 +32,7 @@ pub(super) fn kind(name: &str) -> Option<&'static str> {
     listed.or((!name.contains('.')).then_some(INTERNAL))
 }
 
-/// Returns whether the name stands for loopback addresses, [RFC 6761
+/// Returns `true` if the name stands for loopback addresses, [RFC 6761
 /// §6.3](https://www.rfc-editor.org/rfc/rfc6761#section-6.3).
 pub(super) fn is_loopback(name: &str) -> bool {
     is_under(name.strip_suffix('.').unwrap_or(name), "localhost")

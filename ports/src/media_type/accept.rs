@@ -84,7 +84,7 @@ impl<'a> Accept<'a> {
         best.map(|(_, offer)| offer)
     }
 
-    /// The common case, one line with one type or `*/*`, needs no parsing.
+    /// Chooses without parsing in the common case: one line with one type or `*/*`.
     fn only_one(self, offers: &[MediaType]) -> Option<&MediaType> {
         let mut lines = self.headers.get_all(&ACCEPT).iter();
         let range = lines.next().filter(|_| lines.next().is_none())?.as_bytes();
@@ -151,8 +151,8 @@ impl<'a> MediaRange<'a> {
     /// - An unclosed quote does not hide later members.
     /// - A member without a type, or with a malformed weight, is omitted.
     ///
-    /// For a host that negotiates types alone with its own rules: a malformed parameter does not
-    /// exclude the type.
+    /// Use this in a host that negotiates by type alone: a malformed parameter does not exclude the
+    /// type.
     pub fn all(headers: &'a HeaderMap) -> impl Iterator<Item = Self> {
         let lines = headers.get_all(&ACCEPT).iter();
         let members = lines.flat_map(|line| {
@@ -246,7 +246,7 @@ impl<'a> MediaRange<'a> {
                 Some(false) | None => return None,
             }
         }
-        // a field would need four billion parameters to overflow into the breadth
+        // `matched` fits in the low 32 bits: a field has fewer than four billion parameters
         Some((breadth << 32) + matched)
     }
 }
