@@ -9,7 +9,7 @@ pub(crate) fn push_percent_encoded(text: &mut Vec<u8>, byte: u8) {
     text.extend_from_slice(&[b'%', digit(byte >> 4), digit(byte & 15)]);
 }
 
-/// Returns whether the byte is unreserved, reserved or the percent sign.
+/// Returns `true` if the byte is unreserved, reserved or the percent sign.
 pub(crate) fn is_uri_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte)
 }

@@ -71,8 +71,8 @@ fn rate_limits(headers: &HeaderMap, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns whether the member is a string whose parameters are numbers, with the required one, [RFC
-/// 9651 §3](https://www.rfc-editor.org/rfc/rfc9651#section-3).
+/// Returns `true` if the member is a string whose parameters are numbers, with the required one,
+/// [RFC 9651 §3](https://www.rfc-editor.org/rfc/rfc9651#section-3).
 fn is_limit(member: &[u8], needed: &[u8]) -> bool {
     let (name, parameters) = field::split_once(member, b';');
     let is_string = name.len() > 2 && name.starts_with(b"\"") && name.ends_with(b"\"");

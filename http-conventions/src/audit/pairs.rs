@@ -1,4 +1,4 @@
-//! Checks that need the responses to several requests.
+//! Checks of responses to follow-up requests. Some checks compare several responses.
 
 use bytes::Bytes;
 use http::{
@@ -16,7 +16,7 @@ use crate::{errors::ReceivedProblem, idempotency::IDEMPOTENCY_REPLAYED, routing:
 /// §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
 const KEPT_BY_304: [HeaderName; 5] = [CACHE_CONTROL, CONTENT_LOCATION, ETAG, EXPIRES, VARY];
 
-/// Fields that differ between exchanges, whatever the method.
+/// Fields that may differ between exchanges, even if the requests are equal.
 static OF_ONE_EXCHANGE: [HeaderName; 7] = [
     AGE,
     CONTENT_LENGTH,
@@ -27,8 +27,8 @@ static OF_ONE_EXCHANGE: [HeaderName; 7] = [
     X_REQUEST_ID,
 ];
 
-/// Compares the responses to a GET and its HEAD: the status and the fields of the GET must be
-/// equal.
+/// Compares the responses to a GET and to a HEAD of the same resource. The response to HEAD must
+/// have the status and the fields of the response to GET, and no content.
 ///
 /// Ignores fields that belong to one exchange, such as the request id, `Date` and the rate-limit
 /// fields. `Content-Length` must be equal if both responses have it.
@@ -79,9 +79,11 @@ fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
         .collect()
 }
 
-/// Checks the second response to a GET that sent the `ETag` of the first in `If-None-Match`.
+/// Checks the response to a second GET, whose `If-None-Match` contains the `ETag` of the first
+/// response. It must be a 304 with the `Cache-Control`, `Content-Location`, `ETag`, `Expires` and
+/// `Vary` of the first response.
 ///
-/// No findings if the first response is not a 200 or has no `ETag`.
+/// There are no findings if the first response is not a 200 or has no `ETag`.
 #[must_use]
 pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec<Finding> {
     if first.status() != StatusCode::OK || !first.headers().contains_key(ETAG) {
@@ -103,7 +105,8 @@ pub fn conditional_read(first: &Response<Bytes>, again: &Response<Bytes>) -> Vec
     .collect()
 }
 
-/// Checks the response to a write whose `If-Match` names an entity tag that never existed.
+/// Checks the response to a write whose `If-Match` names an entity tag that never existed. The
+/// write must not succeed.
 #[must_use]
 pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
     let passed = answer.status().is_success();
@@ -125,7 +128,7 @@ pub fn stale_write(answer: &Response<Bytes>) -> Vec<Finding> {
 /// - a 409 whose problem has `original_status`: the request took effect, and its response is not
 ///   stored.
 ///
-/// No findings if no request succeeded.
+/// There are no findings if no request succeeded.
 #[must_use]
 pub fn duplicates(answers: &[Response<Bytes>]) -> Vec<Finding> {
     let is_replay = |answer: &&Response<Bytes>| answer.headers().contains_key(IDEMPOTENCY_REPLAYED);
@@ -176,7 +179,8 @@ fn refused_duplicate(answer: &Response<Bytes>) -> Option<Finding> {
     }
 }
 
-/// Checks the response to a key that was sent before with another request.
+/// Checks the response to an `Idempotency-Key` that was sent before with another request. It must
+/// be a 400, 409 or 422.
 #[must_use]
 pub fn reused_key(answer: &Response<Bytes>) -> Vec<Finding> {
     let is_refused = matches!(answer.status().as_u16(), 400 | 409 | 422);
@@ -185,7 +189,7 @@ pub fn reused_key(answer: &Response<Bytes>) -> Vec<Finding> {
     })
 }
 
-/// Checks the response to a cursor with a changed character.
+/// Checks the response to a page cursor with one changed character. It must be a 400.
 #[must_use]
 pub fn changed_cursor(answer: &Response<Bytes>) -> Vec<Finding> {
     only_if(
@@ -195,7 +199,7 @@ pub fn changed_cursor(answer: &Response<Bytes>) -> Vec<Finding> {
     )
 }
 
-/// Checks the response to a `limit` that is not a number or out of range.
+/// Checks the response to a `limit` that is not a number or is out of range. It must be a 400.
 #[must_use]
 pub fn limit_out_of_range(answer: &Response<Bytes>) -> Vec<Finding> {
     only_if(
@@ -205,7 +209,7 @@ pub fn limit_out_of_range(answer: &Response<Bytes>) -> Vec<Finding> {
     )
 }
 
-/// Checks the response to an unknown method.
+/// Checks the response to an unknown method. It must be a 405 or 501.
 #[must_use]
 pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
     let is_refused = matches!(answer.status().as_u16(), 405 | 501);
@@ -214,7 +218,8 @@ pub fn unknown_method(answer: &Response<Bytes>) -> Vec<Finding> {
     })
 }
 
-/// Checks the response to a request from an origin that no rule can list.
+/// Checks the response to a request from `origin`, which no CORS rule lists. The response must not
+/// allow that origin to read it with credentials.
 #[must_use]
 pub fn unlisted_origin(origin: &str, answer: &Response<Bytes>) -> Vec<Finding> {
     let headers = answer.headers();

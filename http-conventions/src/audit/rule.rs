@@ -8,11 +8,11 @@ use std::fmt;
 pub enum Rule {
     /// No `X-Request-Id`, or several.
     NoRequestId,
-    /// Echoes a request id that could break log lines.
+    /// The response repeats a malformed request id of the client, which could forge log lines.
     HarmfulRequestId,
     /// Content without `Content-Type`.
     NoContentType,
-    /// A 204 or 304 with content, or a 304 that describes content.
+    /// A 204 or 304 with content, or a 304 with header fields that describe content.
     UnexpectedContent,
     /// A 401 without `WWW-Authenticate`.
     NoChallenge,
@@ -22,7 +22,8 @@ pub enum Rule {
     AllowsWhatItRefuses,
     /// A 201, 202 or redirect without `Location`.
     NoLocation,
-    /// A 301 or 302 for a method other than GET and HEAD, which clients may change to GET.
+    /// A 301 or 302 to a request other than GET and HEAD. A client may follow the redirect with
+    /// GET.
     LosesMethod,
     /// A 429 or 503 without `Retry-After`.
     NoRetryAfter,
@@ -36,11 +37,11 @@ pub enum Rule {
     ProblemInSuccess,
     /// A malformed rate-limit field.
     InvalidRateLimit,
-    /// A 428, 429 or 431 that caches may keep.
+    /// A 428, 429 or 431 that a cache may store.
     StoredRefusal,
     /// `Access-Control-Allow-Origin` names an origin, and `Vary: Origin` is absent.
     NoVaryOrigin,
-    /// Any origin may read the response with credentials.
+    /// `Access-Control-Allow-Credentials` is sent together with `Access-Control-Allow-Origin: *`.
     CredentialsForAnyOrigin,
     /// A malformed `ETag`.
     InvalidEntityTag,
@@ -48,23 +49,23 @@ pub enum Rule {
     InvalidLifecycle,
     /// `Sunset` is before `Deprecation`.
     SunsetBeforeDeprecation,
-    /// A page whose `has_more` and `next_cursor` contradict each other.
+    /// A page body whose `has_more` and `next_cursor` contradict each other.
     InvalidPage,
     /// The response to HEAD differs from that to GET.
     HeadDiffers,
-    /// A read with the current entity tag does not get 304.
+    /// A read whose `If-None-Match` names the current entity tag does not get 304.
     NotRevalidated,
-    /// A write with another entity tag succeeds.
+    /// A write whose `If-Match` does not name the current entity tag succeeds.
     LostUpdate,
-    /// A repeated key does not replay the first response.
+    /// A repeated `Idempotency-Key` does not replay the first response.
     NotReplayed,
-    /// Requests with one key took effect more than once.
+    /// Requests with one `Idempotency-Key` took effect more than once.
     RanTwice,
-    /// A key is accepted for a different request.
+    /// An `Idempotency-Key` is accepted for a different request.
     KeyReused,
-    /// A changed cursor does not get 400.
+    /// A changed page cursor does not get 400.
     TamperedCursor,
-    /// A limit out of range does not get 400.
+    /// A `limit` out of range does not get 400.
     LimitOutOfRange,
     /// An unknown method gets neither 405 nor 501.
     UnknownMethod,
@@ -203,7 +204,7 @@ impl Rule {
         self.row().2
     }
 
-    /// Section of the RFC, draft or standard that requires it.
+    /// Section of the RFC, draft or standard that requires the rule.
     #[must_use]
     pub fn section(self) -> &'static str {
         self.row().3
@@ -221,10 +222,10 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Longest detail in characters.
+/// Maximum length of a detail in characters.
 const LONGEST_DETAIL: usize = 300;
 
-/// A broken rule with its detail.
+/// Violation of a [`Rule`] by a response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
     rule: Rule,
@@ -245,9 +246,10 @@ impl Finding {
         self.rule
     }
 
-    /// Observation. It may quote the response.
+    /// Description of the violation. It may quote the response.
     ///
-    /// Safe for a terminal: unprintable characters are escaped, and long texts are cut off.
+    /// Safe for a terminal: unprintable characters are escaped, and the text is cut off after 300
+    /// characters.
     #[must_use]
     pub fn detail(&self) -> &str {
         &self.detail

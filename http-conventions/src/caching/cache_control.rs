@@ -18,14 +18,14 @@ enum Policy {
 }
 
 impl CacheControl {
-    /// `no-store`: no cache may keep the response. For tokens, errors and responses to unsafe
-    /// methods.
+    /// `no-store`: no cache may store the response. Use it for tokens, errors and responses to
+    /// unsafe methods.
     #[must_use]
     pub const fn no_store() -> Self {
         Self(Policy::NoStore)
     }
 
-    /// `private, no-store`: data of one user.
+    /// `private, no-store`: data of one user that no cache may store.
     #[must_use]
     pub const fn private_no_store() -> Self {
         Self(Policy::PrivateNoStore)
@@ -40,7 +40,7 @@ impl CacheControl {
         })
     }
 
-    /// `private, max-age=…`: data of one user. Only the cache of that user may keep it. Fractions
+    /// `private, max-age=…`: data of one user. Only the cache of that user may store it. Fractions
     /// of a second are dropped.
     #[must_use]
     pub const fn private(max_age: Duration) -> Self {
@@ -49,12 +49,12 @@ impl CacheControl {
         })
     }
 
-    /// `max-age=0, must-revalidate`: caches may keep the response and revalidate it before every
-    /// use.
+    /// `max-age=0, must-revalidate`: caches may store the response, and must revalidate it before
+    /// every use.
     ///
     /// # Security
     ///
-    /// `must-revalidate` allows shared caches to keep the response to a request with
+    /// `must-revalidate` allows shared caches to store the response to a request with
     /// `Authorization` ([RFC 9111 §3.5](https://www.rfc-editor.org/rfc/rfc9111#section-3.5)).
     /// Authorize the request before responding with 304. To exclude shared caches, use
     /// [`private`](Self::private) with zero seconds.

@@ -1,4 +1,4 @@
-//! `Vary`.
+//! The `Vary` field of responses.
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,
@@ -21,7 +21,7 @@ pub struct Vary {
 }
 
 impl Vary {
-    /// `*`: the response depends on more than the request fields, so caches cannot reuse it.
+    /// `*`: the response depends on more than the request fields, so a cache must not reuse it.
     #[must_use]
     pub fn any() -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Vary {
         other.names().for_each(|name| self.add(name.clone()));
     }
 
-    /// Returns whether the set is empty.
+    /// Returns `true` if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.is_any && self.names().next().is_none()
@@ -60,7 +60,8 @@ impl Vary {
         headers.remove(VARY)
     }
 
-    /// Merges these names into `Vary`: one line, each name once. `*` replaces all names.
+    /// Merges the names into the existing `Vary` field, as one line with each name once. `*`
+    /// replaces all names.
     pub fn apply(&self, headers: &mut HeaderMap) {
         if self.is_empty() {
             return;

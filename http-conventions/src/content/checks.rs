@@ -13,14 +13,15 @@ use crate::{
 
 static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
 
-/// Finds the supported media type that `Content-Type` names.
+/// Finds the supported media type that `Content-Type` names. `read` lists the supported media
+/// types.
 ///
-/// Type and subtype must be equal. No parameter is compared except `charset`, and that only if both
-/// sides have one.
+/// Type and subtype must be equal. `charset` is compared if both media types have one. All other
+/// parameters are ignored.
 ///
 /// # Errors
 ///
-/// [`UnsupportedContent`] if the field is absent, repeated, malformed or names another type.
+/// [`UnsupportedContent`] if the field is absent, repeated or malformed, or names another type.
 pub fn media_type<'o>(
     headers: &HeaderMap,
     read: &'o Offers<MediaType>,
@@ -43,11 +44,12 @@ fn is_read_as(sent: &MediaType, read: &MediaType) -> bool {
 }
 
 /// Finds the supported coding that `Content-Encoding` names; identity if the field is absent.
+/// `read` lists the supported codings; identity is always supported.
 ///
 /// # Errors
 ///
-/// [`UnsupportedContent`] if the coding is not supported, or if there are several codings: nested
-/// compression multiplies the decompressed size.
+/// [`UnsupportedContent`] if the coding is not supported, or if there are several codings. Several
+/// codings are refused because nested compression can multiply the decompressed size.
 pub fn coding<'o>(
     headers: &HeaderMap,
     read: &'o [ContentCoding],
@@ -68,7 +70,7 @@ pub fn coding<'o>(
     })
 }
 
-/// The host does not support the media type or the content coding of the request.
+/// Error for a media type or content coding of a request that the host does not support.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unsupported content; supported by {name}: {value:?}")]
 pub struct UnsupportedContent {

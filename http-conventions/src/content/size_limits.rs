@@ -7,7 +7,7 @@ use crate::{
     single_value,
 };
 
-/// Size limits of a request, all inclusive.
+/// Size limits of a request. A request that has exactly the size of a limit passes.
 ///
 /// | limit | default |
 /// |---|---|
@@ -58,7 +58,7 @@ impl SizeLimits {
     /// # Security
     ///
     /// Decompression can enlarge content a thousandfold. The second limit protects memory only if
-    /// the host counts while it decompresses, see [`ContentMeter`].
+    /// the host counts the bytes while it decompresses; see [`ContentMeter`].
     #[must_use]
     pub const fn with_content(mut self, encoded: u64, decoded: u64) -> Self {
         self.encoded = encoded;
@@ -72,12 +72,13 @@ impl SizeLimits {
         self.encoded
     }
 
-    /// Returns whether a minimal request passes: target `/` and one field.
+    /// Returns `true` if a minimal request, with the target `/` and one field, passes.
     pub(crate) const fn let_something_pass(&self) -> bool {
         self.target > 0 && self.field_lines > 0 && self.fields > 0
     }
 
-    /// Error for content above the limit, if another component, such as the server, counted it.
+    /// Creates the error for content above the limit. Use it if another component, such as the
+    /// server, counted the bytes.
     #[must_use]
     pub const fn too_much_content(&self) -> TooLarge {
         TooLarge::Content(self.encoded)
@@ -103,7 +104,7 @@ impl SizeLimits {
     }
 
     /// Creates a meter that counts the content while it arrives. `Content-Length` may be absent, so
-    /// the head alone is not enough.
+    /// checking the head alone is not enough.
     #[must_use]
     pub const fn meter(&self) -> ContentMeter {
         ContentMeter {
@@ -144,7 +145,7 @@ impl ContentMeter {
     }
 
     /// Number of decompressed bytes left until the limit. A decompressor should produce at most one
-    /// byte more.
+    /// byte more, which is enough to detect the excess.
     #[must_use]
     pub const fn decoded_left(&self) -> u64 {
         self.limits.decoded.saturating_sub(self.decoded)
@@ -162,23 +163,24 @@ fn within(size: u64, limit: u64, error: fn(u64) -> TooLarge) -> Result<(), TooLa
     }
 }
 
-/// A part of the request exceeds its limit. The value is the limit, in bytes or in field lines.
+/// Error for a part of a request that exceeds its limit. The value is the limit, in bytes or in
+/// field lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TooLarge {
-    /// Path and query.
+    /// Path and query together exceed the limit in bytes.
     #[error("target of more than {0} bytes")]
     Target(u64),
-    /// Number of field lines.
+    /// The number of field lines exceeds the limit.
     #[error("more than {0} field lines")]
     FieldLines(u64),
-    /// Names and values of all fields.
+    /// Names and values of all fields together exceed the limit in bytes.
     #[error("fields of more than {0} bytes")]
     Fields(u64),
-    /// Content as sent.
+    /// The content as sent exceeds the limit in bytes.
     #[error("content of more than {0} bytes")]
     Content(u64),
-    /// Content after decompression.
+    /// The content after decompression exceeds the limit in bytes.
     #[error("content of more than {0} bytes after decompression")]
     Unpacked(u64),
 }

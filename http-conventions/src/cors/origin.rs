@@ -1,7 +1,7 @@
 //! Serialized origins, as browsers send them: [RFC 6454
 //! §6.2](https://www.rfc-editor.org/rfc/rfc6454#section-6.2).
 
-/// Returns whether this is `scheme://host[:port]` as a browser serializes it: lower case, no
+/// Returns `true` if this is `scheme://host[:port]` as a browser serializes it: lower case, no
 /// default port, no path.
 ///
 /// Only such a text can equal an `Origin` field.

@@ -44,14 +44,16 @@ pub(super) enum Origins {
 }
 
 impl CorsRules {
-    /// Allows pages of any origin, including `null`. For public data.
+    /// Allows pages of any origin, including `null`. Use it for public data only.
     #[must_use]
     pub fn any_origin() -> Self {
         Self::new(Origins::Any)
     }
 
-    /// Allows pages of these origins. Write each as a browser does: `https://app.example.com`, in
-    /// lower case, without a default port and without a trailing slash.
+    /// Allows pages of these origins.
+    ///
+    /// Write each origin as a browser sends it, for example `https://app.example.com`: in lower
+    /// case, without a default port and without a trailing slash.
     #[must_use]
     pub fn origins<S: Into<String>>(origins: impl IntoIterator<Item = S>) -> Self {
         Self::new(Origins::Listed(origins.into_iter().map(Into::into).collect()))
@@ -155,8 +157,8 @@ impl CorsRules {
         self
     }
 
-    /// Sets the time for which a browser caches a preflight, default 1 hour. Chromium caps it at 2
-    /// hours, Firefox at 24 hours.
+    /// Sets the time for which a browser caches the response to a preflight, default 1 hour.
+    /// Chromium caps it at 2 hours, Firefox at 24 hours.
     #[must_use]
     pub const fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = max_age;
@@ -229,8 +231,8 @@ pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> HeaderValue {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CorsMistake {
-    /// The text is not an origin as a browser writes it, so it would never match. `*` and `null`
-    /// are not origins either.
+    /// An origin that is not in the form that browsers send, so it would never match. For `*` use
+    /// [`CorsRules::any_origin`], for `null` [`CorsRules::with_null_origin`].
     InvalidOrigin(String),
     /// No origin is allowed.
     NoOrigin,
@@ -243,7 +245,7 @@ pub enum CorsMistake {
     PrivateNetworkForAnyOrigin,
     /// No method is allowed.
     NoMethod,
-    /// A method that browsers refuse to send for a page, or the wildcard.
+    /// A method that browsers do not let pages send, or the wildcard `*`.
     ForbiddenMethod(Method),
     /// The wildcard `*` as a header: it never covers `Authorization`, and with credentials it
     /// covers no header at all.
@@ -265,7 +267,7 @@ impl fmt::Display for CorsMistake {
     }
 }
 
-/// The CORS rules are invalid. Contains all mistakes.
+/// Error for invalid CORS rules. Contains all mistakes.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid cross-origin rules: {}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct InvalidCorsRules {

@@ -28,7 +28,7 @@ pub struct Challenge {
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Parameters {
     Named(Vec<Box<str>>),
-    /// A single `token68`, which excludes parameters.
+    /// A single `token68`. A challenge with a `token68` has no parameters.
     Token68,
 }
 
@@ -51,8 +51,8 @@ impl Challenge {
 
     /// A `Bearer` challenge without parameters.
     ///
-    /// [RFC 6750 §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) requires at least one
-    /// parameter, such as `realm`.
+    /// Add at least one parameter, such as `realm`, as [RFC 6750
+    /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3) requires.
     #[must_use]
     pub const fn bearer() -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Challenge {
         Ok(self)
     }
 
-    /// The field value.
+    /// Value of the `WWW-Authenticate` field.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
         self.value.clone()
@@ -151,7 +151,7 @@ fn names(text: &str) -> Option<Vec<Box<str>>> {
     Some(names)
 }
 
-/// Text behind a token or a quoted string.
+/// Text after the token or quoted string with which `text` begins.
 fn after_value(text: &str) -> Option<&str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([' ', '\t', ',']).unwrap_or(text.len());
@@ -180,8 +180,8 @@ fn is_taken(names: &[Box<str>], name: &str) -> bool {
     names.iter().any(|taken| taken.eq_ignore_ascii_case(name))
 }
 
-/// Error of [`Challenge`]: the scheme or a name is not a token, a name is repeated, or a value
-/// cannot be sent.
+/// Error for a [`Challenge`] whose scheme or parameter name is not a token, whose parameter name is
+/// repeated, or whose value cannot be sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid challenge")]
 pub struct InvalidChallenge;

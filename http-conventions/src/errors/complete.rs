@@ -85,7 +85,7 @@ impl Problem {
     }
 }
 
-/// Returns whether the response is an error with no content or with `text/plain` content.
+/// Returns `true` if the response is an error with no content or with `text/plain` content.
 ///
 /// Frameworks write their own errors as plain text. HTML pages and errors of other protocols are
 /// left as they are.
@@ -95,8 +95,8 @@ pub(crate) fn explains_nothing<B>(answer: &Response<B>) -> bool {
     is_text && is_error(answer.status())
 }
 
-/// Returns whether a response is an error with the media type `application/problem+json`, compared
-/// without case and parameters.
+/// Returns `true` if a response is an error with the media type `application/problem+json`,
+/// compared without case and parameters.
 #[must_use]
 pub fn is_problem<B>(answer: &Response<B>) -> bool {
     let content_type = answer.headers().get(CONTENT_TYPE);

@@ -7,8 +7,8 @@ use crate::uri::is_uri_byte;
 
 /// Definition of a problem type, [RFC 9457 §4](https://www.rfc-editor.org/rfc/rfc9457#section-4).
 ///
-/// Its URI is the [`ProblemBase`] of the host followed by the slug. Both are part of the API: do
-/// not change them after a release.
+/// Its URI is the [`ProblemBase`] of the host followed by the slug. Clients compare the URI, so
+/// change neither the base nor the slug after a release.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ProblemType {
     slug: &'static str,
@@ -40,7 +40,7 @@ impl ProblemType {
         Problem::new(self.status).with_type(self.uri(base), self.title)
     }
 
-    /// URI of this type at one host.
+    /// URI of this type: the base followed by the slug.
     #[must_use]
     pub fn uri(&self, base: &ProblemBase) -> String {
         [&base.0, self.slug].concat()
@@ -114,14 +114,14 @@ fn is_scheme(scheme: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Returns whether the authority, if present, ends before the last character, [RFC 3986
-/// §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2).
+/// Returns `true` if there is no authority, or if the authority ends before the last character,
+/// [RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2).
 fn is_past_authority(rest: &str) -> bool {
     rest.strip_prefix("//")
         .is_none_or(|authority| authority.find(['/', '?', '#']).is_some_and(|end| end > 0))
 }
 
-/// The base is not an absolute URI that a slug can follow.
+/// Error for a base that is not an absolute URI to which a slug can be appended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid base of problem types")]
 pub struct InvalidProblemBase;

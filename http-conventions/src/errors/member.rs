@@ -10,9 +10,9 @@ pub enum Member {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without a fraction.
+    /// A number without a fraction, in the range of `i64`.
     Integer(i64),
-    /// Any other number. Infinities and NaN are written as `null`.
+    /// Any other number. Infinity and NaN are written as `null`.
     Number(f64),
     /// A string.
     Text(Cow<'static, str>),

@@ -1,14 +1,14 @@
 //! Problem details for HTTP APIs, [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457): the body of
 //! every error response.
 //!
-//! A [`Problem`] without a type is `about:blank`: its status is the whole explanation. Give a
-//! problem a [`ProblemType`] if clients must distinguish its causes. The type URI is the
-//! [`ProblemBase`] of the host followed by the slug of the type. [`types`] lists the types of this
-//! crate; a 429 has the registered type [`QUOTA_EXCEEDED`](crate::limits::QUOTA_EXCEEDED).
+//! A [`Problem`] without a type has the type `about:blank`: it tells the client no more than its
+//! status. Give a problem a [`ProblemType`] if clients must distinguish its causes. The type URI is
+//! the [`ProblemBase`] of the host followed by the slug of the type. [`types`] lists the types of
+//! this crate; a 429 has the registered type [`QUOTA_EXCEEDED`](crate::limits::QUOTA_EXCEEDED).
 //!
-//! Statuses that require a header have constructors that take it: 401 takes a challenge, 405 the
-//! allowed methods, 429 and 503 the wait. [`ErrorStatus`] excludes these statuses. Clients parse
-//! problems with [`ReceivedProblem`].
+//! Statuses that require a header have constructors with the value of that header: 401 takes a
+//! challenge, 405 the allowed methods, 429 and 503 the time to wait. [`ErrorStatus`] excludes these
+//! statuses. Clients parse problems with [`ReceivedProblem`].
 //!
 //! ```
 //! use http_conventions::errors::{ErrorStatus, Problem, ProblemBase, ProblemType};
@@ -92,7 +92,7 @@ static OWN: [HeaderName; 5] = [ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, 
 ///
 /// # Performance
 ///
-/// One pointer in size, so that `Result<_, Problem>` stays small.
+/// A problem has the size of one pointer, so that `Result<_, Problem>` is small.
 #[derive(Clone, Debug)]
 pub struct Problem(Box<Parts>);
 
@@ -112,14 +112,14 @@ struct Parts {
 }
 
 impl Problem {
-    /// Creates an `about:blank` problem: the status phrase is its title.
+    /// Creates a problem of the type `about:blank`. Its title is the status phrase.
     #[must_use]
     pub fn new(status: ErrorStatus) -> Self {
         Self::blank(status.status())
     }
 
-    /// Creates the problem for a status that a server or a framework chose, such as 413, 408 or
-    /// 400.
+    /// Creates the problem for a status that a server or a framework chose, such as 400, 408 or
+    /// 413.
     ///
     /// - 429 and 503 get `Retry-After: 1`.
     /// - A status that is not an error becomes 500.
@@ -141,10 +141,10 @@ impl Problem {
         Self::challenged(StatusCode::UNAUTHORIZED, challenge)
     }
 
-    /// Creates a refusal with a challenge, [RFC 6750
+    /// Creates a problem with a challenge, [RFC 6750
     /// §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1).
     ///
-    /// 400 and 403 keep their status. Every other status becomes 401.
+    /// The statuses 400 and 403 are kept. Every other status becomes 401.
     #[must_use]
     pub fn challenged(status: StatusCode, challenge: Challenge) -> Self {
         let status = match status {
@@ -154,7 +154,7 @@ impl Problem {
         Self::blank(status).with_challenge(challenge)
     }
 
-    /// 405: the resource supports only these methods. An empty list is sent as an empty `Allow`.
+    /// 405: the resource supports only these methods. If there are none, `Allow` is sent empty.
     #[must_use]
     pub fn method_not_allowed(allow: impl Into<Allow>) -> Self {
         let mut problem = Self::blank(StatusCode::METHOD_NOT_ALLOWED);
@@ -203,18 +203,19 @@ impl Problem {
         self
     }
 
-    /// Sets the explanation of this occurrence, for the developer of the client.
+    /// Sets `detail`, the explanation of this occurrence for the developer of the client.
     ///
     /// # Security
     ///
-    /// The caller receives this text: leave out internals, stack traces and secrets.
+    /// The client receives this text: leave out internals, stack traces and secrets.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<Cow<'static, str>>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
 
-    /// Sets the URI reference of this occurrence, often the path of the affected resource.
+    /// Sets `instance`, the URI reference of this occurrence, often the path of the affected
+    /// resource.
     #[must_use]
     pub fn with_instance(mut self, instance: impl Into<Cow<'static, str>>) -> Self {
         self.0.instance = Some(instance.into());
@@ -232,14 +233,15 @@ impl Problem {
         self
     }
 
-    /// Adds the extension `request_id`, with which a developer finds the log line of a reported
-    /// problem.
+    /// Adds the extension `request_id`. It leads a developer from a reported problem to the log
+    /// line of the request.
     #[must_use]
     pub fn with_request_id(self, id: &RequestId) -> Self {
         self.with_extension("request_id", id.as_str().to_owned())
     }
 
-    /// Adds a `WWW-Authenticate` challenge: a second one of a 401, or the missing scope of a 403.
+    /// Adds a `WWW-Authenticate` challenge, for example a second challenge to a 401, or a challenge
+    /// that names the missing scope to a 403.
     #[must_use]
     pub fn with_challenge(mut self, challenge: Challenge) -> Self {
         self.0.challenges.push(challenge);
@@ -288,12 +290,12 @@ impl Problem {
         self
     }
 
-    /// Returns whether the header was added.
+    /// Returns `true` if the header was added.
     pub(crate) fn has_field(&self, name: &HeaderName) -> bool {
         self.0.fields.iter().any(|(there, _)| there == name)
     }
 
-    /// Status of the response, and of the member `status`.
+    /// Status of the response; also the member `status` of the problem.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0.status
@@ -335,8 +337,8 @@ impl Parts {
     }
 }
 
-/// Status phrase of [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15); two phrases
-/// of the `http` crate are older.
+/// Status phrase of [RFC 9110 §15](https://www.rfc-editor.org/rfc/rfc9110#section-15); the phrases
+/// of the `http` crate for 413 and 422 are older.
 pub(crate) fn phrase(status: StatusCode) -> &'static str {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => "Content Too Large",

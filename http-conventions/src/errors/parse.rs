@@ -1,4 +1,4 @@
-//! Parses received problem documents, as tolerant as [RFC 9457
+//! Parses received problem documents as tolerantly as [RFC 9457
 //! §3.1](https://www.rfc-editor.org/rfc/rfc9457#section-3.1) requires.
 
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ impl ReceivedProblem {
         })
     }
 
-    /// Type URI; `about:blank` if the document has none. Compare it, do not fetch it.
+    /// Type URI; `about:blank` if the document has no type. Compare the URI; do not fetch it.
     #[must_use]
     pub fn type_uri(&self) -> &str {
         self.type_uri.as_deref().unwrap_or("about:blank")
@@ -131,7 +131,7 @@ fn member(value: Value) -> Member {
     }
 }
 
-/// The body is not a JSON object.
+/// Error for a body that is not a JSON object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid problem details")]
 pub struct InvalidProblem;

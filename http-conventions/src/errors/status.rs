@@ -12,7 +12,7 @@ pub struct ErrorStatus(StatusCode);
 impl ErrorStatus {
     /// 400: the request is malformed.
     pub const BAD_REQUEST: Self = Self(StatusCode::BAD_REQUEST);
-    /// 403: the caller is authenticated and lacks a permission.
+    /// 403: the caller lacks a permission.
     pub const FORBIDDEN: Self = Self(StatusCode::FORBIDDEN);
     /// 404: the resource does not exist, or the host hides it from the caller.
     pub const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND);
@@ -66,7 +66,7 @@ impl TryFrom<StatusCode> for ErrorStatus {
     }
 }
 
-/// The status is not an error, or it requires a response header.
+/// Error for a status that is not 4xx or 5xx, or that requires a response header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("status is not an error, or requires a response header")]
 pub struct InvalidErrorStatus;

@@ -1,5 +1,5 @@
-//! Problem types that this crate defines: a registry that a host can publish. The type of a 429 is
-//! registered with IANA and is not listed here.
+//! Problem types that this crate defines. A host can serve their descriptions at the type URIs. The
+//! type of a 429 is registered with IANA and is not listed here.
 //!
 //! ```
 //! use http_conventions::errors::{types, ProblemBase};
@@ -12,8 +12,9 @@
 
 use super::{ErrorStatus, ProblemType};
 
-/// 400: `limit` is not a number in range, or a page parameter is repeated. The extension
-/// `parameter` names it.
+/// 400: `limit` is not a number in range, a cursor is empty, a page parameter is repeated, or
+/// `after` and `before` are both present. The extension `parameter` contains the name of the
+/// parameter.
 pub const INVALID_PAGE_REQUEST: ProblemType = ProblemType::new(
     "invalid-page-request",
     ErrorStatus::BAD_REQUEST,
@@ -118,8 +119,8 @@ pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
     "The resource has no representation that the request accepts. Ask for one of those in available.",
 );
 
-/// 415: the media type or content coding is not supported. `Accept` or `Accept-Encoding` lists the
-/// supported ones.
+/// 415: the media type or content coding is not supported. The response lists the supported values
+/// in `Accept` or `Accept-Encoding`.
 pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
     "unsupported-content",
     ErrorStatus::UNSUPPORTED_MEDIA_TYPE,

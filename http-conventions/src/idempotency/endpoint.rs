@@ -1,4 +1,4 @@
-//! Middleware around a handler: parse, claim, run, settle.
+//! Middleware that parses the key, claims it, runs the handler, and settles the request.
 
 use std::{
     fmt,
@@ -21,10 +21,11 @@ use crate::{
     versions::ApiVersion,
 };
 
-/// Longest `Retry-After` while the first request runs: most requests end long before their lease.
+/// Longest `Retry-After` while the first request runs. It is shorter than a lease, because most
+/// requests end long before their lease.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const STORE_RETRY: Duration = Duration::from_secs(1);
-/// 100 years: keeps the sum with any present time in range.
+/// Longest lease and lifetime, 100 years, so that adding it to the current time cannot overflow.
 const LONGEST_TIME: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Middleware that makes handlers idempotent by `Idempotency-Key`. Cheap to clone.
@@ -47,7 +48,7 @@ pub struct Idempotency {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "APIs and the draft know these two")]
 pub enum MismatchStatus {
-    /// 409.
+    /// 409, the default.
     #[default]
     Conflict,
     /// 422, as in the IETF draft.
@@ -55,8 +56,10 @@ pub enum MismatchStatus {
 }
 
 impl Idempotency {
-    /// Creates the middleware over a store. `problems` is the base of its problem types. `entropy`
-    /// is used only during this call.
+    /// Creates the middleware over a store.
+    ///
+    /// `problems` is the base of its problem types. `entropy` is read once, to seed the fencing
+    /// tokens.
     ///
     /// | setting | default |
     /// |---|---|
@@ -86,8 +89,8 @@ impl Idempotency {
         }
     }
 
-    /// Requires a key: a request without one gets 400. By default a request without a key runs
-    /// without idempotency.
+    /// Requires a key: an unsafe request without a key gets 400. By default a request without a key
+    /// runs without idempotency.
     #[must_use]
     pub fn with_key_required(mut self) -> Self {
         self.key_required = true;
@@ -101,7 +104,7 @@ impl Idempotency {
         self
     }
 
-    /// Sets the behaviour after a first request that crashed, default [`AfterCrash::Refuse`].
+    /// Sets the behaviour for retries of a request that crashed, default [`AfterCrash::Refuse`].
     ///
     /// # Security
     ///
@@ -113,8 +116,8 @@ impl Idempotency {
         self
     }
 
-    /// Sets the lease: the time in which a handler must finish, default 60 s. After it the key
-    /// counts as crashed.
+    /// Sets the lease: the time in which a handler must finish, default 60 s. After the lease the
+    /// request counts as crashed.
     #[must_use]
     pub fn with_lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
@@ -128,25 +131,25 @@ impl Idempotency {
         self
     }
 
-    /// Sets the largest body to store, in bytes, default 1 MiB. A larger response is sent once; a
-    /// retry gets 409.
+    /// Sets the largest response body to store, in bytes, default 1 MiB. A larger response is sent
+    /// once; a retry gets 409 `idempotency-result-not-replayable`.
     #[must_use]
     pub fn with_max_stored_body(mut self, bytes: usize) -> Self {
         self.max_stored_body = bytes;
         self
     }
 
-    /// Sets a callback for every failure of the store.
+    /// Sets a callback for every failure of the store. By default failures are not logged.
     ///
     /// Responses do not show the cause. If the handler has not run, the request gets 503 or 500. If
-    /// it has run, the request gets its response.
+    /// the handler has run, the request gets the handler's response.
     #[must_use]
     pub fn with_failure_log(mut self, log: impl Fn(&StoreError) + Send + Sync + 'static) -> Self {
         self.failure_log = Arc::new(log);
         self
     }
 
-    /// Returns whether a request without a key is refused.
+    /// Returns `true` if an unsafe request without a key is refused.
     pub(crate) const fn is_key_required(&self) -> bool {
         self.key_required
     }
@@ -168,15 +171,14 @@ impl Idempotency {
     ///
     /// # Contract
     ///
-    /// - The handler runs only if the request holds the key.
-    /// - A request with a safe method, or without a key if keys are optional, runs without
-    ///   idempotency.
-    /// - The key is claimed before the handler runs. If the store is unavailable, the handler does
-    ///   not run.
+    /// - The handler of an unsafe request with a key runs only if the request has claimed the key.
+    /// - A request with a safe method runs without idempotency. So does a request without a key,
+    ///   unless a key is required.
+    /// - If the store fails to claim the key, the handler does not run.
     ///
     /// # Errors
     ///
-    /// A problem, which the host completes like its own:
+    /// A problem. The host adds the path and the request id to it, as to its own problems:
     ///
     /// - 400 if the key is malformed, or missing although required.
     /// - 409 (or 422, see [`with_mismatch_status`](Self::with_mismatch_status)) if the key was used
@@ -193,7 +195,7 @@ impl Idempotency {
         self.run_naming(None, request, scope, handler).await
     }
 
-    /// [`run`](Self::run) for a request whose header field names this version.
+    /// [`run`](Self::run) for a request that names this version in a header field.
     pub(crate) async fn run_naming<R: Into<Reply>>(
         &self,
         version: Option<ApiVersion>,
@@ -238,14 +240,14 @@ impl Idempotency {
             fingerprint,
             fence: self.fences.next(),
             lease_until,
-            // a record that expired with its lease would let a second request run
+            // a record that expired during its lease would let a second request run
             expires_at: later(lease_until, self.lifetime),
             after_crash: self.after_crash,
         }
     }
 
-    /// Settles the request. If the store fails now, the response is still sent: the effect exists,
-    /// and the end of the lease settles the record.
+    /// Settles the request. If the store fails, the response is still sent, because the request has
+    /// taken effect. The record then counts as crashed after its lease.
     async fn settle(&self, claim: &Claim, reply: Reply) -> Result<Response<Bytes>, Problem> {
         let noted = match self.outcome_of(&reply) {
             Some(outcome) => {

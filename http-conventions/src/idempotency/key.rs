@@ -12,9 +12,10 @@ pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key
 
 const MAX_LENGTH: usize = 255;
 
-/// An idempotency key: a client-chosen name of one operation, 1 to 255 characters.
+/// Idempotency key: the name that a client chose for one operation, with 1 to 255 characters.
 ///
-/// The draft uses a quoted string, deployed APIs use an unquoted one. Both forms name the same key.
+/// The draft requires a quoted string; most deployed APIs use an unquoted string. Both forms denote
+/// the same key.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -32,7 +33,7 @@ const MAX_LENGTH: usize = 255;
 ///
 /// # Security
 ///
-/// `Debug` hides the key: with the key, another caller of the same scope can read the stored
+/// `Debug` hides the key, because a caller of the same scope that knows the key can read the stored
 /// response.
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct IdempotencyKey(Box<str>);
@@ -141,7 +142,7 @@ byte_string! {
 }
 
 impl RecordKey {
-    /// Key of the record for an idempotency key.
+    /// Computes the record key of an idempotency key.
     #[must_use]
     pub fn new(scope: KeyScope<'_>, method: &Method, key: &IdempotencyKey) -> Self {
         let digest = Sha256::new_with_prefix(b"idempotency record 1")
@@ -153,7 +154,7 @@ impl RecordKey {
     }
 }
 
-/// The `Idempotency-Key` is repeated, empty, too long or malformed.
+/// Error for an `Idempotency-Key` that is repeated, empty, too long or malformed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid Idempotency-Key")]
 pub struct InvalidIdempotencyKey;

@@ -15,17 +15,18 @@ use super::{
 };
 use crate::ports::StoreError;
 
-/// Smallest number of records that is worth a sweep.
+/// Minimum number of records at which a sweep starts.
 const SMALLEST_SWEEP: usize = 1024;
 /// Minimum time between two sweeps of a full store.
 const SWEEP_PAUSE: Duration = Duration::from_secs(1);
-/// 64 of the largest responses that are stored by default, or 100,000 small ones.
+/// Default capacity in bytes: enough for 64 responses of the largest size that is stored by
+/// default, or for 100,000 small responses.
 const CAPACITY: usize = 64 << 20;
 /// Size of a record without its response, with its share of unused table space.
 const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 
-/// Keeps records in memory of bounded size. The records end with the process and are not shared
-/// with other processes.
+/// In-memory idempotency store of bounded size. The records are lost when the process ends, and are
+/// not shared with other processes.
 ///
 /// The store sweeps expired records when the number of records has doubled since the last sweep,
 /// and at most once per second while it is full. It never drops a live record: the request could
@@ -38,8 +39,8 @@ const RECORD: usize = 2 * size_of::<(RecordKey, Record)>();
 ///
 /// # Security
 ///
-/// All callers share the capacity. A caller with many keys can fill it for the lifetime of a
-/// record. Limit the rate of requests, or the stored body with
+/// All callers share the capacity. A caller that sends many keys can fill the store for the
+/// lifetime of a record. Limit the rate of requests, or the size of a stored body with
 /// [`with_max_stored_body`](super::Idempotency::with_max_stored_body).
 #[derive(Debug)]
 pub struct MemoryIdempotencyStore {
@@ -54,12 +55,12 @@ struct Records {
     capacity: usize,
     sweep_at: usize,
     swept_at: Option<SystemTime>,
-    /// Time of the latest claim, because completions have no time.
+    /// Time of the latest claim. Completions use it, because they take no time as an argument.
     now: SystemTime,
 }
 
 impl MemoryIdempotencyStore {
-    /// Creates a store for this many bytes of records, responses included. The
+    /// Creates a store that holds up to this many bytes of records, including their responses. The
     /// [default](Self::default) is 64 MiB.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
@@ -82,7 +83,7 @@ impl MemoryIdempotencyStore {
         self.records().by_key.len()
     }
 
-    /// Returns whether there are no records.
+    /// Returns `true` if there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -101,7 +102,7 @@ impl Default for MemoryIdempotencyStore {
 }
 
 impl Records {
-    /// Returns whether this many bytes fit, after a sweep if necessary.
+    /// Returns `true` if this many bytes fit, after a sweep if necessary.
     fn has_room(&mut self, bytes: usize) -> bool {
         let fits = |records: &Self| records.bytes.saturating_add(bytes) <= records.capacity;
         // a clock that was set back allows a sweep at once

@@ -1,4 +1,4 @@
-//! Records of idempotency keys, as a store keeps them.
+//! Records that a store keeps for idempotency keys.
 //!
 //! The records implement `Serialize` and `Deserialize`, so that a store can keep a record as one
 //! value.
@@ -28,7 +28,7 @@ pub struct Record {
     pub fingerprint: Fingerprint,
     /// Progress of that request.
     pub state: State,
-    /// Expiry; from this instant on the record does not exist.
+    /// Expiry: at and after this instant the record counts as absent.
     pub expires_at: SystemTime,
 }
 
@@ -40,10 +40,10 @@ pub enum State {
     InFlight {
         /// Fencing token of the holder.
         fence: Fence,
-        /// Expiry of the lease; from this instant on the holder counts as crashed.
+        /// Expiry of the lease: at and after this instant the holder counts as crashed.
         lease_until: SystemTime,
     },
-    /// The request is settled.
+    /// The request has an outcome, which does not change.
     Settled(RequestOutcome),
 }
 
@@ -51,14 +51,15 @@ pub enum State {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(clippy::exhaustive_enums, reason = "stores in other crates map every outcome")]
 pub enum RequestOutcome {
-    /// The response is stored and replayed.
+    /// The request completed. A retry gets the stored response.
     Completed(StoredResponse),
-    /// The response is not stored: it is too large, or it contains a secret that is shown once.
+    /// The request completed, and its response is not stored: it is too large, or it contains a
+    /// secret that may be sent only once.
     Unreplayable {
         /// Status of the response.
         status: u16,
     },
-    /// The outcome is unknown.
+    /// The request may or may not have taken effect, for example because its handler crashed.
     Indeterminate,
 }
 
@@ -66,7 +67,7 @@ pub enum RequestOutcome {
 ///
 /// # Security
 ///
-/// `Debug` hides header values and body: they may contain a secret that is shown once.
+/// `Debug` hides header values and body, because they may contain a secret.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -110,7 +111,8 @@ pub enum AfterCrash {
     RunAgain,
 }
 
-/// A claim on a key.
+/// Claim of a request on a key: the argument of
+/// [`IdempotencyStore::claim`](super::IdempotencyStore::claim).
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -118,7 +120,7 @@ pub struct Claim {
     pub key: RecordKey,
     /// Fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// Fencing token of the claimant.
+    /// Fencing token of the request that makes the claim.
     pub fence: Fence,
     /// Expiry of the lease.
     pub lease_until: SystemTime,
@@ -155,7 +157,7 @@ impl Claim {
         self
     }
 
-    /// The record to store if the claim is granted.
+    /// Creates the record to store if the claim is granted.
     #[must_use]
     pub fn record(&self) -> Record {
         Record {

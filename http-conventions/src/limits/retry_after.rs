@@ -1,4 +1,4 @@
-//! `Retry-After`.
+//! The `Retry-After` field of responses.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,17 +9,18 @@ use http::{
 
 use crate::http_date;
 
-/// Longest wait that is accepted, about 68 years: the bound of delta-seconds in [RFC 9111 §1.2.2].
+/// Maximum of a parsed wait, about 68 years: the bound of delta-seconds in [RFC 9111 §1.2.2].
+/// Longer waits are reduced to it.
 ///
 /// [RFC 9111 §1.2.2]: https://www.rfc-editor.org/rfc/rfc9111#section-1.2.2
 const LONGEST: Duration = Duration::from_secs(1 << 31);
 
-/// A wait in whole seconds, at least 1.
+/// Wait of a `Retry-After` field in whole seconds, at least 1.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RetryAfter(u64);
 
 impl RetryAfter {
-    /// Rounds the wait up to whole seconds, at least 1.
+    /// Creates a wait, rounded up to whole seconds, at least 1.
     #[must_use]
     pub const fn new(wait: Duration) -> Self {
         let up = wait.as_secs().saturating_add((wait.subsec_nanos() > 0) as u64);
@@ -43,11 +44,11 @@ impl RetryAfter {
         headers.insert(RETRY_AFTER, self.header_value());
     }
 
-    /// Parses a received field value to a wait from `now`.
+    /// Parses a received field value. Returns the time to wait from `now` on.
     ///
     /// - Accepts delta-seconds and the three forms of an HTTP-date.
     /// - `0` and a date in the past result in no wait.
-    /// - The result is capped at 2³¹ seconds, so adding it to a present [`SystemTime`] does not
+    /// - The result is at most 2³¹ seconds, so adding it to the current [`SystemTime`] does not
     ///   overflow.
     ///
     /// # Errors
@@ -62,11 +63,11 @@ impl RetryAfter {
         Ok(date.duration_since(now).unwrap_or(Duration::ZERO).min(LONGEST))
     }
 
-    /// Wait of a response received at `now`; `None` if it has no valid `Retry-After`. Of several
-    /// fields the longest wait counts.
+    /// Wait that the response received at `now` asks for; `None` if the response has no valid
+    /// `Retry-After`. If there are several fields, returns the longest wait.
     ///
-    /// A date is compared with the `Date` of the response, if it has one, so that clock skew does
-    /// not matter.
+    /// An HTTP-date is compared with the `Date` of the response, if present, so that clock skew
+    /// does not matter.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         let answered_at = answered_at(headers, now);
@@ -77,7 +78,7 @@ impl RetryAfter {
     }
 }
 
-/// Time of the response by its `Date`; `now` if it has none.
+/// Time of the response according to its `Date`; `now` if it has none.
 pub(crate) fn answered_at(headers: &HeaderMap, now: SystemTime) -> SystemTime {
     let date = headers.get(DATE);
     date.and_then(|date| http_date::parse(date.as_bytes(), now))
@@ -92,7 +93,7 @@ fn delta_seconds(digits: &[u8]) -> Duration {
     Duration::from_secs(seconds).min(LONGEST)
 }
 
-/// The value is neither a number of seconds nor an HTTP-date.
+/// Error for a value that is neither a number of seconds nor an HTTP-date.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid Retry-After")]
 pub struct InvalidRetryAfter;

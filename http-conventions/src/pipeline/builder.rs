@@ -18,7 +18,8 @@ use crate::{
     versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme, Versions},
 };
 
-/// Fields with a meaning in HTTP or in these conventions, which cannot name a version.
+/// Header fields that cannot name a version, because HTTP or these conventions give them another
+/// meaning.
 static TAKEN: [HeaderName; 8] = [
     header::ACCEPT,
     header::AUTHORIZATION,
@@ -83,8 +84,8 @@ impl ConventionsBuilder {
 
     /// Generates a new request id for each request and ignores the id that the client sent.
     ///
-    /// For a host with untrusted clients: they could send the same id for many requests, so that
-    /// log lines become ambiguous.
+    /// Use it if clients are not trusted: a client could send the same id with many requests and so
+    /// make log lines ambiguous.
     pub const fn with_new_request_ids(mut self) -> Self {
         self.adopts_ids = false;
         self
@@ -102,7 +103,7 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Sets the versions in any order, see [`Versions::new`].
+    /// Sets the versions, in any order; see [`Versions::new`].
     ///
     /// With [`VersionScheme::Path`], the pipeline passes a path without a version, such as
     /// `/health`, to the host.
@@ -115,8 +116,8 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Sets the version of a request that names none and whose account has no pin. Invalid with
-    /// [`VersionScheme::Path`].
+    /// Sets the version of a request that names no version and whose account has no pin. Invalid
+    /// with [`VersionScheme::Path`].
     pub const fn with_default_version(mut self, version: ApiVersion) -> Self {
         self.default_version = Some(version);
         self
@@ -168,7 +169,7 @@ impl ConventionsBuilder {
         self
     }
 
-    /// Validates the settings, each by itself and in combination.
+    /// Validates each setting, and the combination of all settings.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Conventions {
-    /// All problem types: those that the conventions send as configured, then those of the host.
+    /// All problem types: those that the configured conventions can send, then those of the host.
     ///
     /// The host serves the description of each type at its URI.
     #[must_use]
@@ -25,8 +25,8 @@ impl Conventions {
         openapi::components(&self.0.described())
     }
 
-    /// Members `parameters` and `responses` of an operation with these features: references to the
-    /// components.
+    /// Members `parameters` and `responses` of an operation: references to the components. `takes`
+    /// lists the features of the operation.
     ///
     /// The conventions of every request are included.
     #[must_use]

@@ -1,4 +1,4 @@
-//! One request on its way through the pipeline.
+//! A request while it passes through the pipeline.
 
 use std::{
     future::poll_fn,
@@ -21,13 +21,13 @@ use crate::{
     versions::{ApiVersion, VersionScheme},
 };
 
-/// Stage: the request has an id; its head is not checked.
+/// Stage: the request has an id; its head is not checked yet.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Started {}
 
-/// Stage: the size limits are kept, the request is not a preflight, and a version that the request
-/// names exists. Authentication is next.
+/// Stage: the request is within the size limits, is not a preflight, and names no unknown or
+/// removed version. Authentication is next.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a stage has no value")]
 pub enum Admitted {}
@@ -39,8 +39,8 @@ pub enum Limited {}
 
 /// One request at a stage of the pipeline.
 ///
-/// Keep a clone to finish the response if the exchange itself is lost: after a panic of a handler,
-/// or if its future is dropped.
+/// Keep a clone to finish the response if the exchange itself is lost, because a handler panicked
+/// or its future was dropped.
 #[derive(Clone, Debug)]
 #[must_use = "an exchange has to be finished"]
 pub struct Exchange<Stage> {
@@ -94,10 +94,10 @@ impl<Stage> Exchange<Stage> {
     }
 
     /// Sets a header of every response of this exchange: refusal, replay, or response of the
-    /// handler. For values that are known before the response, such as the next DPoP nonce.
+    /// handler. Use it for values that are known before the response, such as the next DPoP nonce.
     ///
-    /// - The value replaces that of the handler. Without CORS rules, names in
-    ///   `Access-Control-Expose-Headers` are added to those of the handler. With CORS rules, only
+    /// - The value replaces the handler's value, except for `Access-Control-Expose-Headers`.
+    ///   Without CORS rules, its names are added to those of the handler. With CORS rules, only
     ///   [`with_exposed_header`](crate::cors::CorsRules::with_exposed_header) exposes names to an
     ///   allowed origin.
     /// - The header is not stored under an idempotency key.
@@ -107,11 +107,11 @@ impl<Stage> Exchange<Stage> {
         self.headers.push((name, value));
     }
 
-    /// Returns the value of a successful check of the host. A failed check ends the exchange.
+    /// Returns the value of a successful check of the host, such as authentication.
     ///
     /// # Errors
     ///
-    /// The problem as a finished [`EarlyResponse`].
+    /// The problem of a failed check, as a finished [`EarlyResponse`].
     pub fn check<T>(&self, found: Result<T, Problem>) -> Result<T, EarlyResponse>
     where
         Stage: Clone,
@@ -172,7 +172,7 @@ impl Exchange<Started> {
     ///
     /// - 431, 414 or 413 if a size limit is exceeded,
     /// - 204 for a preflight,
-    /// - the problem of [`VersionError`] for an unknown version.
+    /// - the problem of [`VersionError`] for an unknown or removed version.
     ///
     /// [`VersionError`]: crate::versions::VersionError
     pub fn admit<B>(mut self, request: &Request<B>) -> Result<Exchange<Admitted>, EarlyResponse> {
@@ -218,15 +218,15 @@ impl<Stage> Exchange<Stage> {
 }
 
 impl Exchange<Admitted> {
-    /// Resolves the version of a request that names none: the pin of its account, or else the
+    /// Resolves the version of a request that names no version: the pin of its account, or else the
     /// default.
     ///
-    /// Has no effect if the request names a version.
+    /// Has no effect if the request names a version, or if the conventions have no versions.
     ///
     /// # Errors
     ///
-    /// The finished problem if the version does not exist, or if there is neither a pin nor a
-    /// default.
+    /// A finished [`EarlyResponse`] if the version is unknown or removed, or if there is neither a
+    /// pin nor a default.
     pub fn pin<B>(self, request: &Request<B>, pinned: Option<ApiVersion>) -> Result<Self, EarlyResponse> {
         match self.version {
             Some(_) => Ok(self),
@@ -254,10 +254,14 @@ impl Exchange<Admitted> {
 }
 
 impl Exchange<Limited> {
-    /// Takes from further buckets, for example of the principal after those of the address.
+    /// Takes the cost of the request from further buckets, for example from that of the principal
+    /// after that of the address.
     ///
-    /// `RateLimit` and `RateLimit-Policy` list the policies of all calls. `RateLimit-Limit`,
-    /// `X-RateLimit-Limit` and their companions describe the last call.
+    /// `RateLimit` and `RateLimit-Policy` list the policies of all calls. The fields of
+    /// [`HeaderProfile::UNIX`] and [`HeaderProfile::X_UNIX`] describe the last call only.
+    ///
+    /// [`HeaderProfile::UNIX`]: crate::limits::HeaderProfile::UNIX
+    /// [`HeaderProfile::X_UNIX`]: crate::limits::HeaderProfile::X_UNIX
     ///
     /// # Errors
     ///
@@ -268,7 +272,8 @@ impl Exchange<Limited> {
 
     /// Preconditions of the request. The handler compares them with the state that it loads.
     ///
-    /// Evaluate them inside the handler of [`run`](Self::run): a replay must come before them.
+    /// Evaluate them inside the handler of [`run`](Self::run), so that a retry gets its stored
+    /// response even if its preconditions no longer hold.
     #[must_use]
     pub fn preconditions<'r, B>(&self, request: &'r Request<B>) -> Preconditions<'r> {
         Preconditions::of(request, self.conventions.0.clock.now())
@@ -277,8 +282,10 @@ impl Exchange<Limited> {
     /// Runs the handler, or replays the stored response of an earlier run, and finishes the
     /// response.
     ///
-    /// - The handler is polled only if it runs.
-    /// - A panic of the handler results in 500, and its key counts as
+    /// - Without [`with_idempotency`](super::ConventionsBuilder::with_idempotency), the handler
+    ///   runs for each request, and `Idempotency-Key` is ignored.
+    /// - The handler is not polled if a stored response is replayed or the request is refused.
+    /// - A panic of the handler results in 500, and the request counts as
     ///   [crashed](crate::idempotency::AfterCrash).
     /// - A problem is stored in its complete form, with the id of the first request. By default a
     ///   problem with a 5xx status is not stored, see [`Reply`].

@@ -1,8 +1,8 @@
-//! Pipeline of all conventions in one fixed order. Every response of it is complete.
+//! Pipeline that applies all conventions in one fixed order, so that every response is complete.
 //!
 //! [`Conventions`] are built once; the builder reports all mistakes together. Each request is an
-//! [`Exchange`]. Each stage is a type parameter of the exchange, so the compiler enforces the
-//! order:
+//! [`Exchange`]. The current stage is a type parameter of the exchange, so the compiler enforces
+//! the order:
 //!
 //! | stage | work | responses |
 //! |---|---|---|
@@ -178,7 +178,7 @@ impl Conventions {
         ConventionsBuilder::new(problems, clock, entropy)
     }
 
-    /// Begins an exchange and assigns the request id. Does not need the content.
+    /// Begins an exchange and assigns the request id. The content of the request is not needed.
     pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Started> {
         let rules = &self.0;
         let id = match rules.adopts_ids {
@@ -188,8 +188,8 @@ impl Conventions {
         Exchange::begin(self.clone(), id, request)
     }
 
-    /// Creates the finished response to a failure outside of the pipeline: content too large or too
-    /// slow, malformed HTTP, or a panic.
+    /// Creates the finished response to a failure outside of the pipeline, such as content that is
+    /// too large or too slow, malformed HTTP, or a panic.
     ///
     /// If [`admit`](Exchange::admit) refuses the head of the request, returns that refusal instead.
     pub fn refuse<B>(&self, request: &Request<B>, status: StatusCode) -> EarlyResponse {
@@ -209,7 +209,7 @@ impl Conventions {
         &self.0.problems
     }
 
-    /// Page sizes for handlers; `None` if not set.
+    /// Page sizes for handlers; `None` if they are not configured.
     #[must_use]
     pub fn page_rules(&self) -> Option<PageRules> {
         self.0.page_rules

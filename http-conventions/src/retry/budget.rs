@@ -3,7 +3,7 @@
 /// Limits retries to a share of the requests, so that clients do not overload a failing service.
 ///
 /// Each request adds a share of one retry to the balance, and each retry subtracts one. The balance
-/// never exceeds the reserve.
+/// never exceeds the reserve. At 20 percent, five requests allow one retry:
 ///
 /// ```
 /// use http_conventions::retry::RetryBudget;
@@ -52,7 +52,7 @@ impl RetryBudget {
 }
 
 impl Default for RetryBudget {
-    /// 10 retries per 100 requests; 10 retries in reserve.
+    /// Defaults: 10 retries per 100 requests, and 10 retries in reserve.
     fn default() -> Self {
         Self::new(10, 10)
     }

@@ -14,8 +14,9 @@ use crate::{
 
 /// Retry policy: number of attempts and exponential backoff with full jitter.
 ///
-/// The wait is uniform between zero and a ceiling that doubles with each attempt, so that clients
-/// that failed together do not retry together. A wait that the server asks for is added.
+/// The wait is a uniformly random time between zero and a ceiling. The ceiling doubles with each
+/// attempt. Clients that failed together therefore do not retry together. If the server asks for a
+/// wait, the random time is added to that wait.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RetryPolicy {
     attempts: u32,
@@ -25,8 +26,8 @@ pub struct RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// 4 attempts, ceilings from 500 ms to 20 s. Gives up if the server asks for a wait of more
-    /// than 60 s.
+    /// Defaults: 4 attempts, and ceilings from 500 ms to 20 s. The policy gives up if the server
+    /// asks for a wait of more than 60 s.
     fn default() -> Self {
         Self {
             attempts: 4,
@@ -37,7 +38,7 @@ impl Default for RetryPolicy {
     }
 }
 
-/// A request and the number of its attempts so far.
+/// A request, and the number of times it was sent so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     method: &'a Method,
@@ -139,8 +140,8 @@ impl RetryPolicy {
     ///
     /// - A request that was not sent is retried.
     /// - A lost request is retried if its method is idempotent or it has an `Idempotency-Key`.
-    /// - Under the same condition, a request with a response of 408, 425, 429, 500, 502, 503 or 504
-    ///   is retried.
+    /// - Under the same condition, a request that gets 408, 425, 429, 500, 502, 503 or 504 is
+    ///   retried.
     /// - A 409 is retried if the request has an `Idempotency-Key` and the problem type is that of a
     ///   first request still in progress.
     ///
@@ -177,7 +178,7 @@ impl RetryPolicy {
         }
     }
 
-    /// Uniform between zero and the ceiling of this attempt.
+    /// Uniformly random time between zero and the ceiling of this attempt.
     fn jitter(&self, times: u32, entropy: &dyn Entropy) -> Duration {
         let doublings = times.saturating_sub(1).min(31);
         let ceiling = self.first_ceiling.saturating_mul(1 << doublings);

@@ -1,4 +1,4 @@
-//! `Allow`.
+//! The `Allow` field, and the response to OPTIONS.
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 pub struct Allow(HeaderValue);
 
 impl Allow {
-    /// Creates a list in this order.
+    /// Creates a list of these methods, in this order.
     #[must_use]
     pub fn of(methods: &[Method]) -> Self {
         let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! `Location`, and the statuses 201 and 202.
+//! The `Location` field, and responses of status 201 and 202.
 
 use std::str::FromStr;
 
@@ -93,8 +93,8 @@ impl FromStr for Location {
     }
 }
 
-/// Sets status 201 and `Location`: the resource was created at `location`, and the content shows
-/// it.
+/// Sets status 201 and `Location`: the resource was created at `location`, and the content
+/// describes the resource.
 #[must_use]
 pub fn respond_created<B>(location: &Location, answer: Response<B>) -> Response<B> {
     located(StatusCode::CREATED, location, answer)
@@ -114,7 +114,7 @@ fn located<B>(status: StatusCode, location: &Location, mut answer: Response<B>) 
     answer
 }
 
-/// The text is neither an absolute path nor an absolute `http` or `https` URI.
+/// Error for a text that is neither an absolute path nor an absolute `http` or `https` URI.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid location")]
 pub struct InvalidLocation;

@@ -18,7 +18,7 @@ pub static METHODS: [(Method, Semantics); 10] = [
     (Method::PUT, Semantics::IDEMPOTENT),
     (Method::DELETE, Semantics::IDEMPOTENT),
     (Method::POST, Semantics::NONE),
-    // PATCH is idempotent only for absolute values, which the method does not tell
+    // some PATCH requests are idempotent, but the method does not show which
     (Method::PATCH, Semantics::NONE),
     (Method::CONNECT, Semantics::NONE),
 ];
@@ -57,19 +57,19 @@ impl Semantics {
         known.map_or(Self::NONE, |(_, semantics)| *semantics)
     }
 
-    /// Returns whether the method is safe: it only reads.
+    /// Returns `true` if the method is safe, that is, read-only.
     #[must_use]
     pub const fn is_safe(self) -> bool {
         self.is_safe
     }
 
-    /// Returns whether several identical requests have the effect of one.
+    /// Returns `true` if several identical requests have the same effect as one.
     #[must_use]
     pub const fn is_idempotent(self) -> bool {
         self.is_idempotent
     }
 
-    /// Returns whether a cache may store the response without explicit freshness.
+    /// Returns `true` if a cache may store the response without explicit freshness.
     ///
     /// For QUERY the content is part of the cache key. POST returns `false`: its response needs
     /// explicit freshness ([RFC 9110
@@ -79,7 +79,8 @@ impl Semantics {
         self.is_cacheable
     }
 
-    /// Returns whether a client may retry a lost request. Other methods need an `Idempotency-Key`.
+    /// Returns `true` if a client may retry a request that got no response. A request with another
+    /// method needs an `Idempotency-Key` for that.
     #[must_use]
     pub const fn is_retried(self) -> bool {
         self.is_idempotent
@@ -130,7 +131,7 @@ fn member(offer: &MediaType) -> String {
     text
 }
 
-/// Returns whether the name is a `key`, [RFC 9651
+/// Returns `true` if the name is a `key`, [RFC 9651
 /// §3.1.2](https://www.rfc-editor.org/rfc/rfc9651#section-3.1.2).
 fn is_key(name: &[u8]) -> bool {
     let is_key_byte =

@@ -1,4 +1,4 @@
-//! A linter for route templates.
+//! Linter for route templates.
 
 use std::collections::BTreeSet;
 
@@ -22,6 +22,8 @@ const SINGULAR_ENDINGS: [&str; 3] = ["ss", "us", "is"];
 const LEVELS: usize = 2;
 
 /// Linter for route templates.
+///
+/// A path has lower-case words joined by hyphens, plural collections, and at most two levels.
 #[derive(Clone, Debug, Default)]
 pub struct PathRules {
     exceptions: BTreeSet<Box<str>>,
@@ -69,7 +71,7 @@ impl PathRules {
     /// Checks a template such as `/v1/charges/{id}/refunds`. Findings are in the order of the
     /// segments.
     ///
-    /// A leading version `v<N>` is not a level.
+    /// Each segment is a level, except parameters and a leading version `v<N>`.
     #[must_use]
     pub fn check(&self, template: &str) -> Vec<PathFinding> {
         let Some(path) = template.strip_prefix('/') else {
@@ -121,7 +123,7 @@ impl PathRules {
     }
 }
 
-/// Name of a parameter that is a whole segment in braces.
+/// Name of the parameter, if the whole segment is a parameter in braces.
 fn parameter(segment: &str) -> Option<&str> {
     let name = segment.strip_prefix('{')?.strip_suffix('}')?;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -134,7 +136,7 @@ fn is_version(segment: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns whether the last word of the segment is a plural.
+/// Returns `true` if the last word of the segment is a plural.
 fn is_plural(segment: &str) -> bool {
     let word = segment.rsplit('-').next().unwrap_or(segment);
     IRREGULAR.contains(&word)

@@ -1,4 +1,4 @@
-//! `X-Request-Id`.
+//! Ids of requests, and the `X-Request-Id` field.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,7 @@ pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=128;
 
-/// Id of a request.
+/// Id of a request: 8 to 128 characters of `A-Za-z0-9._~-`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct RequestId(HeaderValue);
 
@@ -91,7 +91,7 @@ fn is_acceptable(value: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(byte))
 }
 
-/// The text does not match `[A-Za-z0-9._~-]{8,128}`.
+/// Error for a request id that does not match `[A-Za-z0-9._~-]{8,128}`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid request id")]
 pub struct InvalidRequestId;

@@ -10,12 +10,12 @@ use crate::{
     routing::Location,
 };
 
-/// Field with the date of deprecation, which may be in the future.
+/// Header field with the date of deprecation, which may be in the future.
 pub const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
-/// Field with the date from which the resource may be unavailable.
+/// Header field with the date from which the resource may be unavailable.
 pub const SUNSET: HeaderName = HeaderName::from_static("sunset");
 
-/// Lifecycle of a resource or version. By default it is active and has no end.
+/// Lifecycle of a resource or version. By default it is active and has no sunset date.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Lifecycle {
     deprecated_at: Option<SystemTime>,
@@ -30,14 +30,16 @@ pub struct Lifecycle {
 pub enum Stage {
     /// In regular use.
     Active,
-    /// Works as before; new clients should not use it.
+    /// Works as before, but new clients should not use it.
     Deprecated,
-    /// Removed.
+    /// The sunset date has been reached. [`Versions::resolve`](crate::versions::Versions::resolve)
+    /// refuses the version with 410.
     Sunset,
 }
 
 impl Lifecycle {
-    /// Sets the date of deprecation, which may be in the future.
+    /// Creates a lifecycle with this date of deprecation, which may be in the future. The time is
+    /// truncated to whole seconds.
     #[must_use]
     pub fn deprecated(at: SystemTime) -> Self {
         Self {
@@ -46,7 +48,7 @@ impl Lifecycle {
         }
     }
 
-    /// Sets the date of removal.
+    /// Sets the sunset, the date of removal. The time is truncated to whole seconds.
     ///
     /// # Errors
     ///
@@ -61,22 +63,22 @@ impl Lifecycle {
         Ok(self)
     }
 
-    /// Sets the URI of the documentation: sent as the link `deprecation`, and also as `sunset` if
-    /// there is a sunset.
+    /// Sets the URI of the documentation. It is sent as the link `deprecation` if a date of
+    /// deprecation is set, and as the link `sunset` if a sunset is set.
     #[must_use]
     pub fn with_information(mut self, information: Location) -> Self {
         self.information = Some(information);
         self
     }
 
-    /// Sets the URI of the successor: sent as the link `successor-version`.
+    /// Sets the URI of the successor, which is sent as the link `successor-version`.
     #[must_use]
     pub fn with_successor(mut self, successor: Location) -> Self {
         self.successor = Some(successor);
         self
     }
 
-    /// Stage at this time. A stage begins with the second of its date.
+    /// Stage at `now`. A stage begins at the exact second of its date.
     #[must_use]
     pub fn stage(&self, now: SystemTime) -> Stage {
         let has_come = |at: Option<SystemTime>| at.is_some_and(|at| at <= now);
@@ -89,7 +91,8 @@ impl Lifecycle {
         }
     }
 
-    /// Sets `Deprecation` and `Sunset` and adds the links. Dates before 1970 are omitted.
+    /// Sets the headers `Deprecation` and `Sunset`, and adds the links to `Link`. Dates before 1970
+    /// are omitted.
     pub fn apply(&self, headers: &mut HeaderMap) {
         if let Some(date) = self.deprecated_at.and_then(structured_date) {
             headers.insert(DEPRECATION, date);
@@ -135,13 +138,14 @@ impl Lifecycle {
     }
 }
 
-/// Date of [RFC 9651 §3.3.7](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.7).
+/// Formats a Date of [RFC 9651 §3.3.7](https://www.rfc-editor.org/rfc/rfc9651#section-3.3.7);
+/// `None` before 1970.
 fn structured_date(at: SystemTime) -> Option<HeaderValue> {
     let since: Duration = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     HeaderValue::try_from(format!("@{}", since.as_secs())).ok()
 }
 
-/// The sunset is before the deprecation.
+/// Error for a sunset before the deprecation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("sunset before deprecation")]
 pub struct SunsetTooEarly;

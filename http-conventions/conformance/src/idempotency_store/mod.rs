@@ -26,7 +26,8 @@ mod cases {
         );
     }
 
-    /// A second claim of the same request gets the end of the lease.
+    /// A second claim of the same request returns `InFlight` with the end of the first claim's
+    /// lease.
     pub async fn held_key_is_in_flight(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let later = start() + Duration::from_secs(1);
@@ -46,7 +47,7 @@ mod cases {
         assert_eq!(complete(&**store, 1, small_response()).await, Settled::Done);
         for _ in 0..2 {
             let outcome = claim(&**store, &claim_by(2, start()), start()).await;
-            // compared by part, because `Debug` of the whole hides its content
+            // compared field by field, because `Debug` of a response hides its content
             if let (ClaimOutcome::Settled(RequestOutcome::Completed(back)), RequestOutcome::Completed(kept)) =
                 (&outcome, small_response())
             {
@@ -77,7 +78,8 @@ mod cases {
         }
     }
 
-    /// A different request is a mismatch in every state, also after the lease has expired.
+    /// A claim of a different request with the same key returns `Mismatched` in every state, even
+    /// after the lease has expired.
     pub async fn different_request_is_mismatched(store: &Arc<dyn IdempotencyStore>) {
         let other = of_other_request(taking_over(2, start()));
         claim(&**store, &claim_by(1, start()), start()).await;
@@ -90,7 +92,7 @@ mod cases {
         assert_eq!(claim(&**store, &other, start()).await, ClaimOutcome::Mismatched);
     }
 
-    /// After a release any request may claim the key, a different one too.
+    /// After a release any request may claim the key, even a different one.
     pub async fn released_key_is_claimable(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         assert_eq!(store.release(&key(1), &fence(1)).await.unwrap(), Settled::Done);
@@ -99,7 +101,7 @@ mod cases {
         assert_eq!(claim(&**store, &other, start()).await, ClaimOutcome::Claimed);
     }
 
-    /// A lease holds until the instant before its end.
+    /// A lease is in force before `lease_until`, and has expired at `lease_until`.
     pub async fn lease_ends_at_its_exact_instant(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let (end, holder) = (start() + LEASE, taking_over(2, start() + LEASE));
@@ -130,7 +132,7 @@ mod cases {
         );
     }
 
-    /// A record exists until the instant before `expires_at`, in every state.
+    /// A record whose lease has expired exists before `expires_at`, and is absent at `expires_at`.
     pub async fn record_expires_at_its_exact_instant(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let end = start() + LEASE + LIFETIME;
@@ -140,7 +142,7 @@ mod cases {
         assert_eq!(claim(&**store, &other, end).await, ClaimOutcome::Claimed);
     }
 
-    /// Completion replaces the expiry; from then on a claim replaces the record.
+    /// Completion sets a new `expires_at`. At and after that time, a claim replaces the record.
     pub async fn completion_sets_a_new_expiry(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let end = start() + LIFETIME * 3;
@@ -224,8 +226,8 @@ mod cases {
         );
     }
 
-    /// Each key has its own record, including keys of zeros, of ones, and with line ends and
-    /// quotes.
+    /// Each key has its own record. The keys consist of the byte 0x00 or 0xFF, line feeds, quotes
+    /// or percent signs.
     pub async fn keys_are_independent(store: &Arc<dyn IdempotencyStore>) {
         let names = [0, 0xFF, b'\n', b'\'', b'%'];
         for name in names {
@@ -288,7 +290,7 @@ mod cases {
         );
     }
 
-    /// One of 32 concurrent claims takes over an expired lease.
+    /// Exactly one of 32 concurrent claims takes over an expired lease.
     pub async fn one_of_32_takeovers_wins(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(0xFF, start()), start()).await;
         let end = start() + LEASE;
@@ -310,7 +312,7 @@ mod cases {
         assert_eq!(count(others), RACERS - 1, "{outcomes:?}");
     }
 
-    /// One of 32 completions with one fencing token is stored.
+    /// Exactly one of 32 concurrent completions with the same fencing token is stored.
     pub async fn one_of_32_completions_wins(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(1, start()), start()).await;
         let status = |racer: usize| 200 + u16::from(holder(racer));
@@ -332,7 +334,8 @@ mod cases {
         );
     }
 
-    /// Sixteen completions of the late holder race sixteen takeovers: exactly one call succeeds.
+    /// The holder of an expired lease completes 16 times while 16 other requests claim the key:
+    /// exactly one of the 32 concurrent calls succeeds.
     pub async fn completion_and_takeover_exclude_each_other(store: &Arc<dyn IdempotencyStore>) {
         claim(&**store, &claim_by(0xFF, start()), start()).await;
         let end = start() + LEASE;

@@ -16,7 +16,7 @@ mod cases {
         assert_eq!(count(&**store, policy.spend("ada"), 7, start()).await, 5);
     }
 
-    /// Each unit returns at its exact instant, not a nanosecond before.
+    /// Each unit becomes available at its exact time, not a nanosecond before.
     pub async fn units_return_at_their_exact_instants(store: &Arc<dyn RateLimitStore>) {
         let policy = policy("user", 4);
         let (spend, quarter) = (policy.spend("ada"), SECOND / 4);
@@ -43,7 +43,7 @@ mod cases {
         assert_eq!(found, [State::from_nanoseconds(written)]);
     }
 
-    /// A request takes its cost; a cost above the burst takes the whole burst.
+    /// A request takes as many units as its cost; a cost above the burst takes the whole burst.
     pub async fn cost_takes_that_many_units(store: &Arc<dyn RateLimitStore>) {
         let policy = policy("user", 10);
         let spend = policy.spend("ada");
@@ -67,7 +67,7 @@ mod cases {
         assert_eq!(count(&**store, spend, 20, start() + SECOND).await, 1);
     }
 
-    /// If one bucket denies, the others do not change, at each position.
+    /// If one bucket denies a request, the others do not change, whichever bucket denies it.
     pub async fn request_takes_from_all_buckets_or_none(store: &Arc<dyn RateLimitStore>) {
         let (wide, narrow) = (policy("wide", 10), policy("narrow", 1));
         let (wide, narrow) = (wide.spend("ada"), narrow.spend("ada"));
@@ -87,7 +87,7 @@ mod cases {
         );
     }
 
-    /// Requests of other partitions and policies take nothing from a bucket.
+    /// Requests for other partitions or policies take nothing from a bucket.
     pub async fn buckets_are_independent(store: &Arc<dyn RateLimitStore>) {
         let (policy, other) = (policy("user", 2), policy("use", 2));
         let strangers: Vec<String> = (0..200).map(|number| format!("stranger-{number}")).collect();
@@ -156,7 +156,8 @@ mod cases {
         }
     }
 
-    /// A clock that is set back returns no units; a step of more than 60 s counts as permanent.
+    /// A clock that is set back by up to 60 s returns no units. After a larger step an empty bucket
+    /// counts as full.
     pub async fn clock_stepping_back_returns_no_units(store: &Arc<dyn RateLimitStore>) {
         const SKEW: Duration = Duration::from_secs(60);
         let policy = policy("user", 3);
@@ -171,11 +172,11 @@ mod cases {
             "333,333,334 ns make a unit"
         );
         assert_eq!(count(&**store, spend, 2, start() + SECOND / 3 + TICK).await, 1);
-        // set back permanently: a caller does not wait 60 seconds twice
+        // a permanent step: callers do not wait for the old time to come again
         assert_eq!(count(&**store, spend, 4, start() - SKEW * 2).await, 3);
     }
 
-    /// Quotas of years and extreme times are exact.
+    /// Decisions are exact for a period of ten years, and for very early and very late times.
     pub async fn largest_quota_and_furthest_times_are_kept(store: &Arc<dyn RateLimitStore>) {
         let years = Duration::from_secs(10 * 365 * 24 * 60 * 60);
         let slow = Policy::new("slow", Quota::per(1, years).unwrap()).unwrap();
@@ -199,7 +200,7 @@ mod cases {
         passed.iter().filter(|passed| **passed).count()
     }
 
-    /// X5: of 32 concurrent requests exactly the burst passes.
+    /// X5: of 32 concurrent requests, exactly as many pass as the burst allows.
     pub async fn burst_passes_of_32_requests(store: &Arc<dyn RateLimitStore>) {
         let policy = policy("user", 10);
         let raced = policy.clone();
@@ -211,8 +212,8 @@ mod cases {
         assert_eq!(count(&**store, policy.spend("ada"), 2, start()).await, 0);
     }
 
-    /// Of 32 concurrent requests over two buckets the smaller burst passes, and the larger bucket
-    /// keeps the rest.
+    /// Of 32 concurrent requests to two buckets, as many pass as the smaller burst allows, and the
+    /// larger bucket keeps its other units.
     pub async fn smaller_of_two_buckets_limits_32_requests(store: &Arc<dyn RateLimitStore>) {
         let (wide, narrow) = (policy("wide", 30), policy("narrow", 7));
         let raced = wide.clone();
@@ -225,7 +226,8 @@ mod cases {
         assert_eq!(count(&**store, wide.spend("ada"), 32, start()).await, 23);
     }
 
-    /// Concurrent requests name two buckets in opposite orders: each returns, and no unit is lost.
+    /// Concurrent requests list two buckets in opposite orders: each request gets a decision, and
+    /// no unit is lost.
     pub async fn opposite_bucket_orders_do_not_deadlock(store: &Arc<dyn RateLimitStore>) {
         let (left, right) = (policy("left", 40), policy("right", 40));
         for _ in 0..4 {

@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::content::ContentCoding;
 
-/// An entity tag: the validator of one representation.
+/// Entity tag: the validator of one representation. A strong and a weak tag with the same text are
+/// equal only in the weak comparison.
 ///
 /// # ABNF
 ///
@@ -53,7 +54,8 @@ impl EntityTag {
         checked(opaque).map(|opaque| Self::from_opaque(b"\"", opaque))
     }
 
-    /// Creates a weak tag from opaque text: equivalent content, not necessarily the same bytes.
+    /// Creates a weak tag from opaque text. Representations with the same weak tag are equivalent,
+    /// but not necessarily equal in each byte.
     ///
     /// # Errors
     ///
@@ -77,7 +79,7 @@ impl EntityTag {
         }
     }
 
-    /// Returns whether the tag is weak.
+    /// Returns `true` if the tag is weak.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.text.starts_with(b"W/")
@@ -94,9 +96,10 @@ impl EntityTag {
         }
     }
 
-    /// Tag of the same state in a content coding: `"v7"` becomes `"v7-gzip"`.
+    /// Tag of the same state in a content coding: `"v7"` becomes `"v7-gzip"`. For identity the tag
+    /// is unchanged.
     ///
-    /// [RFC 9110 §8.8.3.3] requires a tag for each coding.
+    /// [RFC 9110 §8.8.3.3] requires a different tag for each coding.
     ///
     /// [RFC 9110 §8.8.3.3]: https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3
     ///
@@ -119,13 +122,15 @@ impl EntityTag {
         }
     }
 
-    /// Compares strongly: both tags are strong and equal. For writes and ranges.
+    /// Strong comparison: returns `true` if both tags are strong and equal. Use it for writes and
+    /// ranges.
     #[must_use]
     pub fn strong_eq(&self, other: &Self) -> bool {
         self.borrow().strong_eq(other.borrow())
     }
 
-    /// Compares weakly: the tags are equal apart from `W/`. For cached reads.
+    /// Weak comparison: returns `true` if the tags are equal apart from `W/`. Use it for cached
+    /// reads.
     #[must_use]
     pub fn weak_eq(&self, other: &Self) -> bool {
         self.borrow().weak_eq(other.borrow())
@@ -208,7 +213,7 @@ impl<'a> EntityTagRef<'a> {
         open.strip_suffix(coding.as_str().as_bytes())?.strip_suffix(b"-")
     }
 
-    /// Returns whether this tag is `other` in one of these codings; ignores weakness.
+    /// Returns `true` if this tag is `other` in one of these codings; ignores weakness.
     fn is_in_coding(self, other: EntityTagRef<'_>, codings: &[ContentCoding]) -> bool {
         let open = other.quoted.strip_suffix(b"\"");
         codings
@@ -248,7 +253,7 @@ const fn is_etagc(byte: u8) -> bool {
     matches!(byte, 0x21 | 0x23..=0x7E | 0x80..=0xFF)
 }
 
-/// The bytes are not an entity tag.
+/// Error for a malformed entity tag.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid entity tag")]
 pub struct InvalidEntityTag;

@@ -56,7 +56,7 @@ enum Evaluation {
 }
 
 impl PreconditionDecision {
-    /// The problem to respond with; `None` for [`Proceed`](Self::Proceed) and
+    /// Problem to respond with; `None` for [`Proceed`](Self::Proceed) and
     /// [`NotModified`](Self::NotModified).
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Option<Problem> {
@@ -69,8 +69,9 @@ impl PreconditionDecision {
 }
 
 impl<'a> Preconditions<'a> {
-    /// Creates the preconditions in these headers. `now` decides the century of an HTTP-date with a
-    /// two-digit year.
+    /// Creates the preconditions from the method and headers of a request.
+    ///
+    /// `now` decides the century of an HTTP-date with a two-digit year.
     #[must_use]
     pub const fn new(method: &'a Method, headers: &'a HeaderMap, now: SystemTime) -> Self {
         Self {
@@ -81,7 +82,7 @@ impl<'a> Preconditions<'a> {
         }
     }
 
-    /// Preconditions of a request.
+    /// Creates the preconditions of a request. For `now` see [`new`](Self::new).
     #[must_use]
     pub fn of<B>(request: &'a Request<B>, now: SystemTime) -> Self {
         Self::new(request.method(), request.headers(), now)
@@ -104,7 +105,7 @@ impl<'a> Preconditions<'a> {
     ///
     /// # Errors
     ///
-    /// A 412 problem if the resource is not in the state that the client expects.
+    /// A 412 problem if `If-Match` or `If-Unmodified-Since` is false.
     pub fn answer_read(
         &self,
         current: &Validators,
@@ -132,8 +133,8 @@ impl<'a> Preconditions<'a> {
         self.evaluate(current).problem(base).map_or(Ok(()), Err)
     }
 
-    /// Evaluates the preconditions against the current representation; `None` if there is no
-    /// representation.
+    /// Evaluates the preconditions against the current representation. `current` is `None` if there
+    /// is no representation.
     #[must_use]
     pub fn evaluate(&self, current: Option<&Validators>) -> PreconditionDecision {
         if self.ignores_preconditions() {
@@ -156,7 +157,7 @@ impl<'a> Preconditions<'a> {
         self.evaluate_changed(if_none_match, current)
     }
 
-    /// Steps 3 and 4 of the RFC: compares the state that the client has.
+    /// Steps 3 and 4 of the RFC: `If-None-Match`, and `If-Modified-Since` for reads.
     fn evaluate_changed(
         &self,
         if_none_match: TagField,
@@ -177,7 +178,7 @@ impl<'a> Preconditions<'a> {
         TagField::read(self.headers, &IF_NONE_MATCH, entity_tag, Comparison::Weak)
     }
 
-    /// A malformed field fails a write; a read gets the full response.
+    /// A malformed `If-None-Match` fails a write; a read gets the full response.
     fn evaluate_if_none_match(&self, field: TagField, exists: bool) -> Evaluation {
         match field {
             TagField::Absent => Evaluation::Ignored,
@@ -200,8 +201,8 @@ impl<'a> Preconditions<'a> {
         })
     }
 
-    /// Compares dates. A repeated field, an invalid date, and a field without a current date are
-    /// ignored.
+    /// Compares the date of a field with the time of the last change. A repeated field and an
+    /// invalid date are ignored, and so is every field if the time of the last change is unknown.
     fn dates(
         &self,
         name: &HeaderName,
@@ -219,7 +220,7 @@ impl<'a> Preconditions<'a> {
         }
     }
 
-    /// Returns whether the method is GET, HEAD or QUERY; [RFC
+    /// Returns `true` if the method is GET, HEAD or QUERY; [RFC
     /// 10008](https://www.rfc-editor.org/rfc/rfc10008) treats QUERY like GET.
     fn reads(&self) -> bool {
         matches!(*self.method, Method::GET | Method::HEAD | Method::QUERY)

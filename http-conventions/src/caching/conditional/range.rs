@@ -9,7 +9,7 @@ use super::{EntityTag, Preconditions, Validators};
 use crate::{http_date, single_value};
 
 impl Preconditions<'_> {
-    /// Returns whether to respond with the requested `Range`. If `false`, ignore `Range`.
+    /// Returns `true` if the requested `Range` applies. If `false`, ignore it.
     ///
     /// # Contract
     ///

@@ -52,8 +52,7 @@ impl Validators {
         }
     }
 
-    /// Accepts for the current state also the tags that [`EntityTag::in_coding`] derives for these
-    /// codings.
+    /// Also accepts the entity tags that [`EntityTag::in_coding`] derives for these codings.
     ///
     /// Use it for the preconditions of writes. For the response to a read, use
     /// [`in_coding`](Self::in_coding).
@@ -63,10 +62,10 @@ impl Validators {
         self
     }
 
-    /// Validators of the same state in a content coding, for a response in that coding and its
-    /// preconditions.
+    /// Returns the validators of the same state in a content coding. Use them for a read whose
+    /// response has that coding.
     ///
-    /// A cache entry in another coding does not match them.
+    /// They do not match the validators of a cached response in another coding.
     #[must_use]
     pub fn in_coding(&self, coding: &ContentCoding) -> Self {
         Self {

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, header::ACCEPT_ENCODING};
 use super::{Weight, weighted::weighted};
 use crate::field;
 
-/// Number of offers that one pass over the field weighs, in an array on the stack.
+/// Number of offers that are weighed in one pass over the field. Their weights are on the stack.
 const AT_ONCE: usize = 8;
 
 static IDENTITY: ContentCoding = ContentCoding::IDENTITY;
@@ -35,7 +35,7 @@ impl ContentCoding {
         &self.0
     }
 
-    /// Returns whether this is `identity`.
+    /// Returns `true` if this is `identity`.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         *self == Self::IDENTITY
@@ -50,7 +50,7 @@ impl ContentCoding {
         }
     }
 
-    /// Returns whether a field names this coding; `x-gzip` and `x-compress` are aliases.
+    /// Returns `true` if a field names this coding; `x-gzip` and `x-compress` are aliases.
     pub(crate) fn is_named(&self, name: &[u8]) -> bool {
         let name = match name {
             [b'x' | b'X', b'-', rest @ ..] if is_old_name(rest) => rest,
@@ -164,7 +164,7 @@ impl<'a> AcceptEncoding<'a> {
     }
 }
 
-/// The text is not the name of a content coding.
+/// Error for a malformed name of a content coding.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid content coding")]
 pub struct InvalidContentCoding;

@@ -8,14 +8,14 @@ use http::{HeaderMap, HeaderValue, header::ACCEPT_LANGUAGE};
 use super::{Offers, Weight, weighted::weighted};
 use crate::field;
 
-/// Number of offers that one pass over the field matches, in an array on the stack.
+/// Number of offers that are matched in one pass over the field. Their matches are on the stack.
 const AT_ONCE: usize = 8;
 
 /// Language tag of a representation, such as `de` or `zh-Hant-TW`.
 ///
 /// The syntax is that of [RFC 4647 §2.1](https://www.rfc-editor.org/rfc/rfc4647#section-2.1)
-/// without `*`. The last subtag has at least two characters, because a subtag of one character is
-/// followed by another.
+/// without `*`. The last subtag has at least two characters, because a subtag of one character only
+/// introduces the next subtag.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LanguageTag(HeaderValue);
 
@@ -91,9 +91,10 @@ impl<'a> AcceptLanguage<'a> {
     /// Finds the best language by lookup, [RFC 4647
     /// §3.4](https://www.rfc-editor.org/rfc/rfc4647#section-3.4).
     ///
-    /// Ranges are tried in the order of their weight. Each is shortened from its end until it
-    /// equals an offer. `*` matches no offer. An offer that the request refuses by name (`de;q=0`)
-    /// is excluded. `None` if no range matches an offer; [`choose`](Self::choose) has a fallback.
+    /// Ranges are tried from the highest weight to the lowest. Each range is shortened from its end
+    /// until it equals an offer. `*` matches no offer. An offer that the request refuses by name
+    /// (`de;q=0`) is excluded. Returns `None` if no range matches an offer; use
+    /// [`choose`](Self::choose) for a fallback.
     #[must_use]
     pub fn lookup(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
         let mut best: Option<(_, &LanguageTag)> = None;
@@ -101,7 +102,7 @@ impl<'a> AcceptLanguage<'a> {
             let Some(range) = found.best.filter(|_| !found.is_refused) else {
                 return;
             };
-            // the range decides, then the longest of the languages that it leads to
+            // the best range decides; among its languages the longest wins
             let rank = (range, tag.as_bytes().len());
             if best.is_none_or(|(most, _)| rank >= most) {
                 best = Some((rank, tag));
@@ -131,11 +132,11 @@ impl<'a> AcceptLanguage<'a> {
         first
     }
 
-    /// Filters the offers by basic filtering, [RFC 4647
+    /// Selects all acceptable offers by basic filtering, [RFC 4647
     /// §3.3.1](https://www.rfc-editor.org/rfc/rfc4647#section-3.3.1), highest weight first.
     ///
     /// A range matches a language that starts with its subtags; `*` matches every language. The
-    /// longest matching range decides the weight. Empty if the field is absent.
+    /// longest matching range decides the weight. The result is empty if the field is absent.
     #[must_use]
     pub fn filter(self, offers: &Offers<LanguageTag>) -> Vec<&LanguageTag> {
         let mut wanted = Vec::new();
@@ -148,7 +149,7 @@ impl<'a> AcceptLanguage<'a> {
         wanted.into_iter().map(|(_, tag)| tag).collect()
     }
 
-    /// Calls `take` for each language with its match. The closure shape avoids moving the matches.
+    /// Calls `take` for each language with its match. A callback avoids moving the matches.
     fn each<'o>(self, offers: &'o Offers<LanguageTag>, mut take: impl FnMut(&'o LanguageTag, &Matched)) {
         for some in offers.all().chunks(AT_ONCE) {
             let mut found = [Matched::default(); AT_ONCE];
@@ -171,8 +172,8 @@ impl<'a> AcceptLanguage<'a> {
 struct Matched {
     /// A range with weight zero equals this language.
     is_refused: bool,
-    /// Weight of the best range that leads to this language, and the position of the first such
-    /// range.
+    /// Weight of the best range that can be shortened to this language, and the position of the
+    /// first such range.
     best: Option<(Weight, Reverse<usize>)>,
     /// Length and weight of the longest range that is a prefix of this language.
     filtered: (usize, Weight),
@@ -202,7 +203,7 @@ impl Matched {
     }
 }
 
-/// Returns whether the tag is a prefix of the longer tag, by whole subtags.
+/// Returns `true` if the tag is a prefix of the longer tag, by whole subtags.
 fn begins_with(longer: &[u8], tag: &[u8]) -> bool {
     match longer.split_at_checked(tag.len()) {
         Some((head, rest)) => head.eq_ignore_ascii_case(tag) && rest.first().is_none_or(|byte| *byte == b'-'),
@@ -227,7 +228,7 @@ fn is_language_range(range: &[u8]) -> bool {
     length > 0
 }
 
-/// The text is not a language tag.
+/// Error for a malformed language tag.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid language tag")]
 pub struct InvalidLanguageTag;

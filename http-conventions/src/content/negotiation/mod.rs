@@ -30,7 +30,7 @@ pub struct Negotiation<'a> {
 }
 
 impl<'a> Negotiation<'a> {
-    /// Creates a negotiation over these headers.
+    /// Creates a negotiation from the headers of a request.
     #[must_use]
     pub fn new(headers: &'a HeaderMap) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl<'a> Negotiation<'a> {
         chosen.ok_or_else(|| NotAcceptable::new(offers.iter().chain([&ContentCoding::IDENTITY])))
     }
 
-    /// Request fields that were evaluated so far.
+    /// Request fields that were evaluated so far, for the `Vary` of the response.
     #[must_use]
     pub const fn vary(&self) -> &Vary {
         &self.vary

@@ -1,4 +1,4 @@
-//! Representations that a host can send.
+//! Choices that a host offers in content negotiation.
 
 use std::str::FromStr;
 
@@ -10,14 +10,14 @@ pub struct Offers<T> {
 }
 
 impl<T: Clone> Offers<T> {
-    /// Creates a list in this order of preference.
+    /// Creates a list from `first` and the other choices, in order of preference.
     #[must_use]
     pub fn new(first: T, others: impl IntoIterator<Item = T>) -> Self {
         let all = std::iter::once(first.clone()).chain(others).collect();
         Self { first, all }
     }
 
-    /// Parses a list in this order of preference.
+    /// Parses `first` and the other choices, in order of preference.
     ///
     /// ```
     /// use http_conventions::content::{MediaType, Offers};
@@ -40,7 +40,7 @@ impl<T: Clone> Offers<T> {
 }
 
 impl<T> Offers<T> {
-    /// The first choice.
+    /// Default: the first choice.
     #[must_use]
     pub const fn default(&self) -> &T {
         &self.first

@@ -17,13 +17,13 @@ pub const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-pol
 /// `RateLimit`: the remaining quota of each policy.
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Limit, remaining and reset, as in older drafts.
+/// Names of the fields for limit, remaining units and reset time, as in older drafts.
 pub(crate) const PLAIN: [HeaderName; 3] = [
     HeaderName::from_static("ratelimit-limit"),
     HeaderName::from_static("ratelimit-remaining"),
     HeaderName::from_static("ratelimit-reset"),
 ];
-/// Limit, remaining and reset with the prefix `X-`, as GitHub sends them.
+/// The same names with the prefix `X-`, as GitHub sends them.
 pub(crate) const PREFIXED: [HeaderName; 3] = [
     HeaderName::from_static("x-ratelimit-limit"),
     HeaderName::from_static("x-ratelimit-remaining"),
@@ -32,18 +32,18 @@ pub(crate) const PREFIXED: [HeaderName; 3] = [
 
 /// Set of rate-limit header fields to send; [`and`](Self::and) combines two sets.
 ///
-/// | profile | fields | units |
+/// | profile | fields | time format |
 /// |---|---|---|
 /// | [`STRUCTURED`](Self::STRUCTURED) | `RateLimit-Policy: "user";q=100;w=60`, `RateLimit: "user";r=99;t=1` | seconds |
 /// | [`UNIX`](Self::UNIX) | `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset` | Unix time |
 /// | [`X_UNIX`](Self::X_UNIX) | `X-RateLimit-Limit`, `X-RateLimit-Remaining`, `X-RateLimit-Reset` | Unix time |
-/// | [`NONE`](Self::NONE) | | |
+/// | [`NONE`](Self::NONE) | none | |
 ///
 /// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]; `t` is the time
-/// until the next unit is available. The other two profiles describe one policy only: the one with
-/// the smallest remaining share of its burst. Their last field is the time at which its bucket is
-/// full. Older drafts define `RateLimit-Reset` in seconds, so document the profile for your
-/// clients.
+/// until the next unit is available. The profiles `UNIX` and `X_UNIX` describe only the policy with
+/// the smallest remaining share of its burst. Their last field is the time at which the bucket of
+/// that policy is full. Older drafts define `RateLimit-Reset` in seconds, so document the profile
+/// for your clients.
 ///
 /// [draft-ietf-httpapi-ratelimit-headers-11]: https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -91,7 +91,7 @@ impl Default for HeaderProfile {
     }
 }
 
-/// Header fields for the standing of each policy.
+/// Header fields for the current state of each policy.
 pub(super) fn fields(
     profile: HeaderProfile,
     spends: &[Spend<'_>],
@@ -117,7 +117,7 @@ pub(super) fn fields(
     fields
 }
 
-/// Returns whether several lines of the field form one list.
+/// Returns `true` if several lines of the field form one list.
 pub(super) fn is_list(name: &HeaderName) -> bool {
     *name == RATE_LIMIT || *name == RATE_LIMIT_POLICY
 }
@@ -126,8 +126,8 @@ fn text(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, HeaderValue::try_from(value).ok()?))
 }
 
-/// `"burst";q=100;w=60,"daily";q=1000;w=86400`. `w` is in whole seconds; any other period is
-/// omitted.
+/// Value of `RateLimit-Policy`, such as `"burst";q=100;w=60,"daily";q=1000;w=86400`. `w` is omitted
+/// if the period is not a whole number of seconds.
 fn policies(standings: &[(&Policy, Standing)]) -> String {
     list(standings, |field, (policy, _)| {
         let quota = policy.quota();
@@ -139,7 +139,7 @@ fn policies(standings: &[(&Policy, Standing)]) -> String {
     })
 }
 
-/// `"default";r=50;t=30`.
+/// Value of `RateLimit`, such as `"default";r=50;t=30`.
 fn limits(standings: &[(&Policy, Standing)]) -> String {
     list(standings, |field, (policy, standing)| {
         let (name, left) = (policy.name(), standing.remaining);

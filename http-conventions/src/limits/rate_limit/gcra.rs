@@ -1,13 +1,15 @@
-//! Generic cell rate algorithm (GCRA): a bucket is one instant, and a decision is a few additions.
+//! Generic cell rate algorithm (GCRA). The state of a bucket is one point in time, and a decision
+//! takes a few additions.
 
 use std::time::{Duration, SystemTime};
 
 use super::Quota;
 
-/// 60 s in nanoseconds: tolerated clock skew between machines. A state further ahead predates a
-/// clock that was set back.
+/// Tolerated clock skew between machines: 60 s, in nanoseconds. A state further ahead was written
+/// before a clock was set back.
 pub(super) const LARGEST_SKEW: u64 = 60_000_000_000;
-/// The year 2116. Limits all sums to below 2^63, the integer range of databases.
+/// Latest accepted time, in the year 2116. Keeps all sums below 2^63, the integer range of
+/// databases.
 const LATEST_NOW: u64 = 1 << 62;
 
 /// State of a bucket: the time at which it is full, in nanoseconds since 1970.
@@ -24,7 +26,7 @@ impl State {
         Self(nanoseconds)
     }
 
-    /// Nanoseconds to keep in a store.
+    /// Nanoseconds since 1970, to keep in a store.
     #[must_use]
     pub const fn as_nanoseconds(self) -> u64 {
         self.0
@@ -49,7 +51,7 @@ pub enum RateLimitDecision {
 }
 
 impl RateLimitDecision {
-    /// Returns whether the request passes.
+    /// Returns `true` if the request passes.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed { .. })
@@ -58,14 +60,18 @@ impl RateLimitDecision {
 
 /// Decides whether a request of this cost passes.
 ///
-/// Pure. Never panics.
+/// The function is pure and never panics.
 ///
 /// - A cost above the burst counts as the burst; otherwise the request could never pass.
 /// - A cost of zero always passes.
-/// - A clock that is set back adds no units. A caller that spent units before waits until they
-///   return by the new clock, at most 60 s longer than an empty bucket takes to fill.
-/// - A state more than 60 s later than an empty bucket allows counts as a full bucket: the clock
-///   was set back since. Clocks of several machines may therefore differ by up to 60 s.
+/// - If the clock is set back by up to 60 s, no units are added. A spent unit becomes available
+///   when the clock reaches the same time as without the step. The wait is at most 60 s longer than
+///   the time in which an empty bucket fills.
+/// - A state that is more than 60 s later than that of an empty bucket counts as a full bucket: the
+///   clock was set back after the state was written. The clocks of several machines may therefore
+///   differ by up to 60 s.
+///
+/// With two requests per second, the third request must wait 500 ms:
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -106,7 +112,7 @@ pub(super) fn decide_at(state: State, quota: &Quota, cost: u32, now: u64) -> Rat
     }
 }
 
-/// Units of a bucket at an instant.
+/// Units of a bucket at one point in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Standing {
     /// Whole units that are available.
@@ -123,7 +129,7 @@ impl Standing {
         let full_at = full_at(state, latest, now);
         let left = latest.saturating_sub(full_at);
         let interval = quota.interval_nanoseconds();
-        // another machine's clock can leave a state below empty: no units, and a longer wait
+        // a machine whose clock is ahead can write a state later than that of an empty bucket
         let next = match left {
             0 => full_at.saturating_sub(latest).saturating_add(interval),
             left => interval - left % interval,
@@ -180,7 +186,7 @@ mod tests {
         }
     }
 
-    /// H15: the burst passes at once, and each further unit at its nanosecond.
+    /// H15: the burst passes at once, and each further unit at its exact nanosecond.
     #[test]
     fn a_unit_comes_back_at_its_exact_instant() {
         let mut state = State::default();

@@ -1,4 +1,4 @@
-//! Rate limiter: one call of the store, and the header fields or the problem for the client.
+//! Rate limiter: calls the store once, and creates the header fields or the problem for the client.
 
 use std::{
     fmt,
@@ -91,16 +91,16 @@ impl RateLimiter {
         self.on_failure
     }
 
-    /// Takes the cost of the request from all these buckets, or from none if one is exhausted. Each
-    /// policy may occur once.
+    /// Takes the cost of the request from all these buckets, or from none if one is exhausted. Pass
+    /// each policy at most once.
     ///
     /// # Errors
     ///
     /// - 429 with `Retry-After` and the rate-limit fields if a bucket is exhausted.
-    /// - 503 with `Retry-After: 1` if the store fails and the limiter is set to
+    /// - 503 with `Retry-After: 1` if the store fails and the behaviour is
     ///   [`FailClosed`](OnStoreFailure::FailClosed).
     ///
-    /// The host completes the problem like its own problems.
+    /// The host adds the path and the request id to the problem, as it does to its own problems.
     pub async fn check(&self, spends: &[Spend<'_>]) -> Result<Standings, Problem> {
         let now = self.clock.now();
         let states = match self.store.spend(spends, now).await {
@@ -158,7 +158,7 @@ impl fmt::Debug for RateLimiter {
 }
 
 /// Rate-limit fields of an allowed request, for success and error responses. Empty if the store
-/// failed.
+/// failed and the limiter fails open.
 #[derive(Clone, Debug, Default)]
 #[must_use = "the response should carry the remaining quota"]
 pub struct Standings {
@@ -183,8 +183,8 @@ impl Standings {
         }
     }
 
-    /// Appends the fields of the limiter that ran earlier, for example by address before by
-    /// principal.
+    /// Appends the fields of a limiter that ran earlier, for example of a limiter by address that
+    /// ran before a limiter by principal.
     pub(crate) fn after(mut self, earlier: Self) -> Self {
         self.fields.extend(earlier.fields);
         self

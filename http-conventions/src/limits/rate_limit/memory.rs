@@ -19,30 +19,30 @@ use crate::ports::StoreError;
 /// Buckets per set: a lookup compares at most this many.
 const WAYS: usize = 16;
 const SHARDS: usize = 64;
-/// 100,000 callers, in 3.2 MB of memory.
+/// Default number of callers: 100,000, in 3.2 MB of memory.
 const CALLERS: usize = 100_000;
 
-/// Keeps buckets in memory of a fixed size. The buckets end with the process and are not shared
-/// with other processes.
+/// In-memory rate-limit store of a fixed size. The buckets are lost when the process ends, and are
+/// not shared with other processes.
 ///
-/// A full bucket carries no information, so a new bucket replaces one. The slots are in sets of 16,
-/// and the hash of its name assigns a bucket to a set. If no bucket of the set is full, the new
-/// bucket replaces the one that fills first.
+/// A full bucket carries no information, so a new bucket can take the slot of a full bucket. The
+/// slots are in sets of 16, and the hash of a bucket's name selects the set. If no bucket of the
+/// set is full, the new bucket replaces the bucket that will be full first.
 ///
 /// # Security
 ///
-/// - A caller that uses many names can make the store drop buckets that are almost full. It cannot
-///   make the store grow, and an empty bucket is dropped last.
+/// - A caller that uses many names can make the store drop buckets that are almost full. The caller
+///   cannot make the store grow, and an empty bucket is dropped last.
 /// - Names are hashed with random keys of the process (64-bit SipHash), so a caller cannot choose a
-///   name that replaces the bucket of another caller.
+///   name that replaces the bucket of a particular other caller.
 pub struct MemoryRateLimitStore {
     hasher: RandomState,
     shards: Vec<Mutex<Box<[Set]>>>,
     sets_per_shard: usize,
 }
 
-/// A bucket under the hash of its name; one cache line holds the whole slot. All zeros is an unused
-/// slot.
+/// Slot of a bucket: the hash of its name, and its state. Both are in one cache line. An unused
+/// slot is all zeros.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     tag: u64,
@@ -60,11 +60,11 @@ struct Place {
 }
 
 impl MemoryRateLimitStore {
-    /// Creates a store for this many callers under one policy whose buckets are not full at the
-    /// same time.
+    /// Creates a store for this many active callers, that is, callers whose bucket is not full.
+    /// Count a caller once for each policy.
     ///
-    /// With that many such buckets, the store drops one in a few hundred early; with half as many,
-    /// fewer than one in a million.
+    /// At that number, the store drops about one bucket in a few hundred before the bucket is full;
+    /// at half of that number, fewer than one in a million.
     ///
     /// # Performance
     ///
@@ -86,7 +86,8 @@ impl MemoryRateLimitStore {
         SHARDS * self.sets_per_shard * WAYS
     }
 
-    /// Takes from one bucket synchronously, for a host with one policy in one process.
+    /// Takes the cost of `spend` from its bucket synchronously, for a host with one policy in one
+    /// process.
     #[must_use = "a request that is denied must not go on"]
     pub fn take(&self, spend: &Spend<'_>, now: SystemTime) -> RateLimitDecision {
         let (now, place) = (nanoseconds(now), self.place(spend));
@@ -108,7 +109,7 @@ impl MemoryRateLimitStore {
         hasher.write_u64(spend.policy().tag());
         hasher.write(spend.partition().as_bytes());
         let tag = hasher.finish();
-        // the high bits choose the set and the low bits the shard; a product replaces a division
+        // the high bits select the set and the low bits the shard; multiplying avoids a division
         let scaled = (u128::from(tag) * self.sets_per_shard as u128) >> 64;
         Place {
             tag,
@@ -134,7 +135,7 @@ fn lock(shard: &Mutex<Box<[Set]>>) -> MutexGuard<'_, Box<[Set]>> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Slots of a set, in search order from the preferred slot.
+/// Slots of a set in search order, starting at the preferred slot.
 fn ways(place: Place) -> impl Iterator<Item = usize> {
     let home = usize::try_from(place.tag >> 6 & 0xFF).unwrap_or_default();
     (home..home + WAYS).map(|way| way % WAYS)
@@ -155,14 +156,14 @@ fn own(set: &Set, place: Place) -> Option<usize> {
     None
 }
 
-/// State of the bucket in this slot; full if there is no slot.
+/// State of the bucket in this slot; a full bucket if there is no slot.
 fn state_of(set: &Set, own: Option<usize>) -> State {
     let slot = own.and_then(|way| set.get(way));
     State::from_nanoseconds(slot.map_or(0, |slot| slot.state))
 }
 
-/// Writes a bucket to its own slot, or else over the nearest full bucket, or else over the smallest
-/// debt.
+/// Writes a bucket to its own slot, or else over the nearest full bucket, or else over the bucket
+/// that will be full first.
 fn keep(set: &mut Set, own: Option<usize>, place: Place, state: State, now: u64) {
     let owed = |way: &usize| set.get(*way).map_or(0, |slot| slot.state.saturating_sub(now));
     let way = own

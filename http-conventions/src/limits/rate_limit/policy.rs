@@ -62,7 +62,7 @@ impl Policy {
     /// # Security
     ///
     /// A caller must not be able to choose the partition for each request. Use an authenticated
-    /// principal or the address of the peer, an IPv6 address truncated by
+    /// principal, or the address of the connection, truncated by
     /// [`client_network`](super::client_network). Never use a header that any client can send.
     #[must_use]
     pub const fn spend<'a>(&'a self, partition: &'a str) -> Spend<'a> {
@@ -74,7 +74,8 @@ impl Policy {
     }
 }
 
-/// First 64 bits of a SHA-256. The host chooses the names, so deliberate collisions are no concern.
+/// First 64 bits of the SHA-256 of a name. The host chooses the names, so an attacker cannot cause
+/// collisions.
 fn tag(name: &str) -> u64 {
     let digest: [u8; 32] = Sha256::digest(name).into();
     digest
@@ -83,7 +84,8 @@ fn tag(name: &str) -> u64 {
         .fold(0, |tag, byte| tag << 8 | u64::from(*byte))
 }
 
-/// Cost of a request in one bucket. Plain data: a shared store can process all spends in one step.
+/// Cost of a request in one bucket. A spend is plain data, so a shared store can process all spends
+/// of a request in one step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spend<'a> {
     policy: &'a Policy,
@@ -126,7 +128,7 @@ impl<'a> Spend<'a> {
         BucketKey::from_bytes(digest.finalize().into())
     }
 
-    /// Converts the spend to plain numbers at this time, for a store that decides in a script or
+    /// Computes the inputs of the decision at `now`, for a store that decides in a script or an SQL
     /// statement.
     #[must_use]
     pub fn operation(&self, now: SystemTime) -> Operation {
@@ -142,7 +144,7 @@ impl<'a> Spend<'a> {
     }
 }
 
-/// Inputs of [`decide`](super::decide) as numbers, for a store that decides in a script or
+/// Inputs of [`decide`](super::decide) as numbers, for a store that decides in a script or an SQL
 /// statement.
 ///
 /// All numbers are nanoseconds since 1970 as in [`State`](super::State), and below 2^63.
@@ -152,7 +154,8 @@ impl<'a> Spend<'a> {
 /// - `from` is the larger of the stored state and `now`. If the stored state is larger than
 ///   `horizon`, `from` is `now`.
 /// - The request passes if `from + increment` is at most `latest`.
-/// - The new state is `from + increment`.
+/// - The state after a request that passes is `from + increment`. A refused request changes no
+///   state.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Operation {
@@ -164,19 +167,19 @@ pub struct Operation {
     pub increment: u64,
     /// Latest state with which the request passes.
     pub latest: u64,
-    /// Latest valid state. A later state predates a clock that was set back.
+    /// Latest valid state. A later state was written before the clock was set back.
     pub horizon: u64,
 }
 
 byte_string! {
-    /// Key of a bucket: SHA-256 over policy and partition. A shared store sees neither the
-    /// partition nor its length.
+    /// Key of a bucket: SHA-256 over the policy name and the partition. A shared store sees neither
+    /// the partition nor its length.
     #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub struct BucketKey(32);
 }
 
-/// The name is empty, longer than 64 bytes, or contains a character other than letters, digits,
-/// dots, hyphens and underscores.
+/// Error for a policy name that is empty, longer than 64 bytes, or contains a character other than
+/// letters, digits, dots, hyphens and underscores.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid policy name")]
 pub struct InvalidPolicyName;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// Ten years. Keeps all sums of times in range.
+/// Longest period: ten years, so that no sum of times overflows.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// A number of requests per period, and a burst.
 ///
-/// The bucket holds `burst` units. One unit returns every `period / limit`, rounded up to whole
-/// nanoseconds. In any interval of one period at most `burst + limit` requests pass; the long-run
-/// rate is `limit` per period.
+/// The bucket holds `burst` units. One spent unit becomes available again every `period / limit`,
+/// rounded up to whole nanoseconds. In any interval of one period at most `burst + limit` requests
+/// pass; the long-run rate is `limit` per period.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,7 +26,7 @@ pub struct Quota {
     limit: u32,
     period: Duration,
     burst: u32,
-    /// Nanoseconds in which one unit returns.
+    /// Nanoseconds until one spent unit is available again.
     interval: u64,
 }
 
@@ -35,7 +35,7 @@ impl Quota {
     ///
     /// # Errors
     ///
-    /// - [`InvalidQuota::Zero`] if either is zero.
+    /// - [`InvalidQuota::Zero`] if `limit` or `period` is zero.
     /// - [`InvalidQuota::TooLong`] if the period is longer than ten years.
     pub fn per(limit: u32, period: Duration) -> Result<Self, InvalidQuota> {
         if limit == 0 || period.is_zero() {
@@ -56,7 +56,7 @@ impl Quota {
     /// # Errors
     ///
     /// - [`InvalidQuota::Zero`] if the burst is zero.
-    /// - [`InvalidQuota::TooLong`] if the burst takes longer than ten years to return.
+    /// - [`InvalidQuota::TooLong`] if an empty bucket takes longer than ten years to fill.
     pub fn with_burst(self, burst: u32) -> Result<Self, InvalidQuota> {
         let quota = Self { burst, ..self };
         match Duration::from_nanos(quota.interval).checked_mul(burst) {
@@ -84,7 +84,7 @@ impl Quota {
         self.burst
     }
 
-    /// Time in which one unit returns.
+    /// Time until one spent unit is available again.
     #[must_use]
     pub const fn interval(&self) -> Duration {
         Duration::from_nanos(self.interval)
@@ -99,8 +99,8 @@ impl Quota {
         self.increment(self.burst)
     }
 
-    /// Nanoseconds that a request of this cost takes, at most the whole bucket: a larger cost could
-    /// never pass.
+    /// Nanoseconds by which a request of this cost advances the state. A cost above the burst
+    /// counts as the burst; otherwise the request could never pass.
     pub(super) const fn increment(&self, cost: u32) -> u64 {
         let cost = if cost < self.burst { cost } else { self.burst };
         // at most ten years, checked by `with_burst`
@@ -108,14 +108,14 @@ impl Quota {
     }
 }
 
-/// Error of [`Quota`].
+/// Error for a [`Quota`] that is zero or too long.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidQuota {
     /// The limit, the period or the burst is zero, so no request would ever pass.
     #[error("limit, period and burst must be above zero")]
     Zero,
-    /// The period, or the time until the burst returns, is longer than ten years.
+    /// The period, or the time in which an empty bucket fills, is longer than ten years.
     #[error("the period, or the time until the burst returns, is longer than ten years")]
     TooLong,
 }

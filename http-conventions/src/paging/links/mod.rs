@@ -38,7 +38,7 @@ impl Link {
         }
     }
 
-    /// Sets the method of an action.
+    /// Sets the method. A link without a method is for GET.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = Some(method);
@@ -73,14 +73,15 @@ impl Link {
     ///
     /// # Security
     ///
-    /// The target contains only characters of a URI, so it cannot end the angle brackets.
+    /// The target contains only characters of a URI, so it cannot contain `>`, which ends the
+    /// target in the field.
     #[must_use]
     pub fn header_value(&self, relation: &Relation) -> HeaderValue {
         let title = self.title.as_deref();
         write::link(&self.href, relation, title, self.media_type.as_ref())
     }
 
-    /// Returns whether the link is for GET: a `Link` field cannot express another method.
+    /// Returns `true` if the link is for GET: a `Link` field cannot express another method.
     fn is_followed(&self) -> bool {
         self.method.as_ref().is_none_or(|method| *method == Method::GET)
     }
@@ -113,7 +114,7 @@ impl Links {
         self.0.iter().map(|(relation, link)| (relation, link))
     }
 
-    /// Returns whether there are no links.
+    /// Returns `true` if there are no links.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -121,7 +122,7 @@ impl Links {
 
     /// Adds a `Link` line for each GET link that the headers do not contain yet.
     ///
-    /// Links with other methods are in the body alone.
+    /// Links with other methods are not added, because a `Link` field cannot express a method.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (relation, link) in self.iter().filter(|(_, link)| link.is_followed()) {
             let line = link.header_value(relation);

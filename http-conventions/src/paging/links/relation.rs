@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use crate::uri::is_uri_byte;
 
-/// A relation type: a registered name, a name of the API, or an absolute URI.
+/// Relation type: a registered name, a name that the API defines, or an absolute URI.
 ///
 /// # ABNF
 ///
@@ -61,7 +61,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase()) && text.bytes().all(is_name_byte)
 }
 
-/// Returns whether the text has a scheme: only an absolute URI is unambiguous.
+/// Returns `true` if the text is an absolute URI: a relative reference would be ambiguous.
 fn is_uri(text: &str) -> bool {
     let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.split_once(':').is_some_and(|(scheme, rest)| {
@@ -72,7 +72,7 @@ fn is_uri(text: &str) -> bool {
     })
 }
 
-/// The text is neither a relation name nor an absolute URI.
+/// Error for a text that is neither a relation name nor an absolute URI.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid relation type")]
 pub struct InvalidRelation;

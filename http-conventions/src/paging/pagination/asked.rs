@@ -1,4 +1,4 @@
-//! A requested page, from its query to its rows.
+//! A requested page: its parsed query, its verified cursor, and its rows.
 
 use std::time::SystemTime;
 
@@ -8,15 +8,15 @@ use super::{
 };
 use crate::errors::{Problem, ProblemBase};
 
-/// The values of the sort columns of a row.
+/// Position of a row in the sort order: the values of its sort columns.
 ///
-/// Implemented for `i64`, `String` and a list of cursor values.
+/// Implemented for `i64`, `String` and `Vec<PositionValue>`.
 pub trait Position: Sized {
     /// Converts the position to cursor values.
     fn to_values(&self) -> Vec<PositionValue>;
 
-    /// Converts cursor values to a position; `None` if they have another form, for example because
-    /// an earlier release of the host wrote them.
+    /// Converts cursor values to a position; `None` if their number or types differ, for example
+    /// because an earlier release of the host wrote them.
     fn from_values(values: Vec<PositionValue>) -> Option<Self>;
 }
 
@@ -56,7 +56,7 @@ impl Position for Vec<PositionValue> {
     }
 }
 
-/// A requested page with its cursor opened. Created by [`CursorKeyring::open_page`].
+/// A requested page whose cursor is verified. Created by [`CursorKeyring::open_page`].
 #[derive(Clone, Debug)]
 pub struct AskedPage<'k, P> {
     limit: Limit,
@@ -81,8 +81,8 @@ impl CursorKeyring {
     /// # Errors
     ///
     /// - The errors of [`PageRules::parse`] and of [`open`](Self::open).
-    /// - [`CursorError::Invalid`] for a cursor whose position has another form or whose direction
-    ///   differs.
+    /// - [`CursorError::Invalid`] for a cursor whose values do not convert to `P`, or whose
+    ///   direction does not match the parameter (`after` or `before`).
     pub fn open_page<P: Position>(
         &self,
         rules: PageRules,
@@ -157,14 +157,14 @@ impl<P> AskedPage<'_, P> {
     ///
     /// # Contract
     ///
-    /// - Pass the rows in the order in which they were fetched. Rows [before](Self::before) a
-    ///   position are reversed here: every page has the order of the collection.
+    /// - Pass the rows in the order in which they were fetched. The method reverses rows
+    ///   [before](Self::before) a position, so that every page has the order of the collection.
     /// - `has_more` and `next_cursor` describe the rows that follow in the order of the collection.
-    ///   On a page before a position `has_more` is always `true` unless the page is empty, even if
-    ///   the row at that position was deleted.
+    ///   On a page [before](Self::before) a position, `has_more` is `true` unless the page is
+    ///   empty, even if the row at that position was deleted.
     /// - An empty page has no cursors.
-    /// - The page has a cursor to the previous page only if the rules are [with
-    ///   `before`](PageRules::with_before).
+    /// - The page has a cursor to the previous page only if the [`PageRules`] accept
+    ///   [`before`](PageRules::with_before).
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl<P> AskedPage<'_, P> {
     }
 }
 
-/// The page parameters or their cursor are invalid.
+/// Error for invalid page parameters or an invalid cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {

@@ -21,7 +21,7 @@ pub struct CursorBinding {
 }
 
 impl CursorBinding {
-    /// Creates a binding to a collection and a caller, tenant included.
+    /// Creates a binding to a collection and a caller. `principal` must include the tenant.
     ///
     /// `route` is the path of the request with its ids (`/v1/customers/cus_1/charges`), not the
     /// route template. Otherwise a cursor for one customer would open for another.
@@ -36,7 +36,7 @@ impl CursorBinding {
         }
     }
 
-    /// Sets the sort order, in any notation that is different for each order.
+    /// Sets the sort order. The text can be anything that differs for each order. Default: empty.
     #[must_use]
     pub fn with_sort(mut self, sort: &str) -> Self {
         self.sort = sort.into();
@@ -44,7 +44,8 @@ impl CursorBinding {
         self
     }
 
-    /// Adds a filter. Pass the value in one normalized form.
+    /// Adds a filter. Normalize the value first: two spellings of a value count as different
+    /// filters.
     #[must_use]
     pub fn with_filter(mut self, name: &str, value: &str) -> Self {
         self.filters.push((name.into(), value.into()));
@@ -52,7 +53,7 @@ impl CursorBinding {
         self
     }
 
-    /// First half of the SHA-256 of the binding; cached, because most pages need it twice.
+    /// First half of the SHA-256 of the binding. It is cached, because most pages need it twice.
     pub(super) fn digest(&self) -> [u8; 16] {
         *self.digest.get_or_init(|| self.digested())
     }

@@ -1,8 +1,8 @@
-//! Seals a position into a cursor and opens it.
+//! Seals positions into cursors, and opens received cursors.
 //!
 //! `cursor = BASE64URL(payload tag)`. `tag` is the first half of an HMAC-SHA256 over the payload:
-//! 128 bits, which [RFC 2104 §5](https://www.rfc-editor.org/rfc/rfc2104#section-5) allows. The
-//! payload can be read but not forged.
+//! 128 bits, which [RFC 2104 §5](https://www.rfc-editor.org/rfc/rfc2104#section-5) allows. A client
+//! can read the payload but cannot forge it.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,7 @@ use crate::errors::{Problem, ProblemBase, types};
 
 /// Longest cursor in characters.
 const MAX_LENGTH: usize = 512;
-/// Bytes of the longest cursor.
+/// Decoded size of the longest cursor in bytes.
 const MAX_BYTES: usize = MAX_LENGTH / 4 * 3;
 const TAG_LENGTH: usize = 16;
 
@@ -27,12 +27,12 @@ const TAG_LENGTH: usize = 16;
 pub struct CursorPosition {
     /// Values of the sort columns.
     pub values: Vec<PositionValue>,
-    /// Direction of the next page.
+    /// Direction of the page, seen from this position.
     pub direction: Direction,
 }
 
 impl CursorKeyring {
-    /// Seals a position into a cursor: at most 512 URL-safe characters.
+    /// Seals a position into a cursor of at most 512 URL-safe characters.
     ///
     /// # Errors
     ///
@@ -62,8 +62,9 @@ impl CursorKeyring {
     ///
     /// # Errors
     ///
-    /// - [`CursorError::Invalid`] if the signature is wrong. The signature is checked first, so
-    ///   that a client without a genuine cursor learns nothing else.
+    /// - [`CursorError::Invalid`] if the cursor is malformed or its signature is wrong. The
+    ///   signature is checked before binding and expiry, so that a client with a forged cursor
+    ///   learns nothing else.
     /// - [`CursorError::Mismatched`] if the binding differs.
     /// - [`CursorError::Expired`] if the cursor has expired.
     pub fn open(
@@ -111,11 +112,11 @@ fn unix_seconds(time: SystemTime) -> u64 {
         .as_secs()
 }
 
-/// The cursor is not usable.
+/// Error for a cursor that cannot be used for a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CursorError {
-    /// No key of this keyring signed the cursor, or the cursor was changed.
+    /// The cursor is malformed, was changed, or was not signed by a key of the keyring.
     #[error("invalid cursor")]
     Invalid,
     /// The cursor has expired.
@@ -144,7 +145,7 @@ impl CursorError {
     }
 }
 
-/// The position does not fit into a cursor.
+/// Error for a position that does not fit into a cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("position too long for a cursor")]
 pub struct PositionTooLong;

@@ -6,11 +6,11 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// A secret key for cursors, with its id.
+/// Secret key that signs cursors, with its id. A cursor contains the id of its key.
 #[derive(Clone)]
 pub struct CursorKey {
     id: u8,
-    /// Prepared HMAC state; the feature `zeroize` of the hash clears it and every copy.
+    /// Prepared HMAC state. The feature `zeroize` of the hash crate clears it and every copy.
     prepared: Hmac<Sha256>,
 }
 
@@ -37,7 +37,7 @@ impl CursorKey {
         self.id
     }
 
-    /// HMAC over a payload, to finish or compare.
+    /// HMAC over a payload. The caller finalizes or verifies it.
     pub(super) fn mac(&self, payload: &[u8]) -> Hmac<Sha256> {
         self.prepared.clone().chain_update(payload)
     }
@@ -63,7 +63,7 @@ pub struct CursorKeyring {
 }
 
 impl CursorKeyring {
-    /// Creates a keyring with one key. Cursors live 3 days.
+    /// Creates a keyring with one key. By default cursors expire after 3 days.
     #[must_use]
     pub fn new(current: CursorKey) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl CursorKeyring {
         }
     }
 
-    /// Adds a previous key that opens cursors but does not sign.
+    /// Adds a previous key. It opens cursors but does not sign new ones.
     #[must_use]
     pub fn with_previous(mut self, key: CursorKey) -> Self {
         self.previous.push(key);
@@ -91,7 +91,7 @@ impl CursorKeyring {
         &self.current
     }
 
-    /// All keys of this id: a rotation that keeps the id still opens older cursors.
+    /// All keys with this id. If a rotation reuses the id, older cursors can still be opened.
     pub(super) fn keys(&self, id: u8) -> impl Iterator<Item = &CursorKey> {
         std::iter::once(&self.current)
             .chain(&self.previous)

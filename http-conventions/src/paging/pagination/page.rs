@@ -1,4 +1,4 @@
-//! Envelope of a page.
+//! A page of rows, and the JSON object around them.
 
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
@@ -70,27 +70,27 @@ impl<T> Page<T> {
         &self.data
     }
 
-    /// Returns whether another page follows.
+    /// Returns `true` if another page follows.
     #[must_use]
     pub const fn has_more(&self) -> bool {
         self.next_cursor.is_some()
     }
 
-    /// Cursor of the next page, for the parameter `after`.
+    /// Cursor of the next page, for the parameter `after`; `None` on the last page.
     #[must_use]
     pub fn next_cursor(&self) -> Option<&str> {
         self.next_cursor.as_deref()
     }
 
-    /// Cursor of the previous page, for the parameter `before`. Not part of the envelope; send it
-    /// as a [link](Self::links).
+    /// Cursor of the previous page, for the parameter `before`. The JSON of the page does not
+    /// contain it; send it as a [link](Self::links).
     #[must_use]
     pub fn previous_cursor(&self) -> Option<&str> {
         self.previous_cursor.as_deref()
     }
 
     /// Creates the links `prev` and `next` to the neighbours of this page. `path` and `query` are
-    /// those of its request.
+    /// those of the request for this page.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl<T> Page<T> {
     }
 }
 
-/// The same request with another cursor.
+/// Target of the same request with another cursor.
 fn neighbour(
     path: &str,
     query: Option<&str>,

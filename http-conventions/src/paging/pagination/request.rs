@@ -2,7 +2,7 @@
 
 use crate::errors::{Problem, ProblemBase, types};
 
-/// Page sizes of a collection.
+/// Page sizes of a collection, and the page parameters that it accepts.
 ///
 /// ```
 /// use http_conventions::paging::PageRules;
@@ -21,7 +21,7 @@ pub struct PageRules {
 }
 
 impl Default for PageRules {
-    /// 20 rows by default, 100 at most, forwards only.
+    /// Defaults: 20 rows per page, at most 100, and `before` is ignored.
     fn default() -> Self {
         Self {
             default: 20,
@@ -49,7 +49,8 @@ impl PageRules {
         }
     }
 
-    /// Accepts `before`, if the host can fetch backwards. By default `before` is ignored.
+    /// Also accepts `before`. Use it if the host can fetch rows in reverse order. By default
+    /// `before` is ignored.
     #[must_use]
     pub const fn with_before(mut self) -> Self {
         self.walks_back = true;
@@ -141,7 +142,7 @@ impl Limit {
     }
 }
 
-/// A parsed page request with its cursor still sealed.
+/// Parsed page parameters. The cursor is not verified yet.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct PageRequest {
@@ -149,12 +150,12 @@ pub struct PageRequest {
     pub limit: Limit,
     /// Cursor after which the page starts.
     pub after: Option<String>,
-    /// Cursor before which the page ends; never together with `after`. If both are absent, it is
-    /// the first page.
+    /// Cursor before which the page ends; never together with `after`. If both are absent, the
+    /// request is for the first page.
     pub before: Option<String>,
 }
 
-/// A page parameter is malformed, out of range or repeated.
+/// Error for a page parameter that is malformed, out of range or repeated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid page parameter {parameter}")]
 pub struct InvalidPageRequest {
@@ -171,7 +172,7 @@ impl InvalidPageRequest {
     }
 }
 
-/// The default page size is zero or above the maximum.
+/// Error for a default page size that is zero or above the maximum.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid page sizes")]
 pub struct InvalidPageRules;

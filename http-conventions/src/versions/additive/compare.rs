@@ -93,12 +93,12 @@ impl<'a> Walk<'a> {
         self.role = before;
     }
 
-    /// Returns whether the current comparison is of a response.
+    /// Returns `true` if the current comparison is of a response.
     pub(super) fn answers(&self) -> bool {
         self.role == Role::Output
     }
 
-    /// Returns whether the comparison of `components` covers this role.
+    /// Returns `true` if the comparison of `components` covers this role.
     pub(super) fn components_suffice(&self) -> bool {
         self.given == Role::Both || self.given == self.role
     }

@@ -1,9 +1,10 @@
-//! Detects incompatible changes of a JSON Schema or an OpenAPI document, in a test of the host.
+//! Detects incompatible changes of a JSON Schema or an OpenAPI document. Use it in a test of the
+//! host.
 //!
 //! Within a version, fields may be added, but not removed, renamed, retyped or restricted.
 //! [`changes`] compares two JSON Schemas, or two OpenAPI documents with their schemas, parameters,
-//! bodies and responses. It lists each change with its location, and whether it breaks existing
-//! clients or servers.
+//! bodies and responses. It lists each change with its location, and marks the changes that break
+//! existing clients.
 //!
 //! ```
 //! use http_conventions::versions::additive::{Role, changes};
@@ -43,11 +44,12 @@ pub use self::compare::changes;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "client and server are the only senders")]
 pub enum Role {
-    /// Clients send it, in a request. A stricter schema breaks them.
+    /// Clients send the data in a request. A stricter schema breaks clients.
     Input,
-    /// The server sends it, in a response or an event. A looser schema breaks clients.
+    /// The server sends the data in a response or an event. A looser schema breaks clients.
     Output,
-    /// Both send it: a resource that clients read and write back. Either change breaks a side.
+    /// Clients and server send the data, for example a resource that clients read and write back. A
+    /// stricter and a looser schema each break clients.
     Both,
 }
 
@@ -71,8 +73,9 @@ pub enum ChangeKind {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
-    /// Location as a JSON pointer ([RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)) along the
-    /// path that the comparison took.
+    /// Location of the changed part as a JSON pointer ([RFC
+    /// 6901](https://www.rfc-editor.org/rfc/rfc6901)). Within a referenced schema, the pointer
+    /// continues from the place of the `$ref`.
     pub pointer: String,
     /// Kind of the change.
     pub kind: ChangeKind,
@@ -94,7 +97,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// One of the documents is not JSON.
+/// Error for a document that is not JSON.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid schema")]
 pub struct InvalidSchema;

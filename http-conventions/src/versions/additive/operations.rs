@@ -99,7 +99,7 @@ fn body<'a>(walk: &mut Walk<'a>, pointer: &str, old: Option<&'a Value>, new: Opt
     }
 }
 
-/// Returns whether the part is required.
+/// Returns `true` if the part is required.
 fn is_required(part: &Value) -> bool {
     part.get("required") == Some(&Value::Bool(true))
 }

@@ -115,7 +115,7 @@ fn types(walk: &mut Walk<'_>, pointer: &str, old: &Schema, new: &Schema) {
     walk.note(join(pointer, "type"), kind);
 }
 
-/// Returns whether the names include a type; `number` includes `integer`.
+/// Returns `true` if the names include a type; `number` includes `integer`.
 fn allows(names: &[String], name: &str) -> bool {
     names
         .iter()

@@ -14,7 +14,7 @@ enum Form {
 }
 
 impl ApiVersion {
-    /// Returns whether the version is a date.
+    /// Returns `true` if the version is a date.
     #[must_use]
     pub const fn is_date(self) -> bool {
         matches!(self.0, Form::Date(..))

@@ -28,14 +28,15 @@ pub struct Resolved<'a> {
 enum Asked {
     Nothing,
     Version(ApiVersion),
-    /// Not a version, or several.
+    /// The request names an invalid version, or several versions.
     Malformed,
-    /// Named in this field, which decides the status of a refusal; `None` is not a version.
+    /// This header field names the version, and decides the status of a refusal. `None`: the named
+    /// version is invalid.
     In(HeaderName, Option<ApiVersion>),
 }
 
 impl Resolved<'_> {
-    /// Version as listed.
+    /// Version from the host's list. For dates it can be earlier than the requested date.
     #[must_use]
     pub const fn version(&self) -> ApiVersion {
         self.version
@@ -47,14 +48,14 @@ impl Resolved<'_> {
         self.lifecycle
     }
 
-    /// Path without the version, with a leading slash.
+    /// Path for routing: without the version, with a leading slash.
     #[must_use]
     pub const fn path(&self) -> &str {
         self.path
     }
 
-    /// Sets the headers of the version: `Deprecation`, `Sunset`, their links, and its request field
-    /// in `Vary`.
+    /// Sets the headers of the version: `Deprecation`, `Sunset` and their links. If a header field
+    /// selects the version, the field is added to `Vary`.
     pub fn apply(&self, headers: &mut HeaderMap) {
         self.lifecycle.apply(headers);
         self.vary.apply(headers);
@@ -62,13 +63,17 @@ impl Resolved<'_> {
 }
 
 impl Versions {
-    /// Resolves the version of a request: the version that it names, or else the pin of its
-    /// account, or else the default. With [`VersionScheme::Path`] only the path counts.
+    /// Resolves the version of a request: the version that the request names, or else `pinned`, the
+    /// version that the host stored for the client's account, or else the default. With
+    /// [`VersionScheme::Path`] the path must name the version; `pinned` and the default are
+    /// ignored.
+    ///
+    /// A requested date selects the latest listed date that is not later.
     ///
     /// # Errors
     ///
-    /// [`VersionError`] if the request names no version and there is neither a pin nor a default,
-    /// if the version is unknown, or if it has reached its sunset.
+    /// [`VersionError`] if the request names no version and neither `pinned` nor the default
+    /// applies, if the version is unknown, or if the version has reached its sunset.
     pub fn resolve<'a>(
         &'a self,
         uri: &'a Uri,
@@ -106,12 +111,12 @@ impl Versions {
         }
     }
 
-    /// Returns whether the request names a version, valid or not.
+    /// Returns `true` if the request names a version, valid or not.
     pub(crate) fn are_named(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         !matches!(self.asked(uri, headers).0, Asked::Nothing)
     }
 
-    /// Returns whether a header field names the version.
+    /// Returns `true` if the scheme reads the version from a header field.
     pub(crate) fn are_in_field(&self) -> bool {
         matches!(
             self.scheme,
@@ -119,7 +124,7 @@ impl Versions {
         )
     }
 
-    /// Path without the version, if the path names it.
+    /// Path without the version. Only [`VersionScheme::Path`] changes the path.
     pub(crate) fn path<'a>(&self, uri: &'a Uri) -> &'a str {
         match self.scheme {
             VersionScheme::Path => in_path(uri.path()).1,
@@ -127,7 +132,7 @@ impl Versions {
         }
     }
 
-    /// Request fields that select the version.
+    /// Request header fields that select the version.
     pub(crate) fn vary(&self) -> Vary {
         let mut vary = Vary::default();
         match &self.scheme {
@@ -200,7 +205,8 @@ fn in_media_type(headers: &HeaderMap, name: &str) -> Asked {
     Asked::Nothing
 }
 
-/// Weight and version of a media range that has the parameter.
+/// Weight and version of a media range; `None` if the range lacks the version parameter or is
+/// malformed.
 fn versioned(member: &[u8], name: &str) -> Option<(Weight, Option<ApiVersion>)> {
     let (_, parameters) = field::split_once(member, b';');
     let (mut weight, mut version) = (Weight::FULL, None);

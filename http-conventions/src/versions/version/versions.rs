@@ -1,4 +1,4 @@
-//! Versions of an API, validated once.
+//! Versions of an API, which are validated when the list is created.
 
 use http::HeaderName;
 
@@ -9,14 +9,14 @@ use crate::versions::Lifecycle;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum VersionScheme {
-    /// `/v<N>` at the start of the path.
+    /// `/v` and the version at the start of the path, such as `/v2/charges`.
     Path,
     /// A header field, such as `Api-Version: 2`.
     Header(HeaderName),
     /// A query parameter, such as `api-version=2`.
     Query(String),
-    /// A parameter of the media type, such as `application/json;version=2`: of `Accept`, or else of
-    /// `Content-Type`.
+    /// A parameter of the media type in `Accept`, or else in `Content-Type`, such as
+    /// `application/json;version=2`.
     MediaType(String),
 }
 
@@ -30,14 +30,14 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Creates a list from versions in any order.
+    /// Creates the list. The versions may be in any order.
     ///
-    /// A request without a version is refused unless there is a pin or a
-    /// [default](Self::with_default).
+    /// A request that names no version is refused, unless its account is pinned to a version or a
+    /// [default](Self::with_default) is set.
     ///
     /// # Errors
     ///
-    /// [`InvalidVersions`] with all mistakes.
+    /// [`InvalidVersions`] if the list is empty, has a version twice, or mixes numbers and dates.
     pub fn new(
         scheme: VersionScheme,
         versions: impl IntoIterator<Item = (ApiVersion, Lifecycle)>,
@@ -55,12 +55,12 @@ impl Versions {
         }
     }
 
-    /// Sets the version of a request that names none and whose account has no pin. Has no effect
-    /// with [`VersionScheme::Path`].
+    /// Sets the version for requests that name none and whose account is not pinned to a version.
+    /// Has no effect with [`VersionScheme::Path`].
     ///
     /// # Errors
     ///
-    /// [`InvalidVersions`] if the version is not listed.
+    /// [`InvalidVersions`] if `version` is not in the list.
     pub fn with_default(mut self, version: ApiVersion) -> Result<Self, InvalidVersions> {
         let is_there = self.all.iter().any(|(there, _)| *there == version);
         self.default = Some(version);
@@ -77,17 +77,17 @@ impl Versions {
         &self.scheme
     }
 
-    /// Returns whether any version has a `Deprecation` date.
+    /// Returns `true` if any version has a `Deprecation` date.
     pub(crate) fn are_deprecated(&self) -> bool {
         self.lifecycles().any(Lifecycle::is_deprecated)
     }
 
-    /// Returns whether any version has a `Sunset` date.
+    /// Returns `true` if any version has a `Sunset` date.
     pub(crate) fn end(&self) -> bool {
         self.lifecycles().any(Lifecycle::ends)
     }
 
-    /// Returns whether any version has documentation or successor links.
+    /// Returns `true` if any version has documentation or successor links.
     pub(crate) fn are_linked(&self) -> bool {
         self.lifecycles().any(Lifecycle::is_linked)
     }
@@ -102,7 +102,8 @@ impl Versions {
         all.find_map(|(listed, lifecycle)| (*listed == version).then_some(lifecycle))
     }
 
-    /// Finds a version: the same number, or the latest date that is not later.
+    /// Finds the requested number, or the latest listed date that is not later than the requested
+    /// date.
     pub(super) fn find(&self, asked: ApiVersion) -> Option<&(ApiVersion, Lifecycle)> {
         let mut candidates = self.all.iter().rev();
         match asked.is_date() {
@@ -144,7 +145,7 @@ pub enum VersionMistake {
     UnknownDefault(ApiVersion),
 }
 
-/// The versions are invalid. Contains all mistakes.
+/// Error for invalid versions, with all mistakes.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid versions: {}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct InvalidVersions {
