@@ -1,7 +1,8 @@
 //! Ports of the host: clock, timer, randomness, store errors, and logs.
 //!
-//! All except the logs are re-exports of [`host_ports`]. Each log trait is implemented for
-//! closures. The store port is [`PersistedStore`](crate::persisted::PersistedStore).
+//! This module defines the logs and re-exports the other ports from [`host_ports`]. The store port
+//! is [`PersistedStore`](crate::persisted::PersistedStore). Each log trait is implemented for
+//! closures, for example:
 //!
 //! ```
 //! use graph_core::ports::{Incident, IncidentLog};
@@ -18,13 +19,14 @@ pub use host_ports::{
 #[cfg(feature = "os")]
 pub use host_ports::{OsEntropy, SystemClock};
 
-/// Receives the cause of every masked error, and of every store failure that the engine ignores.
+/// Receives the cause of every error that is hidden from the client, and of every store failure
+/// that does not stop the operation.
 ///
 /// Implemented for every `Fn(&Incident)`.
 ///
 /// # Contract
 ///
-/// The method returns quickly, because it is called while the response is written.
+/// The method must return quickly: the response is not sent before the method has returned.
 pub trait IncidentLog: Send + Sync {
     /// Records an incident.
     fn record(&self, incident: &Incident);
@@ -41,15 +43,15 @@ where
 
 /// Failure whose cause is hidden from the client.
 ///
-/// For a failed field and a panic, the client receives `INTERNAL_SERVER_ERROR` and the correlation
-/// id, which connects a bug report to this record.
+/// For a failed field or a panic, the client receives `INTERNAL_SERVER_ERROR` and the correlation
+/// id. A user can quote the id in a bug report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Incident {
     /// Correlation id, sent to the client as `extensions.correlationId` except for
     /// [`IncidentKind::Store`].
     pub correlation_id: String,
-    /// Cause with all its sources. For the log only.
+    /// Cause of the failure and its sources. Do not send it to clients.
     pub detail: String,
     /// Kind of the failure.
     pub kind: IncidentKind,
@@ -61,7 +63,7 @@ pub struct Incident {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum IncidentKind {
-    /// A resolver returned an error other than a [`GraphError`](crate::GraphError) for clients.
+    /// A resolver returned a masked [`GraphError`](crate::GraphError), or an error of another type.
     Error,
     /// A resolver panicked, and the whole operation failed.
     Panic,
@@ -70,9 +72,9 @@ pub enum IncidentKind {
     Store,
 }
 
-/// Receives the deprecated fields and arguments of each operation that starts.
+/// Receives the deprecated fields and arguments that each started operation uses.
 ///
-/// Implemented for every `Fn(&DeprecatedUse)`.
+/// Implemented for every `Fn(&DeprecatedUse)`. This log counts the uses for each trusted document:
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -93,7 +95,7 @@ pub enum IncidentKind {
 ///
 /// # Contract
 ///
-/// The method returns quickly, because it is called before the operation runs.
+/// The method must return quickly: the operation does not run before the method has returned.
 pub trait DeprecationLog: Send + Sync {
     /// Records one use.
     fn record(&self, used: &DeprecatedUse<'_>);

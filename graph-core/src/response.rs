@@ -68,7 +68,7 @@ impl GraphResponse {
         Self::executed_with(data, &[], errors)
     }
 
-    /// As [`executed`](Self::executed), with `ours` replacing juniper's values of these keys.
+    /// Like [`executed`](Self::executed), but `ours` replaces juniper's values of its keys.
     pub(crate) fn executed_with(
         data: &Value,
         ours: &[(Box<str>, Vec<u8>)],
@@ -114,8 +114,10 @@ impl GraphResponse {
         ResponseError::new(code, message).into()
     }
 
-    /// Returns `data` as JSON. It is `None` if nothing was executed, and `null` if an error
-    /// propagated to the root or a resolver panicked.
+    /// Returns `data` as JSON.
+    ///
+    /// Returns `None` if nothing was executed, and the text `null` if an error propagated to the
+    /// root or a resolver panicked.
     #[must_use]
     pub fn data(&self) -> Option<&str> {
         let data = self.written.as_ref()?.get(PREFIX.len()..)?;
@@ -161,7 +163,7 @@ impl GraphResponse {
             Some(written) => (written, b",".as_slice()),
             None => (Vec::new(), b"{".as_slice()),
         };
-        // neither fails to serialize; the fallback keeps the response valid in any case
+        // errors and extensions do not fail to serialize; the fallback is a valid response
         if !self.errors.is_empty() {
             out.extend_from_slice(between);
             out.extend_from_slice(b"\"errors\":");
@@ -256,7 +258,7 @@ impl ResponseError {
         &self.locations
     }
 
-    /// Returns the `path` of the field; empty for an error of the whole request.
+    /// Returns the `path` of the failed field; empty for an error of the whole request.
     #[must_use]
     pub fn path(&self) -> &[PathSegment] {
         &self.path
@@ -268,7 +270,8 @@ impl ResponseError {
         self.code
     }
 
-    /// Returns the value of `extensions.{key}`; `None` for the key `code`.
+    /// Returns the value of `extensions.{key}`; `None` if it is absent. For `extensions.code` use
+    /// [`code`](Self::code).
     #[must_use]
     pub fn extension(&self, key: &str) -> Option<&Value> {
         self.extensions
@@ -314,13 +317,13 @@ fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
     }
 }
 
-/// Position in the document; the first line and the first column are 1.
+/// Position in the document.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Location {
-    /// Line.
+    /// Line number, starting at 1.
     pub line: usize,
-    /// Column in characters.
+    /// Column in characters, starting at 1.
     pub column: usize,
 }
 
@@ -330,13 +333,13 @@ impl Location {
     }
 }
 
-/// Segment of `path`.
+/// Segment of the `path` of an error.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum PathSegment {
-    /// Response key.
+    /// Response key of a field: its alias or its name.
     Key(String),
-    /// List index.
+    /// Index in a list, starting at 0.
     Index(usize),
 }

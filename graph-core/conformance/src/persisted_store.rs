@@ -77,7 +77,8 @@ mod cases {
         assert!(!is_served(store, "{ pong }", start()).await);
     }
 
-    /// G13: any characters that GraphQL allows, up to the engine's default size limit (64 KiB).
+    /// G13: the store returns every text unchanged: all characters that GraphQL allows, up to the
+    /// engine's default size limit (64 KiB).
     pub async fn text_comes_back_byte_for_byte(store: &Arc<dyn PersistedStore>) {
         let unit = "\u{1f680} 'x' \\\"y\\\" ";
         let repeats = ((64 << 10) - 16) / unit.len();
@@ -126,7 +127,7 @@ mod cases {
         }
     }
 
-    /// G13: the expiry has nanosecond precision.
+    /// G13: a document expires at `expires_at`, to the nanosecond.
     pub async fn text_ends_at_its_exact_instant(store: &Arc<dyn PersistedStore>) {
         assert_eq!(keep(store, "{ a }", end(), start()).await, KeepOutcome::New);
         assert!(is_served(store, "{ a }", end() - NANOSECOND).await);
@@ -165,7 +166,8 @@ mod cases {
         assert!(!is_served(store, "{ a }", later + NANOSECOND).await);
     }
 
-    /// Lifetime of zero, also from a process with a slow clock.
+    /// A document that expires when it is stored is never served, even if the clock of the storing
+    /// process is slow.
     pub async fn text_that_ends_at_once_is_never_served(store: &Arc<dyn PersistedStore>) {
         for now in [start(), start() - NANOSECOND, start() - Duration::from_secs(60)] {
             let text = format!("{{ a{} }}", nanoseconds(now));
@@ -224,7 +226,8 @@ mod cases {
         assert!(!is_served(store, "{ a }", latest).await);
     }
 
-    /// Half of the racers read; each gets the complete text or none.
+    /// Of 32 concurrent callers half store a text and half read it. Each reader gets the complete
+    /// text or `None`.
     pub async fn readers_see_whole_text_or_none(store: &Arc<dyn PersistedStore>) {
         let text: Arc<str> = format!("{{ a{} }}", " ".repeat(63 << 10)).into();
         let racing = Arc::clone(&text);

@@ -76,7 +76,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// |---|---|
 /// | `#[graph(authenticated)]` | any principal; anonymous requests are refused |
 /// | `#[graph(scope = "..")]`, `#[graph(role = "..")]` | principals with that scope or role |
-/// | `#[graph(guard = Self::is_own)]` | those for which the guard function `fn(&self, &Context) -> bool` returns `true` |
+/// | `#[graph(guard = Self::is_own)]` | principals for which the guard function `fn(&self, &Context) -> bool` returns `true` |
 ///
 /// - All guards of a field must allow the principal. The guard function is called last.
 /// - If a guard refuses, the method is not called. The field is null with `UNAUTHENTICATED` or
@@ -128,9 +128,9 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// ```
 ///
 /// juniper's executor has no guards. For each guarded method the macro therefore gives juniper a
-/// replacement, which checks the guards and then calls the method. An alias as return type counts
-/// as a `Result` if its name ends in `Result` and its first argument is the value, such as
-/// `FieldResult<T>`.
+/// replacement, which checks the guards and then calls the method. The macro takes a type alias in
+/// the return position for a `Result` if its name ends in `Result` and its first type argument is
+/// the value, for example `FieldResult<T>`.
 ///
 /// # Fields that only juniper can execute
 ///

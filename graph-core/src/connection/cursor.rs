@@ -41,12 +41,12 @@ impl TryFrom<&[u8]> for CursorKey {
     }
 }
 
-/// Error: a cursor key has fewer than 32 bytes.
+/// Error of a [`CursorKey`] with fewer than 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("cursor key is too short: at least 32 bytes are required")]
 pub struct InvalidCursorKey;
 
-/// Signs and verifies the cursors of an endpoint. The host keeps one in its own context value.
+/// Signs and verifies the cursors of an endpoint. The host keeps a `Cursors` in its context value.
 #[derive(Clone, Debug)]
 pub struct Cursors {
     keys: Arc<Keys>,
@@ -71,8 +71,8 @@ impl Cursors {
 
     /// Also accepts cursors signed with `key`, for key rotation. Each call adds a key.
     ///
-    /// To rotate, pass a new key to [`new`](Self::new) and the old key here, until clients no
-    /// longer use its cursors.
+    /// To rotate, pass a new key to [`new`](Self::new) and the old key here. Remove the old key
+    /// when clients no longer use its cursors.
     #[must_use]
     pub fn with_previous(mut self, key: CursorKey) -> Self {
         Arc::make_mut(&mut self.keys).previous.push(key);
@@ -109,7 +109,7 @@ struct Time {
     end: u64,
 }
 
-/// Reason to refuse a cursor.
+/// Reason for refusing a cursor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Unopened {
     /// Forged, or of another field or other arguments.
@@ -154,8 +154,8 @@ impl FieldCursors {
 
     /// Validates the paging `arguments` of the field.
     ///
-    /// Without `first` and `last` the page has the default size. It is then forward, or backward if
-    /// only `before` is given.
+    /// Without `first` and `last` the page has the default size and goes forward. If only `before`
+    /// is given, it goes backward.
     ///
     /// # Errors
     ///

@@ -117,7 +117,7 @@ where
         self
     }
 
-    /// Reports every refusal by a guard to `log`, also in [`GuardMode::DryRun`].
+    /// Reports every refusal by a guard to `log`, in every [`GuardMode`]. Default: no log.
     #[must_use]
     pub fn with_guard_log(mut self, log: impl GuardLog + 'static) -> Self {
         self.guard_log = Some(Arc::new(log));
@@ -135,7 +135,7 @@ where
         self
     }
 
-    /// Reports the cause of every masked error to `log`.
+    /// Reports the cause of every masked error to `log`. Default: no log.
     #[must_use]
     pub fn with_incident_log(mut self, log: impl IncidentLog + 'static) -> Self {
         self.log = Some(Arc::new(log));
@@ -221,12 +221,11 @@ where
         self
     }
 
-    /// Reports the measured size of operations to `log`:
+    /// Reports the measured size of every valid operation to `log`, and of every batch whose
+    /// operations together exceed a limit. Default: no log.
     ///
-    /// - every valid operation. Exception:
-    ///   [`LimitMode::Enforce`](crate::limits::LimitMode::Enforce) refuses an operation without a
-    ///   report if it exceeds a limit regardless of its variables;
-    /// - every batch whose operations together exceed a limit.
+    /// Exception: in [`LimitMode::Enforce`](crate::limits::LimitMode::Enforce) an operation that
+    /// exceeds a limit regardless of its variables is refused without a report.
     #[must_use]
     pub fn with_limit_log(mut self, log: impl LimitLog + 'static) -> Self {
         self.limit_log = Some(Arc::new(log));
@@ -268,7 +267,7 @@ where
         self
     }
 
-    /// Mistakes in the settings themselves.
+    /// Mistakes that are visible in the settings, without the compiled schema.
     fn mistakes(&self) -> Vec<ConfigMistake> {
         let mut mistakes: Vec<_> = self
             .costs

@@ -77,7 +77,7 @@ where
     documents: Cache,
     trusted: Option<TrustedList>,
     automatic: Option<AutomaticPersistedQueries>,
-    /// Serves introspection.
+    /// `true` if introspection is enabled.
     introspective: bool,
     /// Maximum number of asynchronous resolvers of one operation that run at once.
     concurrency: Option<usize>,
@@ -85,7 +85,7 @@ where
     limits: Limits,
     limit_log: Option<Arc<dyn LimitLog>>,
     deprecation_log: Option<Arc<dyn DeprecationLog>>,
-    /// A client may ask for the cost of its operation.
+    /// `true` if a client may request the cost of its operation.
     cost_reports: bool,
     costs: CostModel,
     guards: GuardMode,

@@ -79,7 +79,8 @@ impl<'x, C> Execution<'x, C> {
     ///
     /// # Errors
     ///
-    /// If `T` is not the tuple of the field's table. The mismatch is recorded as an internal error.
+    /// If `T` is not the tuple type in the table of the field. The mismatch is recorded as an
+    /// internal error.
     pub fn args<'s, T: Any>(&'s self, field: &'s Field) -> Result<&'s T, NullPropagation> {
         let arguments = match &field.args {
             ArgRef::Const(arguments) => Some(arguments),
@@ -187,8 +188,8 @@ impl<H> Execution<'_, RequestContext<H>> {
     ///
     /// # Errors
     ///
-    /// If `allowed` is `false`: without a principal the request must authenticate, with one it is
-    /// forbidden. In dry-run mode the refusal is only recorded, and the result is `Ok`.
+    /// If `allowed` is `false`: `UNAUTHENTICATED` without a principal, `FORBIDDEN` with one. In
+    /// dry-run mode the refusal is only reported, and the result is `Ok`.
     pub fn apply_guard(&self, parent: &str, field: &str, allowed: bool) -> Result<(), GraphError> {
         self.watch.allowed(self.context, parent, field, allowed)
     }

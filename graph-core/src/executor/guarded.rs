@@ -10,7 +10,7 @@ use crate::guard::{GuardMode, RequestContext, watch};
 ///
 /// # Errors
 ///
-/// If the field is non-null.
+/// If the field is non-null: the null then propagates to its parent.
 #[cold]
 pub fn write_refusal<C>(
     refused: GraphError,
@@ -26,7 +26,7 @@ pub fn write_refusal<C>(
 ///
 /// # Errors
 ///
-/// If the field is non-null.
+/// If the field is non-null: the null then propagates to its parent.
 #[cold]
 pub fn write_refusal_async<C>(
     refused: GraphError,

@@ -128,7 +128,7 @@ pub(crate) fn close(start: usize, out: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// Always.
+/// Always fails, because the plan does not match the table of the type.
 #[cold]
 pub fn no_such_field<C>(field: &Field, cx: &Execution<'_, C>) -> WriteResult {
     Err(cx.record_mismatch(field))
@@ -151,7 +151,7 @@ pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Execution<'p, C>) -
     Box::pin(async move { Err(propagation) })
 }
 
-/// The name is juniper's, for a schema without mutations.
+/// Empty mutation root, with juniper's name for it.
 impl<C: Sync> Object<C> for EmptyMutation<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptyMutation",
@@ -173,7 +173,7 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
     }
 }
 
-/// The name is juniper's, for a schema without subscriptions.
+/// Empty subscription root, with juniper's name for it.
 impl<C: Sync> Source<C> for EmptySubscription<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptySubscription",

@@ -1,9 +1,9 @@
-//! Position in the response. While a value is written only its list indices are tracked; the
-//! response keys are in the plan.
+//! Position in the response. While the executor writes a value, it tracks only the list indices;
+//! the response keys are in the plan.
 
 use std::sync::Arc;
 
-/// List indices from the root to a value, linked on the stack of the writing pass.
+/// List indices from the root to a value, as a list that is linked through the stack.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "generated code only passes it on")]
 pub enum Path<'a> {
@@ -28,7 +28,7 @@ impl Path<'_> {
 #[derive(Clone, Debug)]
 pub struct ListIndices(Indices);
 
-/// Inline for up to four lists, because the values are moved often.
+/// Stored inline for up to four nested lists, because the values are moved often.
 #[derive(Clone, Debug)]
 enum Indices {
     Inline(u8, [u32; INLINE]),

@@ -28,8 +28,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Records the size of a response. Stores only a new maximum, to avoid contention on the cache
-    /// line.
+    /// Records the size of a response in bytes. Stores only a new maximum, to avoid contention on
+    /// the cache line.
     pub(crate) fn took(&self, bytes: usize) {
         if bytes > self.size_hint.load(Ordering::Relaxed) {
             self.size_hint.store(bytes, Ordering::Relaxed);
@@ -51,13 +51,13 @@ pub struct Field {
     pub(crate) key: Key,
     /// Index in the table of its type, or [`Field::CONST`].
     pub(crate) idx: u16,
-    /// The field is non-null in the schema.
+    /// `true` if the field is non-null in the schema.
     pub(crate) non_null: bool,
-    /// The field or its selection is asynchronous.
+    /// `true` if the field or its selection is asynchronous.
     pub(crate) has_async: bool,
-    /// The selection is asynchronous.
+    /// `true` if the selection is asynchronous.
     pub(crate) sel_async: bool,
-    /// The field has a guard, or arguments that can fail.
+    /// `true` if the field has a guard, or arguments that can fail.
     pub(crate) checked: bool,
     /// Index into [`Policies::distinct`].
     pub(crate) policy: Option<u16>,

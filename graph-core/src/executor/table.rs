@@ -1,4 +1,4 @@
-//! Constant tables of a type: names, arguments and guards of its fields.
+//! Constant table of an object type: names, arguments and guards of its fields.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub type Arguments = Arc<dyn Any + Send + Sync>;
 /// Coerces the values of a field's arguments to their tuple; `None` is an absent argument.
 pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
 
-/// Object type of the schema.
+/// Table of an object type.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "generated code writes it down")]
 pub struct TypeInfo {
@@ -29,13 +29,13 @@ pub struct TypeInfo {
     pub fields: &'static [FieldInfo],
 }
 
-/// Field of an object type.
+/// Entry of a field in the table of its type.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "generated code writes it down")]
 pub struct FieldInfo {
     /// GraphQL name.
     pub name: &'static str,
-    /// The resolver is an `async fn`.
+    /// `true` if the resolver is an `async fn`.
     pub is_async: bool,
     /// GraphQL names of the arguments, in tuple order.
     pub args: &'static [&'static str],
@@ -43,7 +43,7 @@ pub struct FieldInfo {
     pub coerce: Option<Coerce>,
     /// Guards of the field; all must allow.
     pub guards: &'static [Guard],
-    /// Marked `#[graph(plain)]`: only juniper can execute the returned type.
+    /// `true` if the field is marked `#[graph(plain)]`: only juniper can execute the returned type.
     pub plain: bool,
     /// Registers the object types of the field.
     pub register: fn(&mut Registry),

@@ -1,10 +1,10 @@
-//! Dispatch on the return type of a resolver, resolved by the compiler without looking at type
-//! names.
+//! Dispatch on the return type of a resolver, by the compiler's method resolution.
 //!
 //! Generated code calls `(&&&&&Tag::of(&value, cx)).emit(value, ..)`. Method resolution selects the
 //! first matching implementation in this order: `Result` of a value, `Result` of a juniper leaf,
 //! value, juniper leaf (any [`ToInputValue`], such as juniper's enums and custom scalars), and any
-//! other type. The last one is an error whose bound [`Returned`] explains the cause.
+//! other type. A return type of the last kind does not compile: the unmet bound [`Returned`] gives
+//! the compiler's message.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -256,37 +256,37 @@ pub mod via {
     };
 
     level! {
-        /// `Result` of a value.
+        /// Dispatch for a resolver that returns a `Result` of a value.
         Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, T
         where [T: Output<C> + Send + Sync, E: IntoFieldError + Send];
         value => value
     }
 
     level! {
-        /// `Result` of a juniper leaf.
+        /// Dispatch for a resolver that returns a `Result` of a juniper leaf.
         FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, Leaf<T>
         where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send];
         value => value.map(Leaf)
     }
 
     level! {
-        /// Value.
+        /// Dispatch for a resolver that returns a value.
         Plain [T] &&Tag<T, C>, T, T
         where [T: Output<C> + Send + Sync];
         value => Fine::Ok(value)
     }
 
     level! {
-        /// Juniper leaf.
+        /// Dispatch for a resolver that returns a juniper leaf.
         PlainLeaf [T] &Tag<T, C>, T, Leaf<T>
         where [T: ToInputValue + Send + Sync];
         value => Fine::Ok(Leaf(value))
     }
 
-    /// Type that a field cannot return. The bound of [`register`](Self::register) explains the
-    /// cause once per field.
+    /// Dispatch for a return type that is not supported. The bound of [`register`](Self::register)
+    /// makes the compiler report the cause once per field.
     pub trait Unknown<C, V> {
-        /// Does not compile.
+        /// A call does not compile, because `V` is not [`Returned`].
         fn register(&self, registry: &mut Registry)
         where
             V: Returned<C>;
@@ -295,7 +295,7 @@ pub mod via {
         ///
         /// # Errors
         ///
-        /// Always.
+        /// Always fails.
         fn emit(
             &self,
             value: V,
@@ -364,13 +364,13 @@ pub mod via {
         }
     }
 
-    /// `Result` of a stream.
+    /// Dispatch for a subscription resolver that returns a `Result` of a stream.
     pub trait FallibleStream<C, S, E> {
         /// Returns the stream of a subscription field.
         ///
         /// # Errors
         ///
-        /// If the resolver failed.
+        /// If the resolver returned an error.
         fn stream(
             &self,
             value: Result<S, E>,
@@ -390,13 +390,13 @@ pub mod via {
         }
     }
 
-    /// Stream.
+    /// Dispatch for a subscription resolver that returns a stream.
     pub trait PlainStream<C, S> {
         /// Returns the stream of a subscription field.
         ///
         /// # Errors
         ///
-        /// Never.
+        /// Never fails.
         fn stream(&self, value: S, field: &Field, cx: &Execution<'_, C>) -> Result<S, NullPropagation>;
     }
 

@@ -8,7 +8,7 @@
 //! Guards are attributes on fields and types; see [`macro@graph_object`](crate::graph_object).
 //!
 //! - The engine checks a guard on the principal (`authenticated`, `scope`, `role`) once for each
-//!   operation, before anything runs.
+//!   operation, before the first resolver runs.
 //! - The engine calls a guard function (`guard = ..`) for each object, before the resolver.
 //!
 //! [`with_guards`](crate::engine::EngineBuilder::with_guards) sets the effect of a refusal:

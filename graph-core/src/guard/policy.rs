@@ -79,7 +79,7 @@ pub(crate) struct Watch {
     pub(crate) mode: GuardMode,
     pub(crate) log: Option<Arc<dyn GuardLog>>,
     pub(crate) operation_name: Option<Arc<str>>,
-    /// juniper executes the operation.
+    /// `true` if juniper executes the operation.
     pub(crate) by_juniper: bool,
 }
 

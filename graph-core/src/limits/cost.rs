@@ -56,7 +56,7 @@ impl FieldCost {
     }
 }
 
-/// Costs that the host set, by `Type.field`.
+/// Costs that the host has set, by `Type.field`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CostModel {
     fields: BTreeMap<String, FieldCost>,
@@ -196,7 +196,7 @@ impl Pricing<'_> {
         }
     }
 
-    /// Maximum number of lists or connections around it.
+    /// Maximum number of lists or connections around the innermost one.
     fn lists_around(&self, field: &OutlineField) -> u64 {
         let Shape {
             lists, connection, ..

@@ -14,8 +14,8 @@
 //! | limit | value | code |
 //! |---|---|---|
 //! | nested list fields in introspection | 2 | `MAX_DEPTH_EXCEEDED` |
-//! | levels of selection in the parser, with introspection; a fragment spread adds a level | 64 | `MAX_DEPTH_EXCEEDED` |
-//! | fields of an operation in the parser | 15,000 | `MAX_COST_EXCEEDED` |
+//! | levels of selection, checked while parsing, with introspection; a fragment spread adds a level | 64 | `MAX_DEPTH_EXCEEDED` |
+//! | fields of an operation, counted while parsing | 15,000 | `MAX_COST_EXCEEDED` |
 //! | fields of a compiled operation, counted for each object type of an interface | 20,000 | `MAX_COST_EXCEEDED` |
 //! | result of introspection | 16 MiB | `MAX_COST_EXCEEDED` |
 //!
@@ -40,7 +40,8 @@
 //! 2. the field's [`page size`](FieldCost::page_size);
 //! 3. the assumed size: 10 for a list ([`Limits::with_list_size`]), 20 for a connection.
 //!
-//! Of nested lists only the innermost uses 1 and 2; each outer list has the assumed size of a list.
+//! Of nested lists, rules 1 and 2 apply only to the innermost; each outer list has the assumed size
+//! of a list.
 //! For a field with other size arguments, set a weight or a page size.
 //!
 //! ```

@@ -36,7 +36,7 @@ struct State {
 struct Entry {
     text: Arc<str>,
     expires_at: SystemTime,
-    /// Requested since the last pass of the eviction.
+    /// `true` if a client requested the document since the last pass of the eviction.
     used: bool,
 }
 
@@ -49,8 +49,8 @@ impl Entry {
 impl MemoryPersisted {
     /// Creates an empty store of at most `capacity` bytes.
     ///
-    /// Each document counts its text plus 256 bytes. A document that counts more than a quarter of
-    /// `capacity` is not stored. Default: 8 MiB.
+    /// The size of a document is its text plus 256 bytes. A document larger than a quarter of
+    /// `capacity` is not stored. [`MemoryPersisted::default`] has a capacity of 8 MiB.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {

@@ -42,7 +42,8 @@ pub struct AutomaticPersistedQueries {
 }
 
 impl AutomaticPersistedQueries {
-    /// Stores documents in `store`. Default lifetime: 1 day. Default maximum size: 64 KiB.
+    /// Creates settings with a store for the documents and a clock for their expiry. Default
+    /// lifetime: 1 day. Default maximum size of a document: 64 KiB.
     #[must_use]
     pub fn new(store: impl PersistedStore + 'static, clock: impl Clock + 'static) -> Self {
         Self {

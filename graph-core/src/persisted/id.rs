@@ -1,4 +1,4 @@
-//! Ids of documents.
+//! Ids of documents: SHA-256 hashes and custom ids.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,7 +41,7 @@ impl DocumentHash {
     }
 }
 
-/// 64 lower-case hexadecimal digits.
+/// Formats the hash as 64 lower-case hexadecimal digits.
 impl fmt::Display for DocumentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -80,7 +80,7 @@ fn digit(character: u8) -> Result<u8, InvalidDocumentHash> {
     }
 }
 
-/// Error: the text is not 64 lower-case hexadecimal digits.
+/// Error of a [`DocumentHash`] text that does not have 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not 64 lower-case hexadecimal digits")]
 pub struct InvalidDocumentHash;
@@ -129,7 +129,7 @@ impl From<DocumentHash> for DocumentId {
     }
 }
 
-/// The form of `documentId`.
+/// Formats the id as in the request parameter `documentId`: a hash has the prefix `sha256:`.
 impl fmt::Display for DocumentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Manifests of documents, written by the build of a client.
+//! Manifests of GraphQL documents, generated when a client is built.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::DocumentId;
 
 const APOLLO: &str = "apollo-persisted-query-manifest";
 
-/// List of documents with their ids, in file order.
+/// Documents of a client with their ids, in file order.
 ///
 /// Two formats are supported:
 ///
@@ -45,7 +45,7 @@ impl Manifest {
         Self::default()
     }
 
-    /// Adds the document `text` with the id `id`.
+    /// Adds a document. The engine cannot be built if an id has two different texts.
     #[must_use]
     pub fn with_document(mut self, id: impl Into<DocumentId>, text: impl Into<Box<str>>) -> Self {
         self.documents.push((id.into(), text.into()));
@@ -56,7 +56,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// [`InvalidManifest`] if the file has neither format, or has a duplicate key.
+    /// [`InvalidManifest`] if `json` is in neither format, or if its outer object has a duplicate
+    /// key.
     pub fn from_json(json: &[u8]) -> Result<Self, InvalidManifest> {
         let Entries(entries) = serde_json::from_slice(json)?;
         let documents = entries
@@ -72,12 +73,12 @@ impl Manifest {
     }
 }
 
-/// Error: the file is not a manifest in a supported format.
+/// Error for a file that is not a manifest in a supported format.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot parse the manifest: expected Apollo's format, version 1, or an object of ids and texts")]
 pub struct InvalidManifest(#[from] serde_json::Error);
 
-/// Ids and texts of either format.
+/// Document ids and texts, parsed from either format.
 struct Entries(Vec<(String, String)>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -122,7 +123,7 @@ impl<'de> Visitor<'de> for Shapes {
     }
 }
 
-/// Operation of Apollo's manifest; its name and type are also in its text.
+/// Operation of Apollo's manifest. Its name and type are ignored, because the text contains them.
 #[derive(Deserialize)]
 struct Operation {
     id: String,

@@ -9,13 +9,13 @@ use async_trait::async_trait;
 use super::DocumentHash;
 use crate::ports::StoreError;
 
-/// Document that a client registered under its hash.
+/// Document that a client registered under the SHA-256 of its text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a store writes all of it")]
 pub struct PersistedDocument {
     /// SHA-256 of the text, verified by the engine.
     pub hash: DocumentHash,
-    /// Document as the client sent it.
+    /// Document text as the client sent it.
     pub text: Arc<str>,
     /// Expiry: the text must not be served at or after this time.
     pub expires_at: SystemTime,
@@ -40,7 +40,8 @@ impl PersistedDocument {
 pub enum KeepOutcome {
     /// The document was absent and is now stored.
     New,
-    /// The document was already stored and now expires at the later of the two times.
+    /// The document was already stored. It now expires at the later of its old and its new
+    /// `expires_at`.
     Known,
     /// The document is too large for the store. Nothing changed.
     TooLarge,
@@ -50,10 +51,11 @@ pub enum KeepOutcome {
 ///
 /// # Contract
 ///
-/// - A text is returned byte for byte or not at all. The engine verifies the hash. It reports a
-///   mismatch as an incident and does not execute the text.
-/// - The store is bounded, by size or by expiry. It may evict any document at any time, because the
-///   client registers it again. It must not return a text at or after its `expires_at`.
+/// - The store returns a text byte for byte or not at all. The engine verifies the hash of the
+///   returned text. If the hash differs, the engine reports an incident and does not execute the
+///   text.
+/// - The store is bounded, by size or by expiry. It may evict any document at any time: the client
+///   then registers the document again. It must not return a text at or after its `expires_at`.
 /// - Each method is one atomic step. If several callers store an absent document concurrently,
 ///   exactly one of them gets [`KeepOutcome::New`]. No call shortens the lifetime of a stored
 ///   document.
@@ -62,7 +64,7 @@ pub enum KeepOutcome {
 /// The macro `persisted_store!` of `graph-core-conformance` tests this contract.
 #[async_trait]
 pub trait PersistedStore: Send + Sync {
-    /// Returns the text of `hash`, if it is stored and `now` is before its expiry.
+    /// Returns the text of `hash`; `None` if the text is not stored or has expired at `now`.
     ///
     /// # Errors
     ///

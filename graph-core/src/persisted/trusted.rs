@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::{DocumentId, Manifest};
 use crate::guard::Principal;
 
-/// Allow-list: documents of the host's own clients, and the mode for all other documents.
+/// Allow-list: trusted documents of the host's own clients, and the mode for all other documents.
+///
+/// A roll-out starts with a mode that only logs the other documents:
 ///
 /// ```
 /// use graph_core::persisted::{Manifest, TrustedDocuments, TrustedMode, Untrusted};
@@ -37,14 +39,15 @@ impl TrustedDocuments {
         }
     }
 
-    /// Sets the mode for other documents. Default: [`TrustedMode::Enforce`].
+    /// Sets the mode for documents that are not trusted. Default: [`TrustedMode::Enforce`].
     #[must_use]
     pub fn with_mode(mut self, mode: TrustedMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Reports each request for another document to `log`, unless the mode is [`TrustedMode::Off`].
+    /// Reports each request for a document that is not trusted to `log`, unless the mode is
+    /// [`TrustedMode::Off`]. By default nothing is logged.
     #[must_use]
     pub fn with_log(mut self, log: impl UntrustedLog + 'static) -> Self {
         self.log = Some(Arc::new(log));
@@ -65,11 +68,12 @@ impl fmt::Debug for TrustedDocuments {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three steps of a roll-out")]
 pub enum TrustedMode {
-    /// Other documents run, and are not reported. Trusted documents can be requested by id.
+    /// Untrusted documents run and are not reported. Trusted documents can be requested by id.
     Off,
-    /// Other documents run and are reported to the log. For checking that the list is complete.
+    /// Untrusted documents run and are reported to the log. Use this mode to find the documents
+    /// that the list lacks.
     Log,
-    /// Other documents are refused and reported to the log.
+    /// Untrusted documents are refused and reported to the log.
     #[default]
     Enforce,
 }
@@ -93,7 +97,7 @@ pub struct Untrusted<'r> {
 ///
 /// # Contract
 ///
-/// The method returns quickly, because it is called before the operation runs.
+/// The method must return quickly: the operation does not run before the method has returned.
 pub trait UntrustedLog: Send + Sync {
     /// Records one request.
     fn record(&self, asked: &Untrusted<'_>);

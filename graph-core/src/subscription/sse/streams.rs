@@ -1,4 +1,4 @@
-//! Registry of the streams of all clients: reserved first, then opened.
+//! Registry of event streams. A client reserves a stream first, and opens it afterwards.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::http::EventStream;
 use crate::ports::{Clock, Entropy};
 use crate::subscription::OperationId;
 
-/// Limits of [`EventStreams`].
+/// Limits of [`EventStreams`]. The [module](super) lists the responses to requests above a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StreamLimits {
     streams: usize,
@@ -62,8 +62,9 @@ impl StreamLimits {
         self
     }
 
-    /// Limits the body of a POST, in bytes. Default: 256 KiB. The body limit of the engine also
-    /// applies.
+    /// Limits the request body that starts an operation, in bytes. Default: 256 KiB.
+    ///
+    /// The body limit of the engine also applies.
     #[must_use]
     pub fn with_operation(mut self, bytes: usize) -> Self {
         self.operation = bytes;
@@ -78,15 +79,16 @@ impl StreamLimits {
     }
 }
 
-/// Streams of single connection mode in one process; see the [module](super).
+/// Registry of the event streams of one process in single connection mode; see the [module](super).
 ///
-/// The host creates one value for the endpoint. Clones share the streams.
+/// The host creates one registry for the endpoint. Clones share the streams.
 ///
 /// # Security
 ///
 /// - A token is 256 random bits from [`Entropy`]. Only its hash is stored.
-/// - A token alone grants nothing: each request must also have the principal that reserved the
-///   stream. A token in a log or a browser history is therefore useless to other principals.
+/// - A token alone grants nothing: each request must also be authenticated as the principal that
+///   reserved the stream. A token in a log or a browser history is therefore useless to other
+///   principals.
 /// - All anonymous clients count as one principal, so every anonymous client that knows the token
 ///   of an anonymous stream can use it. Refuse anonymous requests if that is not acceptable.
 #[derive(Clone)]
@@ -107,7 +109,7 @@ struct Place {
     operations: Operations,
 }
 
-/// Stream named by a request, and the principal of the request.
+/// Stream token of a request, and the principal of the request.
 pub(crate) struct Wanted<'w> {
     streams: &'w EventStreams,
     token: &'w str,
@@ -251,7 +253,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// Operations of the stream, returned so that the caller uses them without the registry's lock.
+    /// Operations of the stream. The returned handle lets the caller use them without the lock of
+    /// the registry.
     fn operations(&self) -> Result<Operations, Missing> {
         Ok(self.among(&mut self.streams.places())?.operations.clone())
     }
@@ -271,7 +274,7 @@ impl Place {
     }
 }
 
-/// Entry of an open stream; removes it on drop.
+/// Guard of an open stream. Removes the stream from the registry on drop.
 struct Held {
     key: Key,
     places: Weak<Mutex<Places>>,

@@ -1,4 +1,4 @@
-//! State machine of one connection.
+//! State machine of one WebSocket connection.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,29 +15,29 @@ use crate::subscription::OperationId;
 /// Event that the host reports to a [`Connection`].
 #[non_exhaustive]
 pub enum Input<'i> {
-    /// The peer sent a text message.
+    /// The client sent a text message.
     Text(&'i str),
-    /// The peer sent a binary message, which the protocol does not allow.
+    /// The client sent a binary message, which the protocol does not allow.
     Binary,
-    /// The host accepts the credentials of [`Action::Authenticate`] until `expires_at`.
+    /// The credentials of [`Action::Authenticate`] are valid until `expires_at`.
     Accepted {
-        /// Time at which the connection closes with 4403; `None` for no expiry. The client then
-        /// reconnects with fresh credentials.
+        /// Expiry of the credentials; `None` if they do not expire. At that time the connection
+        /// closes with 4403, so that the client reconnects with fresh credentials.
         expires_at: Option<SystemTime>,
     },
-    /// The host refuses the credentials, or revokes accepted ones.
+    /// The credentials are invalid, or accepted credentials were revoked.
     Refused,
-    /// The host failed to verify the credentials.
+    /// The credentials could not be verified, for example because a service is unavailable.
     Failed,
     /// An operation yielded a response.
     Response(Operation, GraphResponse),
-    /// The stream of an operation ended.
+    /// The response stream of an operation ended.
     Ended(Operation),
     /// The transport accepted the oldest unsent frame.
     Sent,
     /// The time returned by [`Connection::next_timeout`] is reached.
     Timeout,
-    /// The host shuts down.
+    /// The host process is shutting down.
     Shutdown,
 }
 
@@ -71,14 +71,15 @@ pub enum Action {
     /// Start this operation. Report [`Input::Response`] for each response and [`Input::Ended`] at
     /// the end.
     Start {
-        /// Operation to name in each report.
+        /// Identifies this run in each report.
         operation: Operation,
         /// GraphQL request of the operation.
         request: Box<GraphRequest>,
     },
-    /// Drop the stream of this operation.
+    /// Drop the response stream of this operation.
     Stop(Operation),
-    /// Drop the streams of all operations, close the WebSocket, and drop the connection.
+    /// Drop the response streams of all operations, close the WebSocket, and drop the
+    /// [`Connection`].
     Close(Close),
 }
 
@@ -121,8 +122,8 @@ pub struct Operation {
 /// - report [`Input::Timeout`] at [`next_timeout`](Self::next_timeout), which changes with each
 ///   input.
 ///
-/// A slow peer then delays only its own operations. The source of the events decides which events
-/// are lost.
+/// A slow client then delays only its own operations. While an operation waits, its event source
+/// decides which events to drop.
 #[derive(Debug)]
 pub struct Connection {
     limits: ConnectionLimits,
@@ -130,11 +131,11 @@ pub struct Connection {
     /// Number of each running operation, by the client's id.
     operations: HashMap<OperationId, u64>,
     started: u64,
-    /// Frames that the peer has not accepted yet.
+    /// Number of frames that the transport has not accepted yet.
     unsent: usize,
-    /// Time since which the oldest unsent frame waits.
+    /// Time at which the oldest unsent frame started to wait.
     waiting_since: SystemTime,
-    /// Time of the last message from the peer, or of the last ping to it.
+    /// Time of the last message from the client, or of the last ping to the client.
     quiet_since: SystemTime,
     pinged: bool,
 }
@@ -191,7 +192,7 @@ impl Connection {
         })
     }
 
-    /// Returns the time at which [`Input::Timeout`] is due; `None` if no timeout is due.
+    /// Returns the time at which [`Input::Timeout`] is due; `None` if no deadline is pending.
     #[must_use]
     pub fn next_timeout(&self) -> Option<SystemTime> {
         let phase = match self.phase {
@@ -204,7 +205,7 @@ impl Connection {
         timeouts.into_iter().flatten().min()
     }
 
-    /// Returns `true` while the host may read messages and poll operations.
+    /// Returns `true` if the host may read messages and poll operations.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.unsent < self.limits.queue
@@ -216,7 +217,7 @@ impl Connection {
         self.operations.len()
     }
 
-    /// Refuses input after a deadline, even if the host's timer is late.
+    /// Closes the connection if a deadline has passed, even if the host's timer is late.
     fn in_time(&self, now: SystemTime) -> Result<(), Close> {
         let passed = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
         match self.phase {
@@ -335,7 +336,7 @@ impl Connection {
 
     fn sent(&mut self, now: SystemTime) {
         if !self.has_room() {
-            // the queue was full, so the host did not read from the peer
+            // the queue was full, so the host did not read messages
             self.quiet_since = now;
         }
         self.unsent = self.unsent.saturating_sub(1);
@@ -358,13 +359,13 @@ impl Connection {
         self.send(message::PING.to_owned(), now)
     }
 
-    /// Deadline for the peer to accept the oldest unsent frame.
+    /// Deadline for the transport to accept the oldest unsent frame.
     fn taken_until(&self) -> Option<SystemTime> {
         let waits = self.unsent > 0;
         waits.then(|| self.waiting_since.checked_add(self.limits.patience))?
     }
 
-    /// Deadline for a message from the peer, before or after the ping.
+    /// Time at which the next ping is due, or deadline for the response to the last ping.
     fn quiet_until(&self) -> Option<SystemTime> {
         let wait: Duration = match self.pinged {
             true => self.limits.patience,

@@ -20,20 +20,20 @@ pub const SUBPROTOCOL: &str = "graphql-transport-ws";
 /// Origins whose pages may open a connection.
 ///
 /// A request without an `Origin` header does not come from a browser, and is always allowed. The
-/// default is empty: it refuses all browsers.
+/// default is empty and refuses every request with an `Origin` header.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AllowedOrigins(BTreeSet<String>);
 
 impl AllowedOrigins {
     /// Creates the set from `origins`.
     ///
-    /// Each origin is `scheme://host`, with the port unless it is the default of the scheme, or
-    /// `null`.
+    /// Each origin is `null` or `scheme://host[:port]`. Omit the port if it is the default port of
+    /// the scheme.
     ///
     /// # Errors
     ///
-    /// [`InvalidOrigin`] if a browser never sends an origin in this form, for example `*`, a
-    /// trailing slash or an explicit default port.
+    /// [`InvalidOrigin`] if a browser never sends an origin in this form, for example `*`, an
+    /// origin with a trailing slash, or an origin with an explicit default port.
     pub fn new<T: Into<String>>(origins: impl IntoIterator<Item = T>) -> Result<Self, InvalidOrigin> {
         let lower = |origin: T| {
             let origin = origin.into().to_ascii_lowercase();
@@ -88,12 +88,12 @@ fn is_origin(text: &str) -> bool {
         && text == format!("{scheme}://{host}{port}")
 }
 
-/// Error: the text is not an origin in the form that browsers send.
+/// Error for a configured origin that is not in the form that browsers send.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[error("invalid origin `{0}`: expected scheme://host[:port] without a default port, or null")]
 pub struct InvalidOrigin(String);
 
-/// Error: pages of this origin may not open a connection.
+/// Error for a request whose `Origin` is not in [`AllowedOrigins`].
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("this origin may not open a connection")]
 #[non_exhaustive]
@@ -107,7 +107,7 @@ impl ForeignOrigin {
     }
 }
 
-/// Accepted handshake.
+/// WebSocket handshake of an allowed origin.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Handshake {
     agreed: bool,
@@ -124,9 +124,9 @@ impl Handshake {
     ///
     /// # Security
     ///
-    /// This is the only protection against cross-site WebSocket connections: browsers apply neither
-    /// the same-origin policy nor a preflight to WebSockets. The origin `null`, sent by sandboxed
-    /// pages and local files, is refused unless it is listed.
+    /// This check is the only protection against cross-site WebSocket hijacking: browsers apply
+    /// neither the same-origin policy nor a preflight to WebSockets. The origin `null`, sent by
+    /// sandboxed pages and local files, is refused unless it is listed.
     pub fn read(headers: &HeaderMap, origins: &AllowedOrigins) -> Result<Self, ForeignOrigin> {
         if !origins.allow(headers) {
             return Err(ForeignOrigin);
@@ -140,17 +140,18 @@ impl Handshake {
         })
     }
 
-    /// Returns the `Sec-WebSocket-Protocol` of the response; `None` if the client did not offer it.
+    /// Returns the `Sec-WebSocket-Protocol` value of the response; `None` if the client did not
+    /// offer [`SUBPROTOCOL`].
     #[must_use]
     pub fn subprotocol(self) -> Option<&'static str> {
         self.agreed.then_some(SUBPROTOCOL)
     }
 
-    /// Creates the connection after the handshake response.
+    /// Creates the connection. Call it after the handshake response is sent.
     ///
     /// If the client did not offer the subprotocol, the connection closes with 4406 at its first
-    /// input, and [`next_timeout`](Connection::next_timeout) is `now`. The reason: browsers do not
-    /// expose the HTTP status of a failed handshake.
+    /// input, and [`next_timeout`](Connection::next_timeout) is `now`. An HTTP error would not
+    /// help, because browsers do not expose the HTTP status of a failed handshake.
     #[must_use]
     pub fn open(self, limits: ConnectionLimits, now: SystemTime) -> Connection {
         Connection::new(self.agreed, limits, now)

@@ -1,4 +1,4 @@
-//! Messages: parses those of the client, renders those of the server.
+//! Parses client messages and renders server messages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,13 +20,14 @@ pub struct ConnectionInit {
 }
 
 impl ConnectionInit {
-    /// Returns the payload as a JSON object; `None` if the client sent none.
+    /// Returns the payload as the text of a JSON object; `None` if the client sent no payload.
     #[must_use]
     pub fn json(&self) -> Option<&str> {
         self.payload.as_deref()
     }
 
-    /// Returns the string member `name`, ignoring ASCII case; `None` if it is absent.
+    /// Returns the string member `name` of the payload, ignoring ASCII case; `None` if it is
+    /// absent.
     ///
     /// # Errors
     ///
@@ -35,8 +36,8 @@ impl ConnectionInit {
     ///
     /// # Security
     ///
-    /// A host that reads credentials must refuse the connection on this error, and not treat the
-    /// client as anonymous.
+    /// On this error, a host that reads credentials must refuse the connection. It must not treat
+    /// the client as anonymous.
     pub fn text(&self, name: &str) -> Result<Option<String>, Ambiguous> {
         let Some(json) = self.json() else {
             return Ok(None);
@@ -47,7 +48,7 @@ impl ConnectionInit {
     }
 }
 
-/// Error: the member is not a string, or occurs more than once.
+/// Error for a payload member that is not a string, or occurs more than once.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("the payload member is not a string, or occurs more than once")]
 #[non_exhaustive]
@@ -77,7 +78,7 @@ impl<'de> Visitor<'de> for Named<'_> {
             if !name.eq_ignore_ascii_case(self.0) {
                 members.next_value::<IgnoredAny>()?;
             } else if found.replace(members.next_value::<String>()?).is_some() {
-                // two credentials are ambiguous
+                // it is unclear which of two credentials applies
                 return Err(A::Error::custom("twice"));
             }
         }
@@ -92,7 +93,7 @@ impl fmt::Debug for ConnectionInit {
     }
 }
 
-/// Parsed message of a client.
+/// Parsed client message.
 pub(super) enum ClientMessage {
     Init(ConnectionInit),
     Ping {
