@@ -1,7 +1,7 @@
 //! Client credentials in the `Authorization` header, [RFC 6749
-//! §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1). The client form-urlencodes
-//! identifier and secret before it joins them by a colon and base64-encodes the result.
-//! Implementations that omit this fail for secrets with `+`, `%` or `:`.
+//! §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1). The client form-urlencodes its
+//! identifier and its secret, joins them with a colon, and base64-encodes the result. An
+//! implementation that omits the form-urlencoding fails for secrets with `+`, `%` or `:`.
 //!
 //! ```
 //! use oauth_core::basic::BasicCredentials;
@@ -22,7 +22,7 @@ use crate::params::decode;
 use crate::secret::ClientSecret;
 use crate::vocabulary::ClientId;
 
-/// The header is not of the scheme `Basic`, or has no client credentials.
+/// Error for a header of another scheme than `Basic`, or without well-formed client credentials.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("malformed basic credentials: expected `Basic` and base64 of `client_id:secret`")]
 pub struct InvalidBasicCredentials;

@@ -10,11 +10,11 @@
 //! | `attempts_exceeded` | `server`, `session` | A rate limit was exceeded: failed authentications of a client, or reset messages to one address |
 //! | `authorization_denied` | `server` | The user refused |
 //! | `authorization_granted` | `server` | The user consented, and a code was issued |
-//! | `authorization_requested` | `server` | A checked request waits for a user |
+//! | `authorization_requested` | `server` | A valid authorization request waits for the decision of a user |
 //! | `client_authentication_failed` | `server` | A client failed to authenticate. Count these: an attacker may be guessing a secret |
-//! | `code_replayed` | `server` | A redeemed code was presented again in an otherwise valid request: it was stolen |
-//! | `family_revoked` | `server` | A family was revoked |
-//! | `refresh_token_reused` | `server` | A rotated refresh token was presented again: it was stolen, or a client does not store its tokens |
+//! | `code_replayed` | `server` | A redeemed code was presented again in an otherwise valid request: treat it as stolen |
+//! | `family_revoked` | `server` | A token family, that is all tokens of one grant, was revoked |
+//! | `refresh_token_reused` | `server` | A rotated refresh token was presented again: treat it as stolen, unless a client does not store its tokens |
 //! | `refresh_token_rotated` | `server` | A refresh token was rotated |
 //! | `request_pushed` | `server` | A client pushed an authorization request |
 //! | `request_refused` | `server` | A request was refused and nothing changed |
@@ -154,16 +154,16 @@ kinds! {
     AuthorizationDenied = "authorization_denied",
     /// The user consented, and a code was issued.
     AuthorizationGranted = "authorization_granted",
-    /// A checked request waits for a user.
+    /// A valid authorization request waits for the decision of a user.
     AuthorizationRequested = "authorization_requested",
     /// A client failed to authenticate. Count these: an attacker may be guessing a secret.
     ClientAuthenticationFailed = "client_authentication_failed",
-    /// A redeemed code was presented again in an otherwise valid request: it was stolen.
+    /// A redeemed code was presented again in an otherwise valid request: treat it as stolen.
     CodeReplayed = "code_replayed",
-    /// A family was revoked.
+    /// A token family, that is all tokens of one grant, was revoked.
     FamilyRevoked = "family_revoked",
-    /// A rotated refresh token was presented again: it was stolen, or a client does not store its
-    /// tokens.
+    /// A rotated refresh token was presented again: treat it as stolen, unless a client does not
+    /// store its tokens.
     RefreshTokenReused = "refresh_token_reused",
     /// A refresh token was rotated.
     RefreshTokenRotated = "refresh_token_rotated",

@@ -13,7 +13,7 @@ use crate::ports::{Transport, TransportError, Truncated};
 /// Longest accepted response body, in bytes.
 pub(crate) const MAX_LENGTH: usize = 64 * 1024;
 
-/// A response whose body is incomplete. A truncated key set must not be used.
+/// The body of the response is incomplete. For example, a truncated key set must not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the response body was truncated or is longer than 64 KiB")]
 struct IncompleteBody;
@@ -36,15 +36,15 @@ pub(crate) fn refuse_truncated(response: &Response<Bytes>) -> Result<(), Transpo
     }
 }
 
-/// Contains a panic of a host's port: it counts as a failure for all waiters, and none of them
-/// panics.
+/// Awaits `asking` and converts a panic of a host's port into a [`TransportError`], so that no
+/// waiter panics.
 pub(crate) async fn contained<T>(asking: impl Future<Output = T>) -> Result<T, TransportError> {
     let asked = AssertUnwindSafe(asking).catch_unwind().await;
     asked.map_err(|_| TransportError::other("a port panicked"))
 }
 
-/// Returns `true` if the response has this media type, ignoring parameters. A repeated
-/// `Content-Type` matches none.
+/// Returns `true` if `Content-Type` has this media type; parameters are ignored. A repeated
+/// `Content-Type` matches no media type.
 pub(crate) fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
     ContentType::from_headers(headers).is_some_and(|sent| sent.is(media_type))
 }

@@ -67,7 +67,8 @@ impl Default for AccessTokenLifetime {
     }
 }
 
-/// Lifetime of the refresh tokens of a family. Default and maximum: 14 days idle, 30 days in total.
+/// Lifetime of the refresh tokens of a token family. Default and maximum: 14 days since the last
+/// rotation, 30 days in total.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct RefreshTokenLifetime {

@@ -1,9 +1,9 @@
 //! Parameters of queries and forms as pairs, so that repeated parameters are detected.
 //!
-//! A map silently keeps one of two values. If two parsers keep different values, an attacker can
-//! pass one value to the check and the other to the use. Therefore [RFC 6749
-//! §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition. By the same
-//! section a parameter without a value counts as absent.
+//! A map would keep only one value of a repeated parameter. If two parsers keep different values,
+//! an attacker can get one value checked and the other value used. Therefore [RFC 6749
+//! §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1) forbids repetition. The same section
+//! says that a parameter without a value counts as absent.
 //!
 //! ```
 //! use oauth_core::params::Params;
@@ -21,18 +21,19 @@ use host_ports::ContentType;
 use http::HeaderMap;
 use zeroize::Zeroize;
 
-/// Maximum number of pairs.
+/// Maximum number of pairs in a query or form.
 const MAX_PAIRS: usize = 100;
 
-/// The text is not `application/x-www-form-urlencoded` in UTF-8, or has more than 100 pairs.
+/// Error for a text that is not `application/x-www-form-urlencoded` in UTF-8, or has more than 100
+/// pairs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("malformed parameters: not a form in utf-8, or more than 100 pairs")]
 pub struct InvalidParams;
 
-/// Parameters of a query or a form body, in order.
+/// Parameters of a query or a form body, in their original order.
 ///
-/// `Debug` shows only names, because values are codes, tokens and passwords. Values are wiped on
-/// drop.
+/// `Debug` shows only names, because values are codes, tokens and passwords. The memory of values
+/// is overwritten with zeros on drop.
 pub struct Params {
     pairs: Vec<(String, String)>,
 }
@@ -58,9 +59,9 @@ impl Params {
         Ok(params)
     }
 
-    /// Returns the first repeated name that is not in `except`.
+    /// Returns the first repeated parameter name that is not in `except`.
     ///
-    /// Unknown names count as well, because another parser may use them.
+    /// Parameters that the caller does not know count too, because another parser may use them.
     #[must_use]
     pub fn first_repeated(&self, except: &[&str]) -> Option<&str> {
         let mut names = self.pairs.iter().map(|(name, _)| name.as_str()).enumerate();
@@ -73,8 +74,8 @@ impl Params {
 
     /// Returns the value of a parameter; `None` if it is missing or empty.
     ///
-    /// If the parameter is repeated, it returns the first value that is not empty. Call
-    /// [`Params::first_repeated`] before.
+    /// If the parameter is repeated, this method returns the first value that is not empty. To
+    /// refuse repeated parameters, call [`Params::first_repeated`] first.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.pairs
@@ -83,7 +84,7 @@ impl Params {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns all values of `name`, for parameters that may be repeated.
+    /// Returns all values of `name` that are not empty, for parameters that may be repeated.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs
             .iter()
@@ -118,15 +119,16 @@ pub fn encode<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String
         .finish()
 }
 
-/// Returns `true` if the content type is a form, with or without a UTF-8 `charset`.
+/// Returns `true` if `Content-Type` is `application/x-www-form-urlencoded`, without a `charset` or
+/// with the `charset` UTF-8.
 #[must_use]
 pub fn is_form(headers: &HeaderMap) -> bool {
     ContentType::from_headers(headers)
         .is_some_and(|sent| sent.is("application/x-www-form-urlencoded") && sent.is_utf8())
 }
 
-/// Decodes a form-encoded name or value strictly. Lenient decoders keep `%zz` and repair invalid
-/// UTF-8.
+/// Decodes a form-encoded name or value. It refuses `%zz` and invalid UTF-8, which lenient decoders
+/// accept.
 pub(crate) fn decode(text: &[u8]) -> Result<String, InvalidParams> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied();
@@ -156,7 +158,7 @@ mod tests {
     use http::header::CONTENT_TYPE;
     use proptest::prelude::*;
 
-    /// O2: repeated parameters are found, known or not, even if one is empty.
+    /// O2: repeated parameters are found, even if they are unknown or one value is empty.
     #[test]
     fn a_repeated_parameter_is_seen() {
         let check = |text: &[u8], expected: Option<&str>| {
@@ -178,7 +180,7 @@ mod tests {
         check(b"", None);
     }
 
-    /// 2: `name=` counts as absent, [RFC 6749
+    /// 2: a parameter with an empty value (`name=`) counts as absent, [RFC 6749
     /// §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
     #[test]
     fn an_empty_value_is_absent() {

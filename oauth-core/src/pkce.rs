@@ -1,8 +1,9 @@
 //! Proof Key for Code Exchange, [RFC 7636](https://www.rfc-editor.org/rfc/rfc7636).
 //!
-//! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`]; only a client with the
-//! verifier can redeem the code. Only the method `S256` is supported: with `plain`, an attacker who
-//! reads the request has the verifier.
+//! The client keeps a [`CodeVerifier`] and sends its [`CodeChallenge`] in the authorization
+//! request. Only a client that has the verifier can redeem the code. Only the method `S256` is
+//! supported: with `plain` the challenge is the verifier itself, so an attacker who reads the
+//! authorization request could redeem the code.
 //!
 //! ```
 //! use oauth_core::pkce::{CodeChallenge, CodeVerifier};
@@ -13,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! This module needs no feature of the crate.
+//! This module is available without any Cargo feature.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,21 +29,21 @@ use crate::ports::Entropy;
 use crate::random::random_text;
 use crate::vocabulary::serde_as_text;
 
-/// The only `code_challenge_method`, [RFC 7636
+/// The only supported `code_challenge_method`, [RFC 7636
 /// §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
 pub const METHOD: &str = "S256";
 
-/// The text is not 43 to 128 unreserved characters.
+/// Error for a code verifier that is not 43 to 128 unreserved characters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a code verifier: expected 43 to 128 unreserved characters")]
 pub struct InvalidCodeVerifier;
 
-/// The text is not base64url of 32 bytes.
+/// Error for a code challenge that is not the canonical base64url encoding of 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an S256 code challenge: expected 43 base64url characters")]
 pub struct InvalidCodeChallenge;
 
-/// Code verifier: the secret of one authorization request, [RFC 7636
+/// Code verifier: the client's secret for one authorization request, [RFC 7636
 /// §4.1](https://www.rfc-editor.org/rfc/rfc7636#section-4.1).
 ///
 /// # ABNF
@@ -69,7 +70,7 @@ impl CodeVerifier {
         CodeChallenge(Sha256::digest(self.0.as_bytes()).into())
     }
 
-    /// Returns the secret, for the token request.
+    /// Returns the text of the verifier, for the token request.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -95,11 +96,11 @@ impl fmt::Debug for CodeVerifier {
     }
 }
 
-/// Code challenge: the `S256` challenge of one authorization request, [RFC 7636
-/// §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
+/// Code challenge: the SHA-256 hash of the code verifier, sent in the authorization request, [RFC
+/// 7636 §4.2](https://www.rfc-editor.org/rfc/rfc7636#section-4.2).
 ///
-/// The text must be the canonical base64url of a SHA-256 digest, 43 characters. The RFC allows 43
-/// to 128 characters for any method.
+/// The text must be the canonical base64url of a SHA-256 digest, 43 characters. The grammar of the
+/// RFC also allows longer challenges, of up to 128 characters, which `S256` never produces.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct CodeChallenge([u8; 32]);
 
@@ -111,7 +112,7 @@ impl CodeChallenge {
         self.0.ct_eq(&verifier.challenge().0).into()
     }
 
-    /// Returns the 32 bytes of the digest, for a store.
+    /// Returns the 32 bytes of the digest, for the store.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -129,7 +130,7 @@ impl FromStr for CodeChallenge {
 
     fn from_str(text: &str) -> Result<Self, InvalidCodeChallenge> {
         let mut bytes = [0; 32];
-        // the decoder refuses padding, foreign characters and trailing bits
+        // the decoder refuses padding, other characters and trailing bits that are not zero
         match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
             Ok(32) => Ok(Self(bytes)),
             _ => Err(InvalidCodeChallenge),
@@ -174,7 +175,7 @@ mod tests {
         );
     }
 
-    /// O7, 36: the grammar of the verifier is checked before it is hashed.
+    /// O7, 36: a verifier outside the grammar of RFC 7636 is refused.
     #[test]
     fn a_verifier_is_43_to_128_unreserved_characters() {
         for length in [43, 44, 127, 128] {
@@ -194,7 +195,7 @@ mod tests {
         assert!("-._~".repeat(11).parse::<CodeVerifier>().is_ok());
     }
 
-    /// O2, 21: an S256 challenge has one spelling.
+    /// O2, 21: an S256 challenge has exactly one accepted text form.
     #[test]
     fn a_challenge_is_43_canonical_base64url_characters() {
         let canonical = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -214,7 +215,8 @@ mod tests {
         assert!("a".repeat(100_000).parse::<CodeChallenge>().is_err());
     }
 
-    /// O7, 38: no other verifier fits, not even the challenge itself, which `plain` would accept.
+    /// O7, 38: the text of a challenge is not accepted as its verifier; the method `plain` would
+    /// accept it.
     #[test]
     fn the_challenge_is_not_its_own_verifier() {
         let challenge: CodeChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".parse().unwrap();
@@ -228,7 +230,7 @@ mod tests {
     }
 
     proptest! {
-        /// O7, 37: exactly the verifier matches.
+        /// O7, 37: a challenge matches its own verifier and no other.
         #[test]
         fn a_verifier_matches_its_own_challenge_only(a in "[a-zA-Z0-9._~-]{43,128}", b in "[a-zA-Z0-9._~-]{43,128}") {
             let (first, second): (CodeVerifier, CodeVerifier) = (a.parse().unwrap(), b.parse().unwrap());

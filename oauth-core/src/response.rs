@@ -5,10 +5,10 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
-/// JSON response that must not be cached, [RFC 6749
+/// Creates a JSON response with `Cache-Control: no-store`, [RFC 6749
 /// §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1).
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes> {
-    // strings, numbers and maps with string keys cannot fail
+    // serialization fails only for maps whose keys are not strings, and no body has such a map
     let mut response = Response::new(serde_json::to_vec(body).unwrap_or_default().into());
     *response.status_mut() = status;
     response
@@ -17,7 +17,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response<Bytes>
     uncached(response)
 }
 
-/// Marks the response as not cacheable.
+/// Adds `Cache-Control: no-store` and `Pragma: no-cache`.
 pub(crate) fn uncached(mut response: Response<Bytes>) -> Response<Bytes> {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

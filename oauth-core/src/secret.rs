@@ -1,7 +1,7 @@
 //! Secrets on the wire: client secrets, authorization codes, access and refresh tokens.
 //!
-//! A secret has no `Display` and no `PartialEq`, its `Debug` is `[redacted]`, and it is wiped from
-//! memory when dropped. Stores keep only its [`TokenHash`].
+//! A secret has no `Display` and no `PartialEq`. Its `Debug` output is `[redacted]`, and its memory
+//! is overwritten with zeros on drop. Stores keep only its [`TokenHash`].
 //!
 //! ```
 //! use oauth_core::secret::{RefreshToken, TokenHash};
@@ -25,28 +25,29 @@ use crate::ports::Entropy;
 use crate::random::{random_text, text_of};
 use crate::vocabulary::serde_as_text;
 
-/// Longest accepted secret in bytes; a JWT access token with many claims fits.
+/// Maximum length of a secret in bytes: enough for a JWT access token with many claims.
 pub(crate) const MAX_LENGTH: usize = 16 * 1024;
 
-/// The text is empty, too long, or has characters outside `VSCHAR` (printable ASCII and space).
+/// Error for a secret that is empty, is longer than 16 KiB, or has characters outside `VSCHAR`
+/// (printable ASCII and space).
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a secret: 1 to 16384 printable ASCII characters are allowed")]
 pub struct InvalidSecret;
 
-/// The text is not base64url of 32 bytes.
+/// Error for a token hash that is not the base64url encoding of 32 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a token hash: expected 43 base64url characters")]
 pub struct InvalidTokenHash;
 
-/// SHA-256 hash of a secret, which stores keep and look up.
+/// SHA-256 hash of a secret. Stores keep this hash and look tokens up by it.
 ///
 /// The hash does not reveal secrets with at least 128 bits of entropy. It is not a password hash:
-/// never use it for a secret that a person chose.
+/// never use it for a secret that a user chose.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// Hashes a secret.
+    /// Creates the hash of a secret.
     #[must_use]
     pub fn new(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
@@ -71,7 +72,7 @@ impl TokenHash {
     }
 }
 
-/// Base64url of the digest, 43 characters, for logs and text columns.
+/// Writes the digest as 43 base64url characters, for logs and text columns.
 impl fmt::Display for TokenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
@@ -118,17 +119,17 @@ macro_rules! secret {
             #[doc = concat!("Generates a secret of 256 random bits: `", $prefix, "` and 43 base64url characters.")]
             #[must_use]
             pub fn generate(entropy: &dyn Entropy) -> Self {
-                // the prefix lets log scanners recognise a leak
+                // secret scanners recognise a leaked token by its prefix
                 Self(random_text::<32>($prefix, entropy))
             }
 
-            /// Returns the secret, to be sent only to its owner.
+            /// Returns the text of the secret. Send it only to its owner.
             #[must_use]
             pub fn expose(&self) -> &str {
                 &self.0
             }
 
-            /// Returns the hash, for the store.
+            /// Returns the hash that the store keeps.
             #[must_use]
             pub fn hash(&self) -> TokenHash {
                 TokenHash::new(&self.0)
@@ -163,7 +164,8 @@ secret! {
 }
 
 impl AccessToken {
-    /// Wraps a JWT in compact serialization, whose characters need no check.
+    /// Creates an access token from a JWT in compact serialization. Only the length is checked,
+    /// because all characters of a JWT are allowed.
     #[cfg(feature = "_signatures")]
     pub(crate) fn from_compact(token: String) -> Result<Self, InvalidSecret> {
         if token.len() > MAX_LENGTH {
@@ -188,21 +190,21 @@ secret! {
     ///
     /// # Security
     ///
-    /// A server stores only [`ClientSecret::hash`] and compares with [`TokenHash::matches`].
-    /// Generate the secret with [`ClientSecret::generate`]: the fast hash does not protect a secret
-    /// that a person chose.
+    /// A server stores only [`ClientSecret::hash`] and compares hashes with [`TokenHash::matches`].
+    /// Generate the secret with [`ClientSecret::generate`]: SHA-256 is fast and does not protect a
+    /// secret that a user chose.
     ClientSecret, "cs_"
 }
 
 impl AccessToken {
-    /// Opaque token from derived bits.
+    /// Creates an opaque access token from 256 bits that the caller derived.
     pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
         Self(text_of("at_", bits))
     }
 }
 
 impl RefreshToken {
-    /// Token from derived bits.
+    /// Creates a refresh token from 256 bits that the caller derived.
     pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
         Self(text_of("rt_", bits))
     }
@@ -213,7 +215,8 @@ mod tests {
     use super::*;
     use crate::ports::entropy_fn;
 
-    /// O14: an opaque token is a prefix and 256 random bits, and a store gets only its hash.
+    /// O14: an opaque token is a prefix followed by 256 random bits. Its hash is the SHA-256 of the
+    /// text.
     #[test]
     fn a_generated_secret_carries_its_prefix_and_256_bits() {
         let token = AccessToken::generate(&entropy_fn(|bytes: &mut [u8]| bytes.fill(0xff)));

@@ -1,4 +1,4 @@
-/// State of a session. It starts active; the other three states are final.
+/// State of a session. A session starts in `Active`; the other three states are final.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SessionState {
@@ -8,12 +8,12 @@ pub enum SessionState {
     IdleExpired,
     /// The absolute timeout has passed.
     AbsoluteExpired,
-    /// The session was ended: the user signed out here or everywhere or set a new password, or the
-    /// host suspects misuse.
+    /// The session was ended by the user or the host;
+    /// [`RevocationReason`](crate::store::RevocationReason) lists the reasons.
     Revoked,
 }
 
-/// Trigger of a state transition of a session.
+/// Event that changes the state of a session, or confirms it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum SessionTrigger {
@@ -25,7 +25,8 @@ pub enum SessionTrigger {
     GrewOld,
     /// The user or the host ended the session.
     Revoked,
-    /// The secret was renewed, because the user gained privileges or authenticated again.
+    /// The host renewed the secret of the session, because the user gained privileges or
+    /// authenticated again.
     Escalated,
 }
 
@@ -38,7 +39,7 @@ impl SessionState {
         Self::Revoked,
     ];
 
-    /// Returns the state after `trigger`; `None` if the session is not active.
+    /// Returns the state after `trigger`; `None` if `self` is not `Active`.
     #[must_use]
     pub const fn after(self, trigger: SessionTrigger) -> Option<Self> {
         match (self, trigger) {

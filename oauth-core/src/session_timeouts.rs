@@ -2,7 +2,8 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Timeouts of a session. Default: 30 minutes idle, eight hours in total.
+/// Timeouts of a session. The idle timeout counts from the last use, the absolute timeout from the
+/// sign-in. Defaults: 30 minutes and eight hours.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,20 +24,22 @@ impl SessionTimeouts {
     /// Maximum of the absolute timeout: eight hours.
     pub const MAX_ABSOLUTE: Duration = Duration::from_secs(8 * 60 * 60);
 
-    /// Creates timeouts of 30 to 60 minutes idle, and at most [`Self::MAX_ABSOLUTE`] in total.
+    /// Creates timeouts. `idle` is 30 to 60 minutes; `absolute` is `idle` to
+    /// [`Self::MAX_ABSOLUTE`]. All limits are included.
     ///
     /// # Errors
     ///
-    /// [`InvalidTimeout`] outside these ranges, or when `absolute` is shorter than `idle`.
+    /// [`InvalidTimeout`] outside these ranges.
     pub fn new(idle: Duration, absolute: Duration) -> Result<Self, InvalidTimeout> {
         Self::within(30 * MINUTE, 60 * MINUTE, idle, absolute)
     }
 
-    /// Creates timeouts of 5 to 15 minutes idle, for applications with high risk.
+    /// Creates timeouts for applications with high risk. `idle` is 5 to 15 minutes; `absolute` is
+    /// `idle` to [`Self::MAX_ABSOLUTE`].
     ///
     /// # Errors
     ///
-    /// See [`Self::new`].
+    /// [`InvalidTimeout`] outside these ranges.
     pub fn high_risk(idle: Duration, absolute: Duration) -> Result<Self, InvalidTimeout> {
         Self::within(5 * MINUTE, 15 * MINUTE, idle, absolute)
     }
@@ -76,7 +79,7 @@ impl Default for SessionTimeouts {
     }
 }
 
-/// The timeout is outside the allowed range.
+/// A timeout is outside its allowed range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("timeout outside the allowed range")]
 #[non_exhaustive]
@@ -88,7 +91,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// S2, 105: 30 to 60 minutes idle, 5 to 15 for high risk, and eight hours in total.
+    /// S2, 105: the idle timeout is 30 to 60 minutes, or 5 to 15 for high risk; the absolute
+    /// timeout is at most eight hours.
     #[test]
     fn a_session_lasts_up_to_an_idle_hour_and_eight_hours() {
         type Make = fn(Duration, Duration) -> Result<SessionTimeouts, InvalidTimeout>;

@@ -3,8 +3,9 @@
 //! `attempt_store!(#[tokio::test] expression)` expands to one test per case; `expression` makes an
 //! empty store.
 //!
-//! A *tally* counts the attempts under a *name* (a hash). A name is *closed* while further attempts
-//! must wait; its *standing* tells whether it is closed.
+//! A *tally* counts the attempts under a *name*, the hash in an
+//! [`AttemptKey`](oauth_core::attempts::AttemptKey). A name is *closed* while its next attempt must
+//! wait. The *standing* of a name is `Refused` while the name is closed, and otherwise `Admitted`.
 
 /// The cases of `attempt_store!`.
 #[host_ports_conformance::kit(attempt_store)]
@@ -20,7 +21,7 @@ mod cases {
     use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
     use oauth_core::store::AttemptStore;
 
-    /// Number of other names in a flood.
+    /// Number of other names with one attempt each.
     const FLOOD: usize = 2_000;
 
     /// Number of expired names that fill a small store.
@@ -67,7 +68,7 @@ mod cases {
         assert_eq!(standing(store, ada(), start()).await, refused(WAIT));
     }
 
-    /// O27, 14: the wait ends to the nanosecond, and `retry_after` is the remaining wait.
+    /// O27, 14: the wait ends at the exact nanosecond, and `retry_after` is the remaining wait.
     pub async fn wait_ends_at_exact_instant(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let (end, early) = (start() + WAIT, start() + WAIT - NANOSECOND);
@@ -77,7 +78,7 @@ mod cases {
         assert_eq!(admit(store, ada(), end).await, Admission::Admitted);
     }
 
-    /// O27: refused attempts do not extend the wait, so that an attacker cannot lock the owner out.
+    /// O27: refused attempts do not extend the wait, so that an attacker cannot lock the user out.
     pub async fn refused_attempt_does_not_extend_wait(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         for _ in 0..100 {
@@ -86,7 +87,8 @@ mod cases {
         assert_eq!(admit(store, ada(), start() + WAIT).await, Admission::Admitted);
     }
 
-    /// O27, 14: one attempt per wait; each wait doubles, up to the maximum.
+    /// O27, 14: after each wait one attempt is admitted; the next wait is twice as long, up to the
+    /// maximum.
     pub async fn waits_double(store: &Arc<dyn AttemptStore>) {
         close(store, ada(), start()).await;
         let mut now = start() + WAIT;
@@ -124,7 +126,7 @@ mod cases {
         }
     }
 
-    /// O27: asking for the standing counts no attempt.
+    /// O27: a lookup of the standing counts no attempt.
     pub async fn standing_is_read_only(store: &Arc<dyn AttemptStore>) {
         for _ in 0..100 {
             assert_eq!(standing(store, ada(), start()).await, Admission::Admitted);
@@ -193,7 +195,7 @@ mod cases {
         assert_eq!(admitted(&admissions), 0);
     }
 
-    /// O27: 16 concurrent purges and 16 concurrent attempts: five are admitted.
+    /// O27: of 16 attempts that are concurrent with 16 purges, five are admitted.
     pub async fn purge_keeps_active_tallies(store: &Arc<dyn AttemptStore>) {
         let (key, policy) = (ada(), policy());
         let admissions = race(store, async move |store, index| {
@@ -230,7 +232,7 @@ mod cases {
         assert_eq!(standing(store, ada(), start()).await, refused(WAIT));
     }
 
-    /// O27, 14: a full store evicts expired tallies first, however often those names were tried.
+    /// O27, 14: a full store evicts expired tallies first, whatever their number of attempts.
     pub async fn expired_tallies_are_evicted_first(store: &Arc<dyn AttemptStore>) {
         let brief = AttemptPolicy::new(policy().attempts(), WAIT);
         let now = start() + WAIT;

@@ -49,8 +49,8 @@ mod cases {
         assert_eq!(answer(store.client(&id("web")).await), Some(replacement));
     }
 
-    /// Ids are compared byte for byte: no case folding, no trimming, no wildcards, no quoting
-    /// faults.
+    /// Ids are compared byte for byte: without case folding, trimming or wildcards, and quotes have
+    /// no meaning.
     pub async fn ids_are_compared_byte_for_byte(store: &Arc<dyn ClientStore>) {
         let long = "x".repeat(2048);
         let longer = format!("{}y", "x".repeat(2047));

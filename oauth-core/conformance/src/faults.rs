@@ -1,4 +1,7 @@
-//! Fault injection: loses calls and responses between a caller and any [`Respond`].
+//! Fault injection between callers and a store: lost calls, lost responses, stale lookups and clock
+//! jumps.
+//!
+//! A *verb* is one call of a store method, as in [`verbs`](super::verbs).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,20 +14,21 @@ use async_trait::async_trait;
 use super::verbs::{Reply, Respond, Verb, VerbStore};
 use oauth_core::ports::StoreError;
 
-/// A fault of one verb.
+/// A fault to inject into one verb.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a new fault is to be met by every test")]
 pub enum Fault {
     /// The verb never reaches the store, as in a crash before the commit. The caller gets
-    /// `unavailable`.
+    /// [`StoreError::unavailable`].
     LostCall,
     /// The store performs the verb and its response is lost, as in a crash after the commit. The
-    /// caller gets `unavailable`.
+    /// caller gets [`StoreError::unavailable`].
     LostAnswer,
-    /// A lookup returns its first result again, as a lagging replica does. Verbs that write are not
-    /// affected.
+    /// A repeated lookup returns its first result again, as a lagging replica does. Verbs that
+    /// write are not affected.
     StaleRead,
-    /// The store gets this instant as `now`.
+    /// The store gets this instant instead of the caller's `now`. Verbs without `now` are not
+    /// affected.
     Clock(SystemTime),
 }
 
@@ -49,12 +53,12 @@ impl<R: Respond, F: Fn(usize, &Verb) -> Option<Fault> + Send + Sync> Faulty<R, F
         })
     }
 
-    /// Returns the number of verbs that were called.
+    /// Returns the number of verbs that were called, including lost ones.
     pub fn verbs(&self) -> usize {
         self.verbs.load(Ordering::Relaxed)
     }
 
-    /// The first result of this lookup; `reply` if this is the first.
+    /// Returns the first result of this lookup; `reply` if there was none before.
     fn first_answer(&self, lookup: String, reply: &Reply) -> Reply {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.entry(lookup).or_insert_with(|| reply.clone()).clone()

@@ -40,8 +40,8 @@ mod cases {
 
     use super::{TestServer, refresh_token};
 
-    /// O6: of four concurrent redemptions of one code exactly one succeeds. The others revoke its
-    /// tokens.
+    /// O6: of four concurrent redemptions of one code exactly one succeeds. The other three are
+    /// replays, which revoke the tokens of the code.
     pub async fn four_redemptions_of_a_code_give_one_success(store: &Arc<dyn TokenStore>) {
         let server = TestServer::new(Arc::clone(store));
         let code = server.issue_code().await;
@@ -49,8 +49,8 @@ mod cases {
         server.assert_one_success(&responses).await;
     }
 
-    /// O10: of four concurrent uses of one refresh token exactly one succeeds, and the chain does
-    /// not fork. The others revoke it.
+    /// O10: of four concurrent uses of one refresh token exactly one succeeds. The other three are
+    /// reuses, which revoke the token family.
     pub async fn four_uses_of_a_refresh_token_give_one_success(store: &Arc<dyn TokenStore>) {
         let server = TestServer::new(Arc::clone(store));
         let code = server.issue_code().await;
@@ -61,8 +61,8 @@ mod cases {
     }
 
     /// O10, 51, 53: within the retry window, four concurrent uses of one refresh token all get the
-    /// same active successor, also for that successor. After the successor was used, the first
-    /// token ends the chain.
+    /// same active successor. The same holds for four uses of that successor. A later use of the
+    /// first token is a reuse, which revokes the token family.
     pub async fn four_retries_within_window_get_same_tokens(store: &Arc<dyn TokenStore>) {
         let server = TestServer::with_retry_window(Arc::clone(store));
         let code = server.issue_code().await;
@@ -99,8 +99,8 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Builds a server with codes and tokens in `store` and all else in memory. Its clock does not
-    /// advance.
+    /// Builds a server that keeps codes and tokens in `store`, and clients and interactions in
+    /// memory. Its clock does not advance.
     #[must_use]
     pub fn new(store: Arc<dyn TokenStore>) -> Self {
         Self::with(store, |builder| builder)
@@ -138,7 +138,7 @@ impl TestServer {
         Self { server, store }
     }
 
-    /// Returns `true` if the refresh token is active. It must have been issued.
+    /// Returns `true` if the refresh token is active. Panics if the store does not have it.
     async fn is_live(&self, token: &str) -> bool {
         let state = self.store.refresh_token(&TokenHash::new(token)).await;
         let state = state.expect("the store answers").expect("it was issued");
@@ -158,11 +158,11 @@ impl TestServer {
         self.server.token(request).await.response
     }
 
-    /// Issues a code by an authorization request and a consent.
+    /// Issues a code: sends an authorization request and grants the consent.
     ///
     /// # Panics
     ///
-    /// If the server refuses, or its store fails.
+    /// If the server refuses the request, or its store fails.
     pub async fn issue_code(&self) -> String {
         let challenge = verifier().challenge().to_string();
         let request = [
@@ -191,7 +191,7 @@ impl TestServer {
         params.optional("code").expect("a code").to_owned()
     }
 
-    /// Builds the request that redeems a code.
+    /// Builds the token request that redeems a code of [`issue_code`](Self::issue_code).
     #[must_use]
     pub fn redemption_request(code: &str) -> Request<Bytes> {
         let verifier = verifier();
@@ -202,18 +202,19 @@ impl TestServer {
         ])
     }
 
-    /// Builds the request that refreshes a token.
+    /// Builds the token request for a refresh token.
     #[must_use]
     pub fn refresh_request(token: &str) -> Request<Bytes> {
         post([("grant_type", "refresh_token"), ("refresh_token", token)])
     }
 
-    /// Checks the responses to [`REQUESTS`] requests with one code or one refresh token.
+    /// Checks the responses to [`REQUESTS`] requests with one code or one refresh token: exactly
+    /// one has tokens, the others are 400 with `invalid_grant`, and the new refresh token is
+    /// revoked, because a repeated use is a replay.
     ///
     /// # Panics
     ///
-    /// Unless exactly one response has tokens, the others are `invalid_grant`, and the new refresh
-    /// token is revoked, because a repeated use is a replay.
+    /// If a check fails.
     pub async fn assert_one_success(&self, responses: &[Response<Bytes>]) {
         assert_eq!(responses.len(), REQUESTS);
         let (won, lost): (Vec<_>, Vec<_>) = responses
@@ -257,7 +258,7 @@ fn post<const N: usize>(fields: [(&str, &str); N]) -> Request<Bytes> {
 ///
 /// # Panics
 ///
-/// If the response has none.
+/// If the response has no refresh token.
 #[must_use]
 pub fn refresh_token(response: &Response<Bytes>) -> String {
     let body: serde_json::Value = serde_json::from_slice(response.body()).expect("JSON");

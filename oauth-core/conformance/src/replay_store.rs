@@ -43,7 +43,8 @@ mod cases {
         }
     }
 
-    /// O6, 11: a name is forgotten to the nanosecond, and can then be used again.
+    /// O6, 11: a name is forgotten at the exact nanosecond of its expiry, and can then be used
+    /// again.
     pub async fn replay_record_expires_at_exact_instant(store: &Arc<dyn ReplayStore>) {
         let key = hash("a");
         assert_eq!(spend(store, key, start()).await, SpendOutcome::Fresh);
@@ -94,7 +95,7 @@ mod cases {
         assert_eq!(firsts(&outcomes), 1);
     }
 
-    /// O6, 11: 16 concurrent purges: neither a new name nor an expired one is fresh twice.
+    /// O6, 11: during 16 concurrent purges, a new name and an expired name are each fresh once.
     pub async fn purge_never_allows_second_use(store: &Arc<dyn ReplayStore>) {
         assert_eq!(spend(store, hash("over"), start()).await, SpendOutcome::Fresh);
         let again = end() + Duration::from_secs(60);
@@ -126,7 +127,7 @@ mod cases {
         );
     }
 
-    /// O20, DP13: no number of other names evicts a record.
+    /// O20, DP13: a record is not evicted by 1,000 other names.
     pub async fn flood_of_names_evicts_none(store: &Arc<dyn ReplayStore>) {
         for number in 0..1000 {
             let key = hash(&number.to_string());

@@ -7,8 +7,8 @@ use crate::vocabulary::ClientId;
 
 /// Source of a request, for rate limits: an IPv4 address, or the /64 network of an IPv6 address.
 ///
-/// A customer of a network usually gets a whole /64, 2⁶⁴ addresses. The host puts the source into
-/// the extensions of the requests that it passes to the
+/// Internet providers usually give each customer a whole /64, which has 2⁶⁴ addresses. The host
+/// puts the source into the extensions of the requests that it passes to the
 /// [`AuthorizationServer`](crate::server::AuthorizationServer).
 ///
 /// ```
@@ -23,7 +23,7 @@ use crate::vocabulary::ClientId;
 pub struct Source(IpAddr);
 
 impl Source {
-    /// Returns the source of an address.
+    /// Returns the source of a client's address. An IPv4-mapped IPv6 address counts as IPv4.
     #[must_use]
     pub fn new(address: IpAddr) -> Self {
         match address.to_canonical() {
@@ -38,9 +38,9 @@ impl Source {
 
 /// Key by which attempts are counted: a purpose, a name, and optionally a source.
 ///
-/// The key is a hash of 32 bytes, so no name is in a table or a log. A name that can be guessed can
-/// be found from its hash. Names are not normalised: if accounts have several spellings, the host
-/// passes one canonical spelling.
+/// The key is a hash of 32 bytes, so that tables and logs contain no names. The hash does not hide
+/// a name that can be guessed. Names are not normalised: if an account name has several spellings,
+/// the host passes one canonical spelling.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct AttemptKey(TokenHash);
 
@@ -65,14 +65,15 @@ impl AttemptKey {
         Self::named("reset", address)
     }
 
-    /// Creates the key for another purpose of the host. Different pairs of purpose and name have
-    /// different keys.
+    /// Creates the key for a purpose of the host. Different pairs of purpose and name have
+    /// different keys. The purposes `client`, `subject` and `reset` give the keys of the
+    /// constructors with these names.
     #[must_use]
     pub fn named(purpose: &str, name: &str) -> Self {
         Self(hash(purpose.as_bytes(), name.as_bytes()))
     }
 
-    /// Restricts the key to one source.
+    /// Restricts the key to attempts from one source.
     #[must_use]
     pub fn from_source(self, source: Source) -> Self {
         let address = match source.0 {
@@ -82,7 +83,7 @@ impl AttemptKey {
         Self(hash(self.0.as_bytes(), &address.octets()))
     }
 
-    /// Returns the hash by which stores know the key.
+    /// Returns the hash that identifies the key in stores.
     #[must_use]
     pub const fn as_hash(&self) -> &TokenHash {
         &self.0

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::later;
 
-/// Maximum of all waits and windows; longer ones could overflow the clock, which would disable
-/// them.
+/// Maximum of all waits and windows. A longer one could overflow the clock, which would disable the
+/// limit.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Rate limit with exponential backoff.
@@ -50,8 +50,9 @@ impl AttemptPolicy {
         longest_wait: Duration::from_secs(60 * 60),
     };
 
-    /// Creates a policy with `attempts` free attempts, then a wait of `window` after each attempt.
-    /// The count is forgotten one `window` after the last wait.
+    /// Creates a policy with `attempts` free attempts and without backoff: after the last free
+    /// attempt, and after each further attempt, the next attempt must wait for `window`. The count
+    /// is forgotten one `window` after the last wait.
     #[must_use]
     pub const fn new(attempts: NonZeroU32, window: Duration) -> Self {
         Self {
@@ -78,7 +79,7 @@ impl AttemptPolicy {
         self.attempts
     }
 
-    /// Decides on an attempt at `now`.
+    /// Decides on an attempt at `now`. `tally` is the stored tally of the key, if it has one.
     pub fn decide(&self, tally: Option<&Tally>, now: SystemTime) -> AttemptDecision {
         let tally = tally.filter(|tally| !tally.is_forgotten(now));
         if let Admission::Refused { retry_after } = Tally::standing(tally, now) {
@@ -115,7 +116,7 @@ pub struct Tally {
     pub attempts: u32,
     /// Instant from which the next attempt is admitted.
     pub opens_at: SystemTime,
-    /// Instant from which the count is forgotten.
+    /// Instant from which the tally has no effect any more.
     pub forgotten_at: SystemTime,
 }
 
@@ -136,7 +137,8 @@ impl Tally {
         self.forgotten_at <= now
     }
 
-    /// Returns the admission of an attempt at `now`, without counting it.
+    /// Returns the decision on an attempt at `now`, without counting the attempt. `tally` is the
+    /// stored tally of the key, if it has one.
     pub fn standing(tally: Option<&Self>, now: SystemTime) -> Admission {
         let closed = tally.filter(|tally| !tally.is_forgotten(now));
         match closed.map(|tally| tally.opens_at.duration_since(now)) {
@@ -168,7 +170,8 @@ pub enum AttemptDecision {
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "there is no third way")]
 pub enum Admission {
-    /// The attempt may be made. `admit` has counted it; `standing` has not.
+    /// The attempt may be made. [`AttemptStore::admit`](crate::store::AttemptStore::admit) has
+    /// counted it; [`AttemptStore::standing`](crate::store::AttemptStore::standing) has not.
     Admitted,
     /// The attempt must not be made. It was not counted.
     Refused {

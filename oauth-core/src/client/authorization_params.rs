@@ -35,7 +35,7 @@ const RESERVED: [&str; 23] = [
     "code",
 ];
 
-/// The name of the parameter is empty, or reserved for the client.
+/// Error for a parameter whose name is empty or reserved for the client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the parameter has no name, or is one that the client sets itself")]
 pub struct ReservedParameter;
@@ -72,7 +72,8 @@ pub struct AuthorizationParams {
 }
 
 impl AuthorizationParams {
-    /// Creates a request for these scopes. The redirect URI must be registered with the server.
+    /// Creates the parameters of a request for these scopes. The redirect URI must be registered
+    /// with the server.
     #[must_use]
     pub fn new(redirect_uri: RedirectUri, scopes: Scopes) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl AuthorizationParams {
         self
     }
 
-    /// Adds a `prompt`: a page that the server must show.
+    /// Adds a `prompt`: a page that the server must show. Replaces `prompt=none`.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Prompt) -> Self {
         self.silent = false;
@@ -139,8 +140,8 @@ impl AuthorizationParams {
     ///
     /// # Errors
     ///
-    /// [`ReservedParameter`] when the name is empty, is set by the client, or has a method of its
-    /// own here. The host cannot overwrite the parameters that protect a request.
+    /// [`ReservedParameter`] when the name is empty, is set by the client, or has its own method on
+    /// this type. This keeps the host from overwriting the parameters that protect a request.
     pub fn with_parameter(
         mut self,
         name: impl Into<String>,

@@ -1,4 +1,4 @@
-//! One request to a server, and its response.
+//! Requests to a server, and their typed responses.
 
 use std::error::Error;
 use std::fmt;
@@ -37,7 +37,7 @@ pub(super) mod sealed {
     pub trait Sealed {}
 }
 
-/// A request to a server, not sent yet.
+/// A request to a server that has not been sent yet.
 ///
 /// [`send`](Self::send) sends it through the host's [`Ports`](super::Ports). A host with its own
 /// HTTP code calls [`start`](Self::start), which returns the request and a [`Pending`] for the
@@ -84,13 +84,13 @@ pub struct Pending<A: CallResponse> {
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum CallError<E: Error + 'static> {
-    /// There was no response. The server may have processed the request.
+    /// No response arrived. The server may have processed the request.
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// The request could not be signed and was not sent.
     #[error(transparent)]
     Signing(#[from] SigningError),
-    /// The server does not support this request. It was not sent.
+    /// The server does not support this request. The request was not sent.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
     /// The server refused, or its response is unusable.
@@ -118,8 +118,8 @@ impl<A: CallResponse> Call<A> {
         Ok((request, pending))
     }
 
-    /// Sends the request and reads the response. It retries once if the server requires a nonce in
-    /// the DPoP proof.
+    /// Sends the request and reads the response. Sends a second request, with the server's nonce,
+    /// if the server requires a nonce in the DPoP proof.
     ///
     /// # Errors
     ///
@@ -136,10 +136,10 @@ impl<A: CallResponse> Call<A> {
 }
 
 impl<A: CallResponse> Pending<A> {
-    /// Returns a retry if the server responded that the DPoP proof needs the nonce in the response
-    /// ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)); otherwise `None`. The
-    /// retry has a new signature. There is at most one retry: a second demand for a nonce is a
-    /// refusal.
+    /// Returns the request to send again if the server requires the nonce of this response in the
+    /// DPoP proof ([RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)); otherwise
+    /// `None`. The new request has a new proof. It is returned at most once: if the server requires
+    /// another nonce, [`finish`](Self::finish) reports a refusal.
     ///
     /// # Errors
     ///
@@ -159,12 +159,12 @@ impl<A: CallResponse> Pending<A> {
         self.call.draft.sign(Some(nonce), entropy, now).map(Some)
     }
 
-    /// Reads the response. Its lifetimes count from the signing of the request, or from `now` if
-    /// the clock was set back since then.
+    /// Reads the response. Lifetimes in the response count from the time of the request, or from
+    /// `now` if the clock was set back since then.
     ///
     /// # Errors
     ///
-    /// The server refused, or its response is unusable.
+    /// [`CallResponse::Error`] when the server refused, or its response is unusable.
     pub fn finish(self, mut response: Response<Bytes>, now: SystemTime) -> Result<A, A::Error> {
         self.call.draft.learn(&response);
         // a truncated body is not parsed

@@ -1,9 +1,10 @@
 //! OAuth 2.1 and OpenID Connect client: sign-in, token requests, refresh, revocation and discovery.
 //!
-//! A [`Client`] is one registration at one [`Provider`]. Each direct request to the server is a
-//! [`Call`]. The host [sends](Call::send) it through its [`Ports`]. A host with its own HTTP code
-//! [splits](Call::start) it into a request and a [`Pending`] that reads the response. Each step
-//! returns the value that the next step consumes:
+//! A [`Client`] is one client registration at one authorization server, the [`Provider`]. Each
+//! request that the client itself sends to the server is a [`Call`]. [`Call::send`] sends it
+//! through the host's [`Ports`]. A host with its own HTTP code uses [`Call::start`], which returns
+//! the HTTP request and a [`Pending`] that reads the response. Each step returns the value that the
+//! next step consumes:
 //!
 //! ```text
 //! Client::sign_in ──> URL for the browser + PendingAuthorization (for the browser's session)
@@ -102,8 +103,8 @@ use crate::vocabulary::{ClientId, Endpoint};
 
 /// A registered client of one authorization server.
 ///
-/// Cheap to clone. Its credentials go only to this server. An application that is registered at
-/// several servers has a `Client` for each ([RFC 9700
+/// It is cheap to clone. Its credentials are sent only to this server. An application that is
+/// registered at several servers has a `Client` for each ([RFC 9700
 /// §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -119,7 +120,7 @@ struct Inner {
     has_certificate_bound_tokens: bool,
 }
 
-/// The server does not support requests of this kind.
+/// Error for a kind of request that the server does not support. The request was not sent.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NotOffered {
@@ -172,8 +173,8 @@ impl Client {
     /// presents. The client must be registered with `tls_client_certificate_bound_access_tokens`
     /// ([RFC 8705 §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)). Requests then go to the
     /// mTLS endpoint aliases of the server
-    /// ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), with any credentials.
-    /// [`ClientCredentials::Certificate`] has the same effect on requests.
+    /// ([§5](https://www.rfc-editor.org/rfc/rfc8705#section-5)), whatever the credentials of the
+    /// client are. [`ClientCredentials::Certificate`] alone also selects the aliases.
     #[must_use]
     pub fn with_certificate_bound_tokens(mut self) -> Self {
         Arc::make_mut(&mut self.inner).has_certificate_bound_tokens = true;
@@ -195,7 +196,7 @@ impl Client {
 
 impl Inner {
     /// Returns the mTLS alias of an endpoint if the client presents a certificate and the server
-    /// has an alias.
+    /// has an alias; otherwise the endpoint.
     fn certificate_or<'a>(&'a self, alias: Option<&'a Endpoint>, endpoint: &'a Endpoint) -> &'a Endpoint {
         let is_shown =
             self.has_certificate_bound_tokens || matches!(self.credentials, ClientCredentials::Certificate);

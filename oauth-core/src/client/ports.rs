@@ -6,7 +6,7 @@ use crate::ports::{Clock, Entropy, Transport};
 
 /// Ports of a client that sends its own requests: transport, randomness and clock.
 ///
-/// Cheap to clone. A host builds it once, together with the [`Client`](super::Client).
+/// It is cheap to clone. The host builds it once, together with the [`Client`](super::Client).
 #[derive(Clone)]
 pub struct Ports {
     pub(super) transport: Arc<dyn Transport>,
@@ -40,7 +40,7 @@ impl Ports {
         &*self.entropy
     }
 
-    /// The source of randomness, shared.
+    /// Returns the source of randomness as a shared pointer.
     pub(crate) fn shared_entropy(&self) -> Arc<dyn Entropy> {
         Arc::clone(&self.entropy)
     }

@@ -33,10 +33,11 @@ pub enum TokenError {
     /// The response is neither tokens nor a refusal. After a status of 5xx a retry may succeed.
     #[error("the token endpoint responded with status {0}")]
     UnexpectedStatus(StatusCode),
-    /// The response is not a token response, or is longer than 64 KiB.
+    /// The response with status 200 is not a token response, or is longer than 64 KiB.
     #[error("the token response is malformed")]
     Malformed,
-    /// The token type is not the expected one, bearer or DPoP.
+    /// The token type is not `DPoP` although the client has a DPoP key, or not `Bearer` although it
+    /// has none.
     #[error("the token type is not the expected one")]
     WrongTokenType,
     /// The ID token is about another user than expected. Use no part of the response.
@@ -88,7 +89,7 @@ impl fmt::Debug for Expected {
 /// Response of the token endpoint: an access token, and a refresh token and an ID token if the
 /// server issued them.
 ///
-/// `Debug` shows no token; the ID token identifies a user.
+/// `Debug` shows no token. It does not show the ID token either, because it identifies the user.
 #[derive(Clone)]
 pub struct TokenResponse {
     pub(super) access_token: AccessToken,
@@ -123,7 +124,8 @@ impl Client {
         Call::of_tokens(form, expected)
     }
 
-    /// Requests a token for the client itself, without a user: the client credentials grant.
+    /// Requests a token for the client itself, without a user: the client credentials grant. With
+    /// an empty set, the request has no `scope`, and the server chooses the scopes.
     pub fn client_credentials(&self, scopes: &Scopes) -> Call<TokenResponse> {
         let mut form = Form::from([("grant_type", "client_credentials")]);
         if !scopes.is_empty() {
@@ -250,8 +252,8 @@ impl CallResponse for TokenResponse {
 
 impl TokenResponse {
     /// Refreshes the tokens for the same scopes, resource servers and user; `None` if the server
-    /// issued no refresh token. An ID token in the response must be about the user of the first one
-    /// ([OpenID Connect Core
+    /// issued no refresh token. An ID token in the response must be about the user of the first ID
+    /// token ([OpenID Connect Core
     /// §12.2](https://openid.net/specs/openid-connect-core-1_0.html#RefreshTokenResponse)).
     ///
     /// # Security
@@ -273,7 +275,7 @@ impl TokenResponse {
         })
     }
 
-    /// User of the tokens: the one of the sign-in, unchanged by refreshes.
+    /// User of the tokens: the user who signed in. A refresh does not change it.
     fn subject(&self) -> Option<Subject> {
         let alleged = || IdTokenClaims::alleged_subject(self.id_token.as_deref()?);
         self.expected.subject.clone().or_else(alleged)
@@ -291,8 +293,8 @@ impl TokenResponse {
         self.refresh_token.as_ref()
     }
 
-    /// Returns the expiry of the access token, counted from the request; `None` if the server did
-    /// not send it in whole seconds.
+    /// Returns the expiry of the access token: the time of the request plus `expires_in`. `None` if
+    /// the server did not send `expires_in` in whole seconds.
     #[must_use]
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.expires_at

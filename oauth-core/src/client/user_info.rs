@@ -110,7 +110,7 @@ impl CallResponse for UserInfo {
             return Err(UserInfoError::Malformed);
         }
         let wire: Wire<'_> = json::object(&body).map_err(|_| UserInfoError::Malformed)?;
-        // the access token may have been swapped, or the server confused two users
+        // the access token may be that of another user, or the server confused two users
         if wire.sub != subject.as_str() {
             return Err(UserInfoError::WrongSubject);
         }
@@ -125,26 +125,26 @@ impl CallResponse for UserInfo {
 }
 
 impl UserInfo {
-    /// Returns `sub`: the user of the ID token.
+    /// Returns the claim `sub`, which equals that of the ID token.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// Returns `email`.
+    /// Returns the claim `email`.
     #[must_use]
     pub fn email(&self) -> Option<&str> {
         self.email.as_deref()
     }
 
-    /// Returns `email_verified`: `true` if the server verified that the address belongs to the
-    /// user.
+    /// Returns the claim `email_verified`: `true` if the server verified that the address belongs
+    /// to the user; `None` if the server did not send the claim.
     #[must_use]
     pub fn email_verified(&self) -> Option<bool> {
         self.email_verified
     }
 
-    /// Returns `name`.
+    /// Returns the claim `name`.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

@@ -5,10 +5,11 @@ use url::Url;
 
 use crate::vocabulary::{Endpoint, is_uri_text};
 
-/// Longest URL that is parsed, in bytes.
+/// Maximum length of a URL in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// The text is not an [`Htu`].
+/// Error for a text that is not an absolute `http` or `https` URL, has user information, or is
+/// longer than 4096 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a request url: expected http or https without user information")]
 pub struct InvalidHtu;
@@ -16,9 +17,9 @@ pub struct InvalidHtu;
 /// URL of a request without query and fragment: the `htu` claim of a DPoP proof, [RFC 9449
 /// §4.2](https://www.rfc-editor.org/rfc/rfc9449#section-4.2).
 ///
-/// It is normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) and
-/// §6.2.3, so that different spellings of one URL are equal. The characters `"`, `[`, `]`, `^`,
-/// `{`, `|` and `}` equal their percent-encoded forms.
+/// The URL is normalised by [RFC 3986 §6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2)
+/// and §6.2.3, so that equivalent URLs are equal. The characters `"`, `[`, `]`, `^`, `{`, `|` and
+/// `}` are equal to their percent-encoded forms.
 ///
 /// ```
 /// use oauth_core::dpop::Htu;
@@ -31,13 +32,13 @@ pub struct InvalidHtu;
 pub struct Htu(String);
 
 impl Htu {
-    /// Returns the normalised text.
+    /// Returns the normalised URL.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Target of requests to `endpoint`.
+    /// Returns the URL of `endpoint` without its query.
     #[expect(clippy::expect_used, reason = "what is an endpoint was checked for more")]
     pub(crate) fn of_endpoint(endpoint: &Endpoint) -> Self {
         let text = endpoint.to_string();
@@ -45,7 +46,8 @@ impl Htu {
         before_query.parse().expect("an endpoint is a target of requests")
     }
 
-    /// Scheme, host and port; each server has its own nonces.
+    /// Returns the origin: scheme, host, and the port unless it is the default. Clients keep one
+    /// nonce per origin.
     pub(crate) fn origin(&self) -> &str {
         let behind_scheme = self.0.find("://").map_or(0, |scheme| scheme + 3);
         let path = self.0.get(behind_scheme..).and_then(|rest| rest.find('/'));
@@ -53,7 +55,8 @@ impl Htu {
         self.0.get(..end).unwrap_or(&self.0)
     }
 
-    /// Returns `true` if requests to the URL are confidential: `https`, or a loopback address.
+    /// Returns `true` if requests to the URL are confidential: the scheme is `https`, or the host
+    /// is a loopback address.
     pub(crate) fn keeps_secrets(&self) -> bool {
         let Some(authority) = self.origin().strip_prefix("http://") else {
             return true;
@@ -63,12 +66,12 @@ impl Htu {
         matches!(host, Some("127.0.0.1" | "[::1]" | "localhost"))
     }
 
-    /// Appends `path` to this base URL, the public URL of a server.
+    /// Returns this URL, the public base URL of a server, with `path` appended.
     ///
     /// # Errors
     ///
     /// [`InvalidHtu`] when `path` does not begin with a slash, has invalid characters, or has a
-    /// segment `.` or `..` in any spelling, which could leave the base URL.
+    /// segment `.` or `..`, raw or percent-encoded, which could lead out of the base URL.
     pub fn join(&self, path: &str) -> Result<Self, InvalidHtu> {
         if !path.starts_with('/') || path.split(['/', '?', '#']).any(is_dots) {
             return Err(InvalidHtu);
@@ -92,7 +95,7 @@ impl FromStr for Htu {
             return Err(InvalidHtu);
         }
         let text = format!("{scheme}://{authority}{}", encoded(path));
-        // the URL parser repairs its input, and two parsers repair differently
+        // `Url::parse` repairs other text, and the parser of the peer may repair it differently
         if !is_uri_text(&text) {
             return Err(InvalidHtu);
         }
@@ -101,7 +104,7 @@ impl FromStr for Htu {
         let scheme @ ("https" | "http") = url.scheme() else {
             return Err(InvalidHtu);
         };
-        // the parser omits the default port of the scheme
+        // `port` returns `None` for the default port of the scheme
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         Ok(Self(format!("{scheme}://{host}{port}{}", normal(url.path()))))
     }
@@ -113,14 +116,15 @@ impl fmt::Display for Htu {
     }
 }
 
-/// Returns `true` for the segments `.` and `..` in any spelling.
+/// Returns `true` for the segments `.` and `..`, raw or percent-encoded.
 fn is_dots(segment: &str) -> bool {
     let segment = segment.to_ascii_lowercase().replace("%2e", ".");
     segment == "." || segment == ".."
 }
 
-/// Percent-encodes characters that browsers send raw, that `http::Uri` accepts and RFC 3986
-/// forbids. Not the backslash, which some parsers treat as a slash.
+/// Percent-encodes the characters that browsers send unencoded and `http::Uri` accepts, although
+/// RFC 3986 forbids them. The backslash stays, so that the caller refuses it: some parsers treat it
+/// as a slash.
 fn encoded(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for character in path.chars() {
@@ -134,7 +138,8 @@ fn encoded(path: &str) -> String {
     encoded
 }
 
-/// Normalises percent-encoding: unreserved characters are decoded, other escapes are in upper case.
+/// Normalises percent-encoding: unreserved characters are decoded, and other escapes get upper-case
+/// digits.
 fn normal(path: &str) -> String {
     let mut parts = path.split('%');
     let mut normal = parts.next().unwrap_or_default().to_owned();
@@ -174,7 +179,7 @@ mod tests {
         text.parse().expect(text)
     }
 
-    /// O20, DP9: other spellings of one place.
+    /// O20, DP9: equivalent URLs are equal.
     #[test]
     fn spellings_of_one_place_are_equal() {
         let place = htu("https://api.example/a/b~c");
@@ -198,8 +203,8 @@ mod tests {
         assert_eq!(htu("https://api.example/a%3ab"), htu("https://api.example/a%3Ab"));
     }
 
-    /// O20, DP9: characters that browsers send raw equal their encoded form; a query changes
-    /// nothing.
+    /// O20, DP9: characters that browsers send unencoded are equal to their encoded forms. In a
+    /// query they have no effect.
     #[test]
     fn path_may_have_characters_that_browsers_send() {
         for (raw, encoded) in [
@@ -221,7 +226,7 @@ mod tests {
             let uri: http::Uri = spellings[0].parse().unwrap();
             let base = htu("https://a.example");
             assert_eq!(base.join(uri.path()).unwrap(), htu(&spellings[1]));
-            // no host has it
+            // a host must not contain the character
             let host = format!("https://a{raw}b.example/").parse::<Htu>();
             assert_eq!(host, Err(InvalidHtu), "{raw}");
         }
@@ -240,7 +245,7 @@ mod tests {
         }
     }
 
-    /// O20, 96: an origin is scheme, host and port; a secret is sent only by TLS or to a loopback
+    /// O20, 96: an origin is scheme, host and port; secrets are sent only over TLS or to a loopback
     /// address.
     #[test]
     fn a_target_is_on_a_server() {
@@ -260,7 +265,7 @@ mod tests {
         }
     }
 
-    /// O20, DP9: different URLs differ.
+    /// O20, DP9: URLs that are not equivalent are not equal.
     #[test]
     fn other_places_differ() {
         let place = htu("https://api.example/a/b~c");
@@ -311,7 +316,7 @@ mod tests {
         assert!(format!("https://a/{}", "a".repeat(4096)).parse::<Htu>().is_err());
     }
 
-    /// O20, DP9: a joined URL stays below its base, whatever the path.
+    /// O20, DP9: a joined URL stays below its base URL, for any path.
     #[test]
     fn a_path_stays_below_its_server() {
         for base in ["https://api.example", "https://api.example/"] {

@@ -1,16 +1,17 @@
 //! DPoP, demonstrating proof of possession, [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449):
-//! sender-constrained tokens, which are useless when stolen.
+//! sender-constrained tokens, which are useless to a thief who lacks the client's key.
 //!
 //! The client signs a [`Proof`] with its key for each request and sends it in the header `DPoP`.
-//! The server [verifies](ProofPolicy::verify) it with a pure function and gets a [`ProvenKey`].
-//! Then the server
+//! The server calls [`ProofPolicy::verify`], which does no I/O, and gets a [`ProvenKey`]. Then the
+//! server
 //!
-//! 1. compares the [thumbprint](ProvenKey::thumbprint) of the key with that in the token,
+//! 1. compares the [thumbprint](ProvenKey::thumbprint) of the key with the thumbprint in the token,
 //! 2. after all other checks, stores the [replay key](ProvenKey::replay_key) of the proof in a
-//!    [`ReplayStore`](crate::store::ReplayStore).
+//!    [`ReplayStore`](crate::store::ReplayStore), and refuses the proof as a replay if the store
+//!    already had it.
 //!
 //! The [authorization server](crate::server) and the [resource server](crate::resource) of this
-//! crate do both.
+//! crate take both steps.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -53,17 +54,17 @@ pub use verify::{ProofError, ProofPolicy, ProvenKey, Target};
 
 use crate::jose::Algorithm;
 
-/// Request header of a proof.
+/// Request header with a proof: `DPoP`.
 pub const HEADER: HeaderName = HeaderName::from_static("dpop");
 
-/// Response header of a nonce.
+/// Response header with a nonce: `DPoP-Nonce`.
 pub const NONCE_HEADER: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// Accepted algorithms of proofs. RSA is excluded, because the client chooses the key, and a long
+/// Algorithms that proofs may use. RSA is excluded, because the client chooses its key, and a long
 /// RSA key makes verification slow.
 pub const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
-/// Names of [`ALGORITHMS`], for metadata and challenges.
+/// Returns the `alg` values of [`ALGORITHMS`], for metadata and challenges.
 pub(crate) fn algorithms() -> Vec<&'static str> {
     Algorithm::names_of(&ALGORITHMS)
 }

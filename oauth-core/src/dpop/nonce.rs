@@ -13,25 +13,26 @@ use crate::vocabulary::{Audience, Issuer};
 
 /// Time for which a nonce is the newest: one minute.
 const STEP: Duration = Duration::from_secs(60);
-/// Number of accepted nonces before the newest.
+/// Number of older nonces that are accepted in addition to the newest.
 const OLDER: u64 = 4;
 
-/// Key from which nonces are derived. Keep it with the other keys of the server; all instances use
-/// the same.
+/// Secret key from which nonces are derived. Store it with the other keys of the server. All
+/// instances of a server must use the same key.
 ///
-/// An authorization server and resource servers may share one key: the nonces of each server
-/// differ.
+/// An authorization server and resource servers may share one key. Each server still gets its own
+/// nonces, because they are also derived from its issuer or audience.
 #[derive(Clone)]
 pub struct NonceKey(Zeroizing<[u8; 32]>);
 
 impl NonceKey {
-    /// Creates the key from bytes, which must come from a cryptographic random generator.
+    /// Creates a key from bytes, which must come from a cryptographic random generator.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Generates a key for a single server that is never restarted.
+    /// Generates a random key, for a server with one instance. After a restart the server refuses
+    /// all earlier nonces and sends new ones.
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
@@ -46,12 +47,13 @@ impl fmt::Debug for NonceKey {
     }
 }
 
-/// Nonces of one server, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8). They are
-/// derived from the key and the minute, so that none is stored.
+/// Nonces of one server, [RFC 9449 §8](https://www.rfc-editor.org/rfc/rfc9449#section-8). Each
+/// nonce is derived from the key and the current minute, so the server stores no nonces.
 ///
-/// A nonce is accepted for four to five minutes. If the nonce of a request is not the newest, the
-/// response carries the newest one, so an active client gets `use_dpop_nonce` only once. A server
-/// whose clock is up to a minute behind accepts the nonces of the other servers.
+/// A nonce is accepted for four to five minutes after its creation. If the nonce of a request is
+/// not the newest, the response should contain the newest nonce. So an active client gets
+/// `use_dpop_nonce` only once. Instances of a server accept each other's nonces if their clocks
+/// differ by at most one minute.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -73,9 +75,10 @@ pub struct Nonces(Zeroizing<[u8; 32]>);
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a nonce is the newest or it is not")]
 pub enum Freshness {
-    /// The nonce is the newest one.
+    /// The nonce is the newest.
     Newest,
-    /// The nonce is one to four minutes old: send the newest one with the response.
+    /// The nonce was the newest in one of the last four minutes. The server should send the newest
+    /// nonce with its response.
     Older,
 }
 
@@ -93,7 +96,7 @@ impl Nonces {
     }
 
     fn of(key: &NonceKey, role: &str, name: &str) -> Self {
-        // no name contains NUL, so the text is unambiguous
+        // an issuer or audience contains no NUL, so the text is unambiguous
         Self(Zeroizing::new(mac(
             &key.0,
             format!("DPoP nonce\0{role}\0{name}").as_bytes(),
@@ -106,12 +109,12 @@ impl Nonces {
         self.at(step(now))
     }
 
-    /// Returns the age of an accepted nonce; `None` for any other text.
+    /// Returns the age of `presented` if it is an accepted nonce; otherwise `None`.
     #[must_use]
     pub fn freshness(&self, presented: &str, now: SystemTime) -> Option<Freshness> {
         let newest = step(now);
         let is = |step| bool::from(self.at(step).as_bytes().ct_eq(presented.as_bytes()));
-        // the next step comes from a server whose clock is ahead
+        // an instance whose clock is ahead may already have sent the next nonce
         if is(newest) || is(newest.saturating_add(1)) {
             return Some(Freshness::Newest);
         }
@@ -130,7 +133,7 @@ impl fmt::Debug for Nonces {
     }
 }
 
-/// Number of the current step; 0 before 1970.
+/// Returns the number of whole minutes since 1970; 0 before 1970.
 fn step(now: SystemTime) -> u64 {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.as_secs() / STEP.as_secs()
@@ -153,11 +156,11 @@ mod tests {
         Nonces::of(&NonceKey::from_bytes([key; 32]), role, name)
     }
 
-    /// O20, DP10, DP16: a nonce is accepted for four to five minutes, to the instant, and up to a
-    /// minute early.
+    /// O20, DP10, DP16: a nonce is accepted until exactly five minutes after the start of its
+    /// minute, and from one minute before that start.
     #[test]
     fn a_nonce_is_good_for_a_few_minutes() {
-        // start of a step
+        // start of a minute
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let nonces = nonces(7, "authorization server", "https://as.example");
         let nonce = nonces.newest(start);
@@ -178,7 +181,7 @@ mod tests {
         }
     }
 
-    /// O20, DP16: another key, another server or another role of the same name has other nonces.
+    /// O20, DP16: a server with another key, another name or another role has other nonces.
     #[test]
     fn the_nonces_of_a_server_are_its_own() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
@@ -200,7 +203,8 @@ mod tests {
         );
     }
 
-    /// O20, DP10, DP16: a nonce cannot be invented; HMAC-SHA-256, computed by another program.
+    /// O20, DP10, DP16: nonces that the server did not derive are refused. The expected
+    /// HMAC-SHA-256 was computed by another program.
     #[test]
     fn a_nonce_cannot_be_made_up() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);

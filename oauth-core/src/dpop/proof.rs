@@ -34,24 +34,24 @@ pub(super) struct Wire<'a> {
 
 /// Claims of a DPoP proof for one request.
 ///
-/// A retry needs a new proof, because servers accept each proof once.
+/// Each retry of a request needs a new proof, because servers accept each proof once.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every claim"
 )]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Proof {
-    /// `jti`: identifier of the proof, unique per key.
+    /// `jti`: identifier of the proof, unique among the proofs of a key.
     pub jti: String,
     /// `htm`: method of the request.
     pub method: Method,
-    /// `htu`: URL of the request.
+    /// `htu`: URL of the request without query and fragment.
     pub uri: Htu,
-    /// `iat`, truncated to whole seconds.
+    /// `iat`: creation of the proof, truncated to whole seconds.
     pub issued_at: SystemTime,
-    /// `ath`: hash of the access token of the request.
+    /// `ath`: hash of the access token in the request.
     pub access_token: Option<TokenHash>,
-    /// `nonce`: latest nonce of the server.
+    /// `nonce`: latest nonce that the server sent.
     pub nonce: Option<String>,
 }
 
@@ -69,14 +69,14 @@ impl Proof {
         }
     }
 
-    /// Sets the access token of the request.
+    /// Sets the access token that the request contains.
     #[must_use]
     pub fn with_access_token(mut self, token: &str) -> Self {
         self.access_token = Some(TokenHash::new(token));
         self
     }
 
-    /// Sets the nonce from the server's `DPoP-Nonce`.
+    /// Sets the nonce from the server's response header `DPoP-Nonce`.
     #[must_use]
     pub fn with_nonce(mut self, nonce: impl Into<String>) -> Self {
         self.nonce = Some(nonce.into());
@@ -103,9 +103,9 @@ impl Proof {
     }
 }
 
-/// A signed [`Proof`], for one request.
+/// A signed [`Proof`]: a JWT for one request.
 ///
-/// Its `Debug` is redacted, and it is wiped when dropped.
+/// Its `Debug` output is redacted, and its memory is overwritten with zeros on drop.
 #[derive(Clone)]
 pub struct SignedProof(Zeroizing<String>);
 

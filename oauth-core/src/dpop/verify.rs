@@ -12,15 +12,16 @@ use crate::vocabulary::Thumbprint;
 
 /// Default maximum age of a proof: one minute.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Largest maximum age; proofs are stored that long for replay detection.
+/// Upper limit of the maximum age: five minutes. Replay detection stores each proof about that
+/// long.
 const MAX_WINDOW: Duration = Duration::from_secs(300);
-/// Longest accepted `jti`, in bytes.
+/// Maximum length of `jti` in bytes.
 const MAX_JTI: usize = 256;
 
 /// Reason to refuse a DPoP proof.
 ///
-/// For logs and for the host. The client learns only that the proof is invalid or needs another
-/// nonce.
+/// The reason is for the host and its logs. The client learns only that the proof is invalid or
+/// needs another nonce.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum ProofError {
@@ -30,7 +31,8 @@ pub enum ProofError {
     /// The request has several proofs.
     #[error("there are several proofs of possession")]
     Repeated,
-    /// The proof is not a JWT, or lacks a claim or a header member.
+    /// The proof is not a JWT, lacks a claim or header member, exceeds 16 KiB, or its `jti` is not
+    /// 1 to 256 bytes long.
     #[error("the proof is malformed")]
     Malformed,
     /// `typ` is not `dpop+jwt`.
@@ -39,7 +41,7 @@ pub enum ProofError {
     /// `alg` is not accepted.
     #[error("the algorithm of the proof is not accepted")]
     UnsupportedAlgorithm,
-    /// `jwk` is not a public key of this algorithm, or has a private part.
+    /// `jwk` is not a public key for `alg`, or contains a private key.
     #[error("the key of the proof is not usable: unsupported type, or private part")]
     UnusableKey,
     /// The signature does not match the key.
@@ -75,7 +77,7 @@ pub enum ProofError {
 }
 
 impl ProofError {
-    /// Returns `true` if the client should retry with a nonce of the server.
+    /// Returns `true` if the client should retry with a nonce that the response contains.
     #[must_use]
     pub const fn wants_nonce(self) -> bool {
         matches!(self, Self::NonceMissing | Self::NonceMismatch)
@@ -106,7 +108,7 @@ pub struct Target<'a> {
     /// Public URL of the request, from the server's configuration, never from the `Host` of the
     /// request.
     pub uri: &'a Htu,
-    /// Access token of the request.
+    /// Access token in the request. With `None`, `ath` is not checked.
     pub access_token: Option<&'a str>,
 }
 
@@ -118,8 +120,8 @@ pub struct ProofPolicy {
 }
 
 impl ProofPolicy {
-    /// Accepts proofs that are at most one minute old, and clocks up to ten seconds ahead. Requires
-    /// no nonce.
+    /// Creates a policy that accepts proofs of the last minute and requires no nonce. The clock of
+    /// the client may be up to ten seconds ahead.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -151,8 +153,8 @@ impl ProofPolicy {
     }
 
     /// Verifies the proof in the headers of a request by [RFC 9449
-    /// §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3): cheap checks first, the signature
-    /// last.
+    /// §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3). The signature is verified last,
+    /// because it is the most expensive check.
     ///
     /// # Errors
     ///
@@ -162,7 +164,7 @@ impl ProofPolicy {
     ///
     /// The caller must
     ///
-    /// - compare the [`thumbprint`](ProvenKey::thumbprint) with that in the token,
+    /// - compare the [`thumbprint`](ProvenKey::thumbprint) with `cnf.jkt` of the access token,
     /// - store the [`replay_key`](ProvenKey::replay_key) until
     ///   [`replayable_until`](ProvenKey::replayable_until),
     /// - refuse the proof as a replay if the key was stored before.
@@ -192,7 +194,7 @@ impl ProofPolicy {
         })
     }
 
-    /// Checks everything but the signature. Returns the age of the nonce, if one is required.
+    /// Checks the claims. Returns the age of the nonce if the policy requires nonces.
     fn check(
         &self,
         claims: &Wire<'_>,
@@ -252,20 +254,21 @@ impl Default for ProofPolicy {
     }
 }
 
-/// Key whose possession the sender of a request has proven.
+/// Key whose possession the sender of a request has proven by a valid DPoP proof.
 ///
-/// Only [`ProofPolicy::verify`] creates it.
+/// Only [`ProofPolicy::verify`] creates values of this type.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProvenKey {
     thumbprint: Thumbprint,
     jti: String,
     uri: Htu,
+    /// Instant from which on the proof is refused as too old.
     forgotten_at: SystemTime,
     wants_nonce: bool,
 }
 
 impl ProvenKey {
-    /// Returns the thumbprint of the key: `cnf.jkt` of a token that is bound to it.
+    /// Returns the JWK thumbprint of the key: `cnf.jkt` of a token that is bound to this key.
     #[must_use]
     pub const fn thumbprint(&self) -> Thumbprint {
         self.thumbprint
@@ -275,22 +278,24 @@ impl ProvenKey {
     /// `jti` and URL, so that the keys of different clients never collide.
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
-        // all other parts have known lengths, so the text is unambiguous
+        // the thumbprint has a fixed length and `jti` follows its length, so the text is
+        // unambiguous
         let Self {
             thumbprint, jti, uri, ..
         } = self;
         TokenHash::new(&format!("dpop\0{thumbprint}\0{}\0{jti}\0{uri}", jti.len()))
     }
 
-    /// Returns the instant until which the replay key must be stored: a minute after the proof is
-    /// refused as too old, for servers whose clock is up to a minute behind.
+    /// Returns the instant until which the replay key must be stored: one minute after this server
+    /// starts to refuse the proof as too old, because other servers that share the store may have a
+    /// clock that is up to one minute behind.
     #[must_use]
     pub fn replayable_until(&self) -> SystemTime {
         later(self.forgotten_at, PURGE_ALLOWANCE)
     }
 
-    /// Returns `true` if the response should carry the newest nonce, because the nonce of the proof
-    /// expires soon.
+    /// Returns `true` if the response should contain the newest nonce, because the nonce of the
+    /// proof is an older one.
     #[must_use]
     pub const fn wants_nonce(&self) -> bool {
         self.wants_nonce
@@ -303,7 +308,8 @@ const fn malformed(error: JwtError) -> ProofError {
         JwtError::WrongType => ProofError::WrongType,
         JwtError::UnknownKey => ProofError::UnusableKey,
         JwtError::SignatureMismatch => ProofError::SignatureMismatch,
-        // the other errors concern claims that a proof does not have
+        // the other errors that occur here concern the format; no other check of a JWT runs for a
+        // proof
         _ => ProofError::Malformed,
     }
 }

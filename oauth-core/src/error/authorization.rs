@@ -18,9 +18,9 @@ use crate::vocabulary::{Issuer, RedirectUri, State};
 pub enum AuthorizationErrorCode {
     /// A parameter is missing, repeated or malformed.
     InvalidRequest,
-    /// The client may not request a code.
+    /// The client is not authorized to request an authorization code.
     UnauthorizedClient,
-    /// The user or the server refused.
+    /// The user or the server denied the request.
     AccessDenied,
     /// The response type is not `code`.
     UnsupportedResponseType,
@@ -48,7 +48,7 @@ pub enum AuthorizationErrorCode {
 }
 
 impl AuthorizationErrorCode {
-    /// Returns the error code.
+    /// Returns the value of `error`, for example `access_denied`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl AuthorizationErrorCode {
     }
 }
 
-/// Response to a refused authorization request: a redirect with `error`, `state` and `iss`.
+/// Error response to an authorization request: a redirect with `error`, `state` and `iss`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuthorizationErrorResponse {
     code: AuthorizationErrorCode,
@@ -80,7 +80,7 @@ pub struct AuthorizationErrorResponse {
 }
 
 impl AuthorizationErrorResponse {
-    /// Creates a response with a code and the issuer ([RFC
+    /// Creates an error response with a code and the issuer ([RFC
     /// 9207](https://www.rfc-editor.org/rfc/rfc9207#section-2)).
     #[must_use]
     pub fn new(code: AuthorizationErrorCode, issuer: &Issuer) -> Self {
@@ -92,14 +92,15 @@ impl AuthorizationErrorResponse {
         }
     }
 
-    /// Adds an `error_description` for the developer of the client.
+    /// Adds an `error_description` for the developer of the client. Characters that RFC 6749
+    /// forbids in it, such as quotes, are removed.
     #[must_use]
     pub const fn with_description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
         self
     }
 
-    /// Adds the state of the request, if it had a valid one.
+    /// Adds the `state` of the request. `None` stands for a request without a valid state.
     #[must_use]
     pub fn with_state(mut self, state: Option<State>) -> Self {
         self.state = state;
@@ -112,7 +113,8 @@ impl AuthorizationErrorResponse {
         self.code
     }
 
-    /// Builds the redirect to the client; `method` is that of the request.
+    /// Builds the redirect to the client. `method` is the method of the browser's request and
+    /// determines the status code, see [`redirect`].
     ///
     /// # Security
     ///
@@ -131,13 +133,16 @@ impl AuthorizationErrorResponse {
     }
 }
 
-/// Redirects the browser: 303 after a POST, otherwise 302. Never 307, which would resend the user's
-/// password ([RFC 9700 §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
+/// Creates a redirect of the browser to `location`, with status 303 for `POST` and 302 for all
+/// other methods. Status 307 would resend the user's password ([RFC 9700
+/// §4.12](https://www.rfc-editor.org/rfc/rfc9700#section-4.12)).
+///
+/// If `location` contains characters that are not allowed in a header, the status is 500.
 #[must_use]
 pub fn redirect(location: &str, method: &Method) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     let Ok(location) = HeaderValue::from_str(location) else {
-        // a parsed URI with an encoded query is visible ASCII; other text must not become a header
+        // other callers may pass line breaks; a redirect URI has only visible ASCII
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
         return response;
     };
@@ -167,7 +172,8 @@ mod tests {
         .into_response(&uri.parse().unwrap(), method)
     }
 
-    /// O3, 26: `iss` and the exact state on errors, the existing query kept.
+    /// O3, 26: an error response has `iss` and the exact state, and keeps the query of the redirect
+    /// URI.
     #[test]
     fn an_error_carries_state_and_issuer() {
         let response = refused("https://app.example/cb?x=1", &Method::GET);
@@ -180,7 +186,7 @@ mod tests {
         assert_eq!(response.headers()["referrer-policy"], "no-referrer");
     }
 
-    /// O3, 27, 28: 303 after POST, 302 after GET, never 307.
+    /// O3, 27, 28: the status is 303 after POST and 302 after GET.
     #[test]
     fn a_post_is_answered_with_303() {
         assert_eq!(refused("https://app.example/cb", &Method::GET).status(), 302);

@@ -4,7 +4,7 @@
 //! call directly ([RFC 6749 §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2)).
 //! [`AuthorizationErrorResponse`] is sent through the browser ([RFC 6749
 //! §4.1.2.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1)). Neither contains internal
-//! details. The host gets the precise [`Reason`].
+//! details. Only the host gets the precise [`Reason`].
 //!
 //! ```
 //! use oauth_core::error::{ErrorCode, ErrorResponse};

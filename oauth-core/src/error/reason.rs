@@ -4,9 +4,9 @@ macro_rules! reasons {
     ($($(#[$docs:meta])* $name:ident = $code:literal [$($check:tt),*],)*) => {
         /// Precise reason of a refusal or failure.
         ///
-        /// Responses carry one of the few error codes of the RFCs. An
-        /// [`AuthEvent`](crate::server::AuthEvent) and the refusals of [`grant`](crate::grant)
-        /// carry this reason.
+        /// The client gets only one of the few error codes of the RFCs. The host gets this reason
+        /// in an [`AuthEvent`](crate::server::AuthEvent) and in the refusals of
+        /// [`grant`](crate::grant).
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum Reason {
@@ -25,8 +25,8 @@ macro_rules! reasons {
                 }
             }
 
-            /// Returns the checks of `COMPLIANCE.md` that it enforces; empty for failures of the
-            /// server.
+            /// Returns the ids of the checks in `COMPLIANCE.md` that require this refusal, for
+            /// example `DP13`. Empty for failures of the server.
             #[must_use]
             pub const fn checklist(self) -> &'static [&'static str] {
                 match self {
@@ -44,11 +44,12 @@ reasons! {
     AccessTokenMalformed = "access_token_malformed" [3, 99],
     /// The request has no access token.
     AccessTokenMissing = "access_token_missing" [99, 100],
-    /// The access token is bound to another certificate than that of the connection.
+    /// The access token is not bound to the certificate of the connection.
     AccessTokenOfAnotherCertificate = "access_token_of_another_certificate" [MT3],
-    /// A bound access token was sent as a bearer token, or a bearer token with the scheme `DPoP`.
+    /// A DPoP-bound access token was sent with the scheme `Bearer`, or another access token with
+    /// the scheme `DPoP`.
     AccessTokenOfAnotherScheme = "access_token_of_another_scheme" [DP15],
-    /// The access token was revoked, alone or with its family.
+    /// The access token was revoked, either alone or with its token family.
     AccessTokenRevoked = "access_token_revoked" [62, 63],
     /// The access token is unknown.
     AccessTokenUnknown = "access_token_unknown" [102],
@@ -56,15 +57,15 @@ reasons! {
     BodyTooLarge = "body_too_large" [4],
     /// A public client called the introspection endpoint.
     CallerIsPublic = "public_client_may_not_introspect" [60],
-    /// The algorithm of the assertion is not the registered one.
+    /// The algorithm of the assertion is not the algorithm that is registered for the client.
     ClientAssertionAlgorithm = "client_assertion_algorithm" [11, 65],
     /// The assertion has expired.
     ClientAssertionExpired = "client_assertion_expired" [11, 74],
-    /// The audience of the assertion is not the issuer alone.
+    /// The `aud` of the assertion is not exactly the issuer of this server.
     ClientAssertionForAnotherServer = "client_assertion_for_another_server" [11],
-    /// The client has no such key.
+    /// The client has no key, or several keys, that match the header of the assertion.
     ClientAssertionKeyUnknown = "client_assertion_key_unknown" [11],
-    /// The assertion expires too late.
+    /// The assertion expires more than five minutes from now.
     ClientAssertionLivesTooLong = "client_assertion_lives_too_long" [11],
     /// The assertion is malformed, or lacks a claim.
     ClientAssertionMalformed = "client_assertion_malformed" [11],
@@ -78,20 +79,22 @@ reasons! {
     ClientAssertionReplayed = "client_assertion_replayed" [11],
     /// The signature of the assertion does not match the client's key.
     ClientAssertionSignatureMismatch = "client_assertion_signature_mismatch" [11],
-    /// The assertion is incomplete, of another type, or assertions are not enabled.
+    /// The server does not accept assertions, one of `client_assertion` and `client_assertion_type`
+    /// is missing, or the type is unsupported.
     ClientAssertionUnsupported = "unsupported_client_authentication" [6],
-    /// The client used another authentication method than the registered one.
+    /// The client used an authentication method that is not registered for it.
     ClientAuthenticationMismatch = "client_authentication_method_mismatch" [6, 13],
-    /// The client authenticates by certificate, and the connection has none.
+    /// The client authenticates by certificate, but the connection has none.
     ClientCertificateMissing = "client_certificate_missing" [12],
     /// The certificate of the connection is not that of the client.
     ClientCertificateMismatch = "client_certificate_mismatch" [12],
-    /// The client authenticates by a CA-issued certificate, and no CA verified that of the
-    /// connection.
+    /// The client authenticates by a certificate from a CA, but the certificate of the connection
+    /// was not verified against a CA.
     ClientCertificateUnverified = "client_certificate_unverified" [12],
-    /// The client lost its redirect URI or its grant type while the user was at the page.
+    /// The client, its redirect URI or its grant type was removed while the user was at the sign-in
+    /// or consent page.
     ClientChanged = "client_changed" [15, 47],
-    /// `client_id` in the form differs from that in the header.
+    /// `client_id` in the form differs from the authenticated client.
     ClientIdMismatch = "client_id_mismatch" [8],
     /// `client_id` is missing or malformed.
     ClientIdMissing = "client_id_missing" [15],
@@ -111,7 +114,7 @@ reasons! {
     CodeExpired = "code_expired" [35],
     /// The code was issued to another client.
     CodeOfAnotherClient = "code_of_another_client" [35, 43],
-    /// The code is bound to a key that the client did not prove.
+    /// The code is bound to a DPoP key, and the client did not prove possession of this key.
     CodeOfAnotherKey = "code_of_another_key" [33, 40],
     /// The code was redeemed before, and the request is otherwise valid.
     CodeReplayed = "code_replayed" [41],
@@ -125,7 +128,7 @@ reasons! {
     CodeVerifierMissing = "code_verifier_missing" [39],
     /// The body is not a form.
     ContentTypeNotAForm = "content_type_not_a_form" [3],
-    /// `dpop_jkt` is not a thumbprint.
+    /// `dpop_jkt` is not a JWK thumbprint: 43 base64url characters.
     DpopJktMalformed = "dpop_jkt_malformed" [33],
     /// The nonce of the proof is not a recent nonce of the server.
     DpopNonceMismatch = "dpop_nonce_mismatch" [DP10],
@@ -139,7 +142,7 @@ reasons! {
     DpopProofForAnotherMethod = "dpop_proof_for_another_method" [DP8],
     /// The proof is for another URL.
     DpopProofForAnotherUri = "dpop_proof_for_another_uri" [DP9],
-    /// The key of the proof is not a public key of the algorithm, or has a private part.
+    /// The `jwk` of the proof is not a public key for its algorithm, or contains a private key.
     DpopProofKeyUnusable = "dpop_proof_key_unusable" [DP7],
     /// The proof is malformed, or lacks a claim.
     DpopProofMalformed = "dpop_proof_malformed" [DP2, DP3],
@@ -147,7 +150,7 @@ reasons! {
     DpopProofMissing = "dpop_proof_missing" [DP1],
     /// The proof is not valid yet.
     DpopProofNotYetValid = "dpop_proof_not_yet_valid" [DP11],
-    /// The key of the proof is not the one to which the token or request is bound.
+    /// The key of the proof differs from the key to which the token or request is bound.
     DpopProofOfAnotherKey = "dpop_proof_of_another_key" [33, DP12],
     /// `typ` of the proof is not `dpop+jwt`.
     DpopProofOfAnotherType = "dpop_proof_of_another_type" [DP4],
@@ -159,19 +162,21 @@ reasons! {
     DpopProofSignatureMismatch = "dpop_proof_signature_mismatch" [DP6],
     /// The proof is too old.
     DpopProofTooOld = "dpop_proof_too_old" [DP11],
-    /// A random key of 256 bits was already in the store.
+    /// A newly generated 256-bit value was already in the store. The source of randomness is
+    /// broken.
     EntropyRepeats = "entropy_repeats" [],
     /// The client is not registered for the grant type.
     GrantTypeNotAllowed = "grant_type_not_allowed" [57],
     /// The grant type is not supported.
     GrantTypeUnsupported = "grant_type_unsupported" [2],
-    /// The interaction has expired after ten minutes.
+    /// The interaction has expired: the user did not finish the sign-in and consent pages within
+    /// ten minutes.
     InteractionExpired = "interaction_expired" [89],
     /// No such interaction exists in this browser, or it was completed before.
     InteractionUnknown = "interaction_unknown" [89],
-    /// The `Authorization` header is not valid for the scheme Basic.
+    /// The `Authorization` header is not valid for the scheme `Basic`.
     MalformedBasicCredentials = "malformed_basic_credentials" [7],
-    /// `client_secret` has invalid characters.
+    /// `client_secret` has invalid characters or is too long.
     MalformedClientSecret = "malformed_client_secret" [9],
     /// The query or form is malformed.
     MalformedParameters = "malformed_parameters" [4],
@@ -181,11 +186,11 @@ reasons! {
     MaxAgeMalformed = "max_age_malformed" [34],
     /// The endpoint does not support the method.
     MethodNotAllowed = "method_not_allowed" [3],
-    /// `nonce` is too long, or has other than printable characters.
+    /// `nonce` is not 1 to 512 printable ASCII characters.
     NonceMalformed = "nonce_malformed" [25],
     /// `openid` is requested without `nonce`.
     NonceMissing = "nonce_missing" [25],
-    /// The user granted none of the requested scopes.
+    /// The user granted no requested scope.
     NothingGranted = "nothing_granted" [31],
     /// The access token lacks the scope `openid`.
     OpenidMissing = "openid_missing" [101],
@@ -193,35 +198,37 @@ reasons! {
     ParameterMissing = "parameter_missing" [2],
     /// A parameter is repeated.
     ParameterRepeated = "parameter_repeated" [1],
-    /// `prompt=none`: the server cannot answer without a page.
+    /// The request has `prompt=none`, but the server must show a page to the user.
     PromptNone = "prompt_none" [34],
     /// `prompt=none` is combined with other values.
     PromptNoneWithOthers = "prompt_none_with_others" [34],
-    /// `redirect_uri` differs from that of the authorization request.
+    /// `redirect_uri` differs from the `redirect_uri` of the authorization request.
     RedirectUriMismatch = "redirect_uri_mismatch" [35],
     /// `redirect_uri` is missing or malformed.
     RedirectUriMissing = "redirect_uri_missing" [17],
     /// `redirect_uri` is not registered for the client.
     RedirectUriNotRegistered = "redirect_uri_not_registered" [16, 18],
-    /// The refresh is a retry, but the pepper or the signing key has changed since.
+    /// The refresh is a retry, but the [`RetryPepper`](crate::grant::RetryPepper) or the signing
+    /// key has changed since the first response.
     RefreshNotRepeatable = "refresh_not_repeatable" [53],
     /// The refresh token or its family has expired.
     RefreshTokenExpired = "refresh_token_expired" [48],
     /// The refresh token was issued to another client.
     RefreshTokenOfAnotherClient = "refresh_token_of_another_client" [46],
-    /// The family is bound to a key that the client did not prove.
+    /// The token family is bound to a key or certificate, and the client did not prove possession
+    /// of the private key.
     RefreshTokenOfAnotherKey = "refresh_token_of_another_key" [50, MT4],
-    /// The refresh token was rotated before (reuse).
+    /// The refresh token was used after its rotation (reuse).
     RefreshTokenReused = "refresh_token_reused" [52],
     /// The refresh token is unknown.
     RefreshTokenUnknown = "refresh_token_unknown" [56],
     /// The server accepts only pushed requests.
     RequestNotPushed = "request_not_pushed" [32],
-    /// `request` is not supported.
+    /// The request has a `request` parameter (request object), which is not supported.
     RequestObject = "request_object" [34],
     /// The authorization request exceeds 64 KiB.
     RequestTooLarge = "request_too_large" [4],
-    /// `request_uri` is not that of a pushed request.
+    /// `request_uri` was not issued by this server for a pushed request.
     RequestUri = "request_uri" [34],
     /// The pushed request has expired.
     RequestUriExpired = "request_uri_expired" [32],
@@ -229,11 +236,11 @@ reasons! {
     RequestUriOfAnotherClient = "request_uri_of_another_client" [32],
     /// The pushed request contains a `request_uri`.
     RequestUriPushed = "request_uri_pushed" [32],
-    /// The pushed request was completed before.
+    /// The pushed request was already used: a sign-in with it was completed.
     RequestUriSpent = "request_uri_spent" [32],
     /// The pushed request is unknown.
     RequestUriUnknown = "request_uri_unknown" [32],
-    /// A requested resource is not granted, or not a resource of the server.
+    /// A requested resource is not part of the grant, or the server has no such resource.
     ResourceExceeded = "resource_exceeded" [49],
     /// `resource` is not 1 to 2048 printable ASCII characters.
     ResourceMalformed = "resource_malformed" [49],
@@ -243,17 +250,18 @@ reasons! {
     ResponseTypeMissing = "response_type_missing" [19],
     /// `response_type` is not `code`.
     ResponseTypeUnsupported = "response_type_unsupported" [19],
-    /// A requested scope exceeds those of the client or the grant.
+    /// A requested scope is not registered for the client, or not part of the grant.
     ScopeExceeded = "scope_exceeded" [23, 49],
     /// `scope` is missing or malformed.
     ScopeMissing = "scope_missing" [23],
-    /// The client must use bound tokens and proved no binding.
+    /// The client must use sender-constrained tokens, but did not prove the required DPoP key or
+    /// certificate.
     SenderUnconfirmed = "sender_unconfirmed" [50, DP1, MT2],
-    /// The session in which the grant was given has ended.
+    /// The session in which the user gave the grant has ended.
     SessionEnded = "session_ended" [110],
-    /// The client used several authentication methods.
+    /// The client used more than one authentication method in one request.
     SeveralClientAuthentications = "several_client_authentications" [5],
-    /// The user authenticated longer ago than the client accepts.
+    /// The last authentication of the user is older than `max_age` or `prompt=login` allows.
     SignInTooOld = "sign_in_too_old" [34],
     /// The signer failed.
     SigningFailed = "signing_failed" [],
@@ -267,9 +275,10 @@ reasons! {
     SubjectIsAClient = "subject_is_a_client" [58],
     /// The family of the token was revoked.
     TokenFamilyRevoked = "token_family_revoked" [52],
-    /// A client requested the revocation of another client's token; nothing changed.
+    /// A client requested the revocation of another client's token. The server did not revoke the
+    /// token.
     TokenOfAnotherClient = "token_of_another_client" [61],
-    /// Too many attempts failed before.
+    /// Too many earlier attempts to authenticate failed.
     TooManyAttempts = "too_many_attempts" [14],
     /// Too many reset messages were requested for one address.
     TooManyResets = "too_many_resets" [116],

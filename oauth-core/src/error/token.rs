@@ -12,7 +12,7 @@ use crate::vocabulary::Issuer;
 
 macro_rules! codes {
     ($($(#[$docs:meta])* $name:ident = $status:ident $code:literal,)*) => {
-        /// Error code of a direct response, [RFC 6749
+        /// Error code of a JSON error response, [RFC 6749
         /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2).
         #[non_exhaustive]
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -24,7 +24,7 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// Returns the error code.
+            /// Returns the value of `error`, for example `invalid_grant`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -63,7 +63,7 @@ codes! {
     InvalidTarget = BAD_REQUEST "invalid_target",
     /// The DPoP proof is invalid, [RFC 9449 §5](https://www.rfc-editor.org/rfc/rfc9449#section-5).
     InvalidDpopProof = BAD_REQUEST "invalid_dpop_proof",
-    /// The DPoP proof needs the nonce of this response, [RFC 9449
+    /// The DPoP proof must contain the nonce in the `DPoP-Nonce` header of this response, [RFC 9449
     /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8).
     UseDpopNonce = BAD_REQUEST "use_dpop_nonce",
     /// A pushed request has another response type than `code`.
@@ -80,7 +80,7 @@ codes! {
     TooManyAttempts = TOO_MANY_REQUESTS "temporarily_unavailable",
 }
 
-/// Response to a refused request.
+/// JSON error response to a request that a client sent directly.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ErrorResponse {
     code: ErrorCode,
@@ -90,7 +90,7 @@ pub struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// Creates a response with a code.
+    /// Creates an error response with a code.
     #[must_use]
     pub const fn new(code: ErrorCode) -> Self {
         Self {
@@ -103,16 +103,16 @@ impl ErrorResponse {
 
     /// Adds an `error_description` for the developer of the client.
     ///
-    /// It is `'static`, so that a response never repeats a part of the request. Quotes and
-    /// backslashes, which the RFC forbids, are removed.
+    /// The text is `'static`, so that a response never repeats a part of the request. Characters
+    /// that RFC 6749 forbids, such as quotes and backslashes, are removed.
     #[must_use]
     pub const fn with_description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
         self
     }
 
-    /// Adds `WWW-Authenticate: Basic`, which RFC 6749 requires with `invalid_client` for clients
-    /// that used the `Authorization` header.
+    /// Adds `WWW-Authenticate: Basic` with the issuer as realm. RFC 6749 requires this header with
+    /// `invalid_client` if the client used the `Authorization` header.
     #[must_use]
     pub fn with_basic_challenge(mut self, realm: &Issuer) -> Self {
         self.realm = Some(realm.clone());
@@ -148,7 +148,7 @@ impl ErrorResponse {
         };
         let mut response = json(self.code.status(), &body);
         let headers = response.headers_mut();
-        // an issuer has neither quotes nor backslashes
+        // an issuer contains no quotes or backslashes, so the realm needs no escaping
         let challenge = self
             .realm
             .and_then(|realm| format!("Basic realm=\"{realm}\"").parse().ok());
@@ -156,7 +156,7 @@ impl ErrorResponse {
             headers.insert(WWW_AUTHENTICATE, challenge);
         }
         if let Some(wait) = self.retry_after {
-            // rounded up, because a retry that comes early is refused again
+            // rounded up, because a client that retries too early is refused again
             let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
             headers.insert(RETRY_AFTER, seconds.into());
         }
@@ -171,7 +171,8 @@ struct Body<'a> {
     error_description: Option<&'a str>,
 }
 
-/// Keeps `%x20-21 / %x23-5B / %x5D-7E`.
+/// Removes the characters that RFC 6749 forbids in `error_description`, that is, all but `%x20-21 /
+/// %x23-5B / %x5D-7E`.
 pub(super) fn only_allowed(description: &str) -> String {
     description
         .chars()
@@ -183,8 +184,8 @@ pub(super) fn only_allowed(description: &str) -> String {
 mod tests {
     use super::*;
 
-    /// O26: JSON with the code, 400 but for `invalid_client` and faults of the server, never
-    /// cached.
+    /// O26: errors are JSON with the code and are not cached. The status is 400 except for
+    /// `invalid_client`, too many attempts and failures of the server.
     #[test]
     fn every_error_is_json_that_is_never_cached() {
         for &code in ErrorCode::ALL {
@@ -207,7 +208,7 @@ mod tests {
         }
     }
 
-    /// O26: `invalid_client` carries a challenge for the scheme that the client used.
+    /// O26: `invalid_client` carries a `Basic` challenge after `with_basic_challenge`.
     #[test]
     fn invalid_client_challenges_for_basic() {
         let issuer = "https://as.example".parse().unwrap();

@@ -15,7 +15,7 @@ use crate::store::{
 use crate::time::later;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 
-/// Token request of an authenticated client with a code.
+/// Token request with an authorization code, from an authenticated client.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
@@ -24,15 +24,17 @@ use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 pub struct Request<'a> {
     /// Authenticated client, with its current registration.
     pub client: &'a RegisteredClient,
-    /// `redirect_uri`. OAuth 2.1 dropped it; older clients send it.
+    /// Parameter `redirect_uri`. OAuth 2.1 removed it; clients of OAuth 2.0 send it.
     pub redirect_uri: Option<&'a str>,
-    /// `code_verifier`.
+    /// Parameter `code_verifier`, [RFC 7636
+    /// §4.5](https://www.rfc-editor.org/rfc/rfc7636#section-4.5).
     pub code_verifier: Option<&'a str>,
-    /// All values of `resource`, [RFC 8707
-    /// §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): a subset of the grant's audience.
-    /// When empty, the access token is for the whole audience.
+    /// All values of the parameter `resource`, [RFC 8707
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2). They must be a subset of the
+    /// grant's audience. When empty, the access token is for the whole audience.
     pub resources: &'a [Audience],
-    /// Key or certificate that the client proved, to which the tokens are bound.
+    /// DPoP key or client certificate that the client proved. The tokens are bound to it. `None`:
+    /// the tokens are bearer tokens.
     pub confirmation: Option<Confirmation>,
 }
 
@@ -41,10 +43,10 @@ pub struct Request<'a> {
 #[must_use]
 #[non_exhaustive]
 pub enum RedemptionDecision {
-    /// Issue these tokens. Store them in the step that redeems the code.
+    /// Issue tokens by this plan. Store them in the same step that redeems the code.
     Redeem(Box<Redemption>),
-    /// The code was redeemed before, for this family, and the request is otherwise valid: two
-    /// parties have the code. Revoke the family and refuse.
+    /// The request is valid, but the code was redeemed before: two parties have the code. Revoke
+    /// this token family, which the first redemption created, and refuse.
     RevokeFamily(FamilyId),
     /// Refuse. Change nothing.
     Refuse(Refusal),
@@ -66,9 +68,10 @@ pub enum Refusal {
     VerifierMalformed,
     /// The verifier does not match the challenge.
     VerifierMismatch,
-    /// The code is bound to a key that the client did not prove.
+    /// The code is bound to a DPoP key that the client did not prove.
     KeyMismatch,
-    /// The client must use bound tokens and proved no binding.
+    /// The client requires sender-constrained tokens and proved no key or certificate of the
+    /// required kind.
     Unconfirmed,
     /// The client is no longer registered for any granted scope.
     ScopeExceeded,
@@ -107,10 +110,10 @@ impl Refusal {
 
 /// Decides on a presented code.
 ///
-/// A replay revokes the family only if the request is otherwise valid. Otherwise an attacker who
-/// has only the code could revoke the user's tokens ([OAuth 2.1
+/// A replay revokes the token family only if the rest of the request is valid. If any replay did,
+/// an attacker who has only the code could revoke the user's tokens ([OAuth 2.1
 /// §4.1.3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.3)). The second
-/// use of a redeemed code is a replay even after the expiry of the code.
+/// use of a code is a replay even after the code has expired.
 pub fn redeem(
     record: &AuthorizationCodeRecord,
     request: &Request<'_>,
@@ -165,20 +168,22 @@ fn check(record: &AuthorizationCodeRecord, request: &Request<'_>, now: SystemTim
     Ok(())
 }
 
-/// Plan of a redemption: the family and its first tokens, without their random parts.
+/// Plan of a redemption: the token family and the terms of its first tokens.
+/// [`commit`](Self::commit) adds the generated tokens.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Redemption {
     /// Hash of the code.
     pub code: TokenHash,
-    /// Grant of the family.
+    /// Authorization by the user, which the family contains.
     pub grant: Grant,
-    /// Binding that later refreshes must prove. `None` for confidential clients, which
-    /// authenticate.
+    /// Key or certificate that a public client must prove at each refresh. `None` for confidential
+    /// clients, which authenticate instead.
     pub confirmation: Option<Confirmation>,
     /// Terms of the first access token.
     pub access: AccessTokenTerms,
-    /// Idle expiry of the first refresh token.
+    /// Expiry of the first refresh token: after the idle timeout. If the client's refresh tokens
+    /// are not rotated, it is the expiry of the family.
     pub refresh_expires_at: SystemTime,
     /// Absolute expiry of the family.
     pub family_expires_at: SystemTime,
@@ -213,20 +218,20 @@ impl Redemption {
                 expires_at: later(now, policy.access_token.as_duration()),
             },
             grant,
-            // uses of a kept refresh token are not recorded
+            // without rotation, uses are not recorded, so there is no idle timeout
             refresh_expires_at: if client.rotates_refresh_tokens() {
                 left_idle_at
             } else {
                 family_expires_at
             },
             family_expires_at,
-            // a later policy may differ; no access token outlives this maximum
+            // the policy may change; this maximum covers access tokens of any policy
             retain_until: later(family_expires_at, AccessTokenLifetime::MAX),
         }
     }
 
-    /// Completes the plan with the generated tokens, for the store. `refresh` is `None` for a
-    /// client that may not refresh.
+    /// Completes the plan with the generated tokens and returns the records to store. `refresh` is
+    /// `None` for a client that may not refresh.
     #[must_use]
     pub fn commit(
         self,

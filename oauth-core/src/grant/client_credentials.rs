@@ -8,7 +8,7 @@ use crate::store::{GrantType, RegisteredClient};
 use crate::time::later;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, OPENID, Scopes};
 
-/// Token request of an authenticated client for itself.
+/// Token request by client credentials, from an authenticated client.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
@@ -17,14 +17,15 @@ use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, OPENID, Scopes
 pub struct Request<'a> {
     /// Authenticated client.
     pub client: &'a RegisteredClient,
-    /// `scope`; all scopes of the client when absent.
+    /// Parameter `scope`. When absent, the client gets all its registered scopes except `openid`.
     pub scopes: Option<&'a Scopes>,
-    /// Resource servers of the authorization server.
+    /// All resource servers for which the authorization server issues tokens.
     pub audience: &'a [Audience],
-    /// All values of `resource`: a subset of `audience`. When empty, the token is for the whole
-    /// audience.
+    /// All values of the parameter `resource`. They must be a subset of `audience`. When empty, the
+    /// token is for the whole `audience`.
     pub resources: &'a [Audience],
-    /// Key or certificate that the client proved, to which the token is bound.
+    /// DPoP key or client certificate that the client proved. The token is bound to it. `None`: the
+    /// token is a bearer token.
     pub confirmation: Option<Confirmation>,
 }
 
@@ -32,13 +33,15 @@ pub struct Request<'a> {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The client is public, or not registered for this grant.
+    /// The client is public, is not registered for this grant, or has an identifier of more than
+    /// 255 characters, which cannot be a `sub`.
     NotAllowed,
-    /// A requested scope exceeds those of the client, or none is left.
+    /// The client is not registered for a requested scope, or for no scope except `openid`.
     ScopeExceeded,
     /// A requested resource is not part of the audience.
     ResourceExceeded,
-    /// The client must use bound tokens and proved no binding.
+    /// The client requires sender-constrained tokens and proved no key or certificate of the
+    /// required kind.
     Unconfirmed,
 }
 
@@ -66,14 +69,14 @@ impl Refusal {
     }
 }
 
-/// Decides on the grant and returns the terms of the access token. Its subject is the client, and
-/// there is no refresh token.
+/// Decides on the request and returns the terms of the access token. The subject of the token is
+/// the client. There is no refresh token.
 ///
 /// The scope `openid` is never granted, because there is no user.
 ///
 /// # Errors
 ///
-/// [`Refusal`] when the client may not have the token.
+/// [`Refusal`] when the client may not have the token. The caller issues nothing.
 pub fn issue(
     request: &Request<'_>,
     policy: &TokenPolicy,

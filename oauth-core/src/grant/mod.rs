@@ -1,15 +1,15 @@
-//! Grants as pure functions over values, without store, clock or server: redeem a code, rotate a
-//! refresh token, issue client credentials.
+//! Grants as pure functions, without store, clock or server: redeem a code, rotate a refresh token,
+//! issue a token for client credentials.
 //!
 //! Each function takes the request, the stored record, the policy and the current instant. It
-//! returns a decision: the records to store, or the refusal. [`server`](crate::server) calls these
-//! functions. A host with its own endpoints does the same in three steps:
+//! returns a decision: a plan for the records to store, or a refusal. [`server`](crate::server)
+//! calls these functions. A host with its own endpoints calls them in three steps:
 //!
 //! 1. Read the record ([`TokenStore::code`](crate::store::TokenStore::code)).
 //! 2. Decide ([`authorization_code::redeem`], [`refresh_token::rotate`],
 //!    [`client_credentials::issue`]).
-//! 3. Generate the tokens and commit in **one** store step. This step checks the rows again,
-//!    because they may have changed since the read.
+//! 3. Generate the tokens and store them in **one** step of the store. This step checks the rows
+//!    again, because they may have changed since the read.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -70,8 +70,8 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A refusal changes nothing. A failed attempt does not consume a code or a token, so an attacker
-//! without the verifier cannot lock the user out.
+//! A refusal changes nothing. A failed request does not consume the code or the refresh token, so
+//! an attacker without the code verifier cannot lock the user out.
 
 pub mod authorization_code;
 pub mod client_credentials;

@@ -3,7 +3,8 @@ use std::time::Duration;
 use super::{AccessTokenLifetime, RefreshTokenLifetime, RetryWindow};
 use crate::store::RegisteredClient;
 
-/// Longest lifetime of JWT access tokens: resource servers accept a revoked one until it expires.
+/// Longest lifetime of JWT access tokens: 15 minutes, because resource servers accept a revoked JWT
+/// until it expires.
 const MAX_JWT_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Format of access tokens.
@@ -36,7 +37,8 @@ impl AccessTokenFormat {
     }
 }
 
-/// Policy for issuing tokens.
+/// Policy for issuing tokens. Default: JWT access tokens for 10 minutes, refresh tokens for 14 days
+/// idle and 30 days in total, no retry window.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TokenPolicy {
@@ -46,7 +48,7 @@ pub struct TokenPolicy {
     pub refresh_token: RefreshTokenLifetime,
     /// Format of access tokens.
     pub access_token_format: AccessTokenFormat,
-    /// Window in which a refresh may be retried.
+    /// Window after a rotation in which the client may retry the refresh.
     pub retry_window: RetryWindow,
 }
 
@@ -71,14 +73,14 @@ impl TokenPolicy {
         }
     }
 
-    /// Sets the window in which a refresh may be retried.
+    /// Sets the window after a rotation in which the client may retry the refresh.
     #[must_use]
     pub const fn with_retry_window(self, retry_window: RetryWindow) -> Self {
         Self { retry_window, ..self }
     }
 
-    /// Returns the policy for a client: the lifetimes of its registration replace those of this
-    /// policy. A registered access token lifetime that the format does not allow is ignored.
+    /// Returns the policy for a client. Lifetimes in its registration replace those of this policy,
+    /// except an access token lifetime that the format does not allow.
     #[must_use]
     pub fn for_client(self, client: &RegisteredClient) -> Self {
         let access_token = client

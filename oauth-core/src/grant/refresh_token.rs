@@ -14,7 +14,7 @@ use crate::store::{
 use crate::time::later;
 use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 
-/// Token request of an authenticated client with a refresh token.
+/// Token request with a refresh token, from an authenticated client.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
@@ -23,13 +23,15 @@ use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Scopes};
 pub struct Request<'a> {
     /// Authenticated client, with its current registration.
     pub client: &'a RegisteredClient,
-    /// `scope`: a subset of the granted scopes.
+    /// Parameter `scope`. It must be a subset of the granted scopes for which the client is still
+    /// registered. When absent, the access token has all of these.
     pub scopes: Option<&'a Scopes>,
-    /// All values of `resource`, [RFC 8707
-    /// §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2): a subset of the grant's audience.
-    /// When empty, the access token is for the whole audience.
+    /// All values of the parameter `resource`, [RFC 8707
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8707#section-2.2). They must be a subset of the
+    /// grant's audience. When empty, the access token is for the whole audience.
     pub resources: &'a [Audience],
-    /// Key or certificate that the client proved, to which the access token is bound.
+    /// DPoP key or client certificate that the client proved. The access token is bound to it.
+    /// `None`: the access token is a bearer token.
     pub confirmation: Option<Confirmation>,
 }
 
@@ -38,16 +40,19 @@ pub struct Request<'a> {
 #[must_use]
 #[non_exhaustive]
 pub enum RotationDecision {
-    /// Issue these tokens. Store them in the step that marks the presented token as rotated (a
-    /// tombstone).
+    /// Issue tokens by this plan. Store them in the same step that marks the presented token as
+    /// rotated. The rotated token stays in the store as a tombstone, to detect reuse.
     Rotate(Box<RotationPlan>),
-    /// Issue this access token. The client keeps its refresh token.
+    /// Issue an access token with these terms. The client keeps its refresh token.
     Keep(Box<AccessTokenTerms>),
-    /// The request is a retry: the token was rotated within the window by a request with the same
-    /// binding, scopes and resources, the new refresh token was not rotated, and the new access
-    /// token was not revoked. Derive the same tokens again and return them. Store nothing.
+    /// The request is a retry. Derive the same tokens again and return them; store nothing.
+    ///
+    /// A request is a retry if the token was rotated within the [`RetryWindow`](super::RetryWindow)
+    /// by a request with the same binding, scopes and resources, the new refresh token was not
+    /// rotated, and the new access token was not revoked.
     Retry(Box<RetryPlan>),
-    /// The token was rotated before (reuse): two parties have it. Revoke the family and refuse.
+    /// The token was rotated before, and the request is no retry (reuse): two parties have the
+    /// token. Revoke the family and refuse.
     RevokeFamily(FamilyId),
     /// Refuse. Change nothing.
     Refuse(Refusal),
@@ -59,16 +64,17 @@ pub enum RotationDecision {
 pub enum Refusal {
     /// The token was issued to another client.
     ClientMismatch,
-    /// The family is bound to a key that the client did not prove.
+    /// The family is bound to a key or certificate that the client did not prove.
     KeyMismatch,
-    /// The client must use bound tokens and proved no binding.
+    /// The client requires sender-constrained tokens and proved no key or certificate of the
+    /// required kind.
     Unconfirmed,
     /// The family was revoked.
     FamilyRevoked,
     /// The token or its family has expired.
     Expired,
-    /// A requested scope exceeds the grant, or the client is no longer registered for any granted
-    /// scope.
+    /// A requested scope was not granted, or the client is no longer registered for it or for any
+    /// granted scope.
     ScopeExceeded,
     /// A requested resource is not part of the grant.
     ResourceExceeded,
@@ -108,10 +114,11 @@ impl Refusal {
 ///
 /// Order of the checks:
 ///
-/// - The client and its key come first, so that neither another client nor a thief without the key
+/// - Client and key are checked first, so that neither another client nor a thief without the key
 ///   can learn or change anything.
-/// - Reuse comes before expiry, so that a tombstone detects reuse as long as the store keeps it.
-/// - A retry is not reuse. After the expiry of the family a retry is refused as expired.
+/// - Reuse is checked before expiry, so that a tombstone detects reuse as long as the store keeps
+///   it.
+/// - A retry is not reuse. After the family has expired, a retry is refused as expired.
 pub fn rotate(
     state: &RefreshTokenState,
     request: &Request<'_>,
@@ -132,7 +139,7 @@ pub fn rotate(
     }
     if let Some(rotated) = &state.token.rotated {
         return match retry(state, rotated, request, policy, now) {
-            // a retry is no theft, but an expired family issues nothing
+            // a retry is not reuse, but an expired family issues nothing
             Some(_) if now >= state.family.expires_at => RotationDecision::Refuse(Refusal::Expired),
             Some(plan) => RotationDecision::Retry(Box::new(plan)),
             None => RotationDecision::RevokeFamily(state.family.id),
@@ -163,8 +170,8 @@ pub fn rotate(
     RotationDecision::Rotate(Box::new(RotationPlan::new(state, access, policy)))
 }
 
-/// Plan of a retry: within the window, for the same binding, scopes and resources, and while the
-/// issued tokens are unused.
+/// Returns the plan if the request is a retry: within the window, with the same binding, scopes and
+/// resources, while the new refresh token is not rotated and the new access token is not revoked.
 fn retry(
     state: &RefreshTokenState,
     rotated: &Rotated,
@@ -184,8 +191,9 @@ fn retry(
     })
 }
 
-/// Scopes of the new access token: those of the grant that the client may still have, or the
-/// requested subset.
+/// Returns the scopes of the new access token: the granted scopes for which the client is still
+/// registered, or the requested subset. `None` if a requested scope is not among these or no scope
+/// is left.
 fn scopes(state: &RefreshTokenState, request: &Request<'_>) -> Option<Scopes> {
     let allowed = state.family.grant.scopes.intersection(&request.client.scopes);
     let scopes = match request.scopes {
@@ -196,7 +204,8 @@ fn scopes(state: &RefreshTokenState, request: &Request<'_>) -> Option<Scopes> {
     (!scopes.is_empty()).then_some(scopes)
 }
 
-/// Plan of a rotation: the successor and its access token, without their random parts.
+/// Plan of a rotation: the terms of the new access token and of the new refresh token (the
+/// successor). [`commit`](Self::commit) adds the generated tokens.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RotationPlan {
@@ -204,11 +213,11 @@ pub struct RotationPlan {
     pub presented: TokenHash,
     /// Family of the token.
     pub family: FamilyId,
-    /// Position of the successor in the chain.
+    /// Number of rotations from the first refresh token of the family to the successor.
     pub generation: u32,
     /// Terms of the access token.
     pub access: AccessTokenTerms,
-    /// Idle expiry of the successor, at most the expiry of the family.
+    /// Expiry of the successor: after the idle timeout, but not later than the family.
     pub expires_at: SystemTime,
 }
 
@@ -224,7 +233,7 @@ impl RotationPlan {
         }
     }
 
-    /// Completes the plan with the generated tokens, for the store.
+    /// Completes the plan with the generated tokens and returns the records to store.
     #[must_use]
     pub fn commit(self, access: AccessTokenRecord, successor: TokenHash) -> store::Rotation {
         store::Rotation {
@@ -246,8 +255,8 @@ impl RotationPlan {
 /// Plan of a retry: the caller derives the refresh token and the access token of the rotation and
 /// returns them again.
 ///
-/// It has no ID token. A caller that returns an ID token signs it again, with the `iat` and `exp`
-/// of the access token.
+/// The plan has no ID token. A caller that returns an ID token signs a new one, with the `iat` and
+/// `exp` of the access token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RetryPlan {
@@ -261,12 +270,16 @@ pub struct RetryPlan {
 
 impl RetryPlan {
     /// Returns `true` if these hashes are those of the issued tokens. If `false`, refuse and change
-    /// nothing: the pepper or the token format has changed or, for a JWT, the signing key or the
-    /// issuer, or the algorithm is not deterministic.
+    /// nothing.
+    ///
+    /// The hashes differ if the pepper or the token format has changed. For a JWT they also differ
+    /// if the signing key or the issuer has changed, or if the signature algorithm is not
+    /// deterministic.
     ///
     /// The ID token is not compared, because the store has no hash of it. With a JWT access token,
-    /// the match proves that the signing key is the same. With an opaque access token, the ID token
-    /// of a retry is valid, but equals the first one only if signing key and claims did not change.
+    /// equal hashes prove that the signing key is the same. With an opaque access token, the ID
+    /// token of a retry is valid, but equals the first ID token only if signing key and claims did
+    /// not change.
     #[must_use]
     pub fn matches(&self, refresh: &TokenHash, access: &TokenHash) -> bool {
         self.successor.refresh.hash.matches(refresh) & self.successor.access.hash.matches(access)

@@ -12,20 +12,21 @@ use crate::ports::Entropy;
 use crate::secret::{AccessToken, RefreshToken};
 use crate::store::RotationSalt;
 
-/// Window after a rotation in which a client that lost the response may retry the refresh. Default:
-/// none. Maximum: 60 seconds.
+/// Time after a rotation in which a client that lost the response may retry the refresh. Default:
+/// no retry. Maximum: 60 seconds.
 ///
-/// Within the window, a retry by the same client for the same scopes and resources returns the same
-/// refresh token and access token, any number of times. The window ends early when the new refresh
-/// token is used, when the new access token or the family is revoked, and at the expiry of the
-/// family. Clock differences between servers shorten or extend it.
+/// Within the window, a retry by the same client with the same binding, scopes and resources
+/// returns the same refresh token and access token, any number of times. The window ends early when
+/// the new refresh token is used, when the new access token or the family is revoked, and at the
+/// expiry of the family. Clock differences between servers shorten or extend it.
 ///
 /// # Security
 ///
-/// The chain never forks: a thief who presents the token within the window gets the same new token
-/// as its owner. When both have used the new token, reuse is detected, with one exception: the
-/// second use is itself a retry, within the window of the first use and before its successor was
-/// used. Then both have the next token, and the same rule applies to it.
+/// A family never has two valid refresh tokens: a thief who presents a rotated token within the
+/// window gets the same new token as its owner. When both have used the new token, the server
+/// detects reuse, with one exception: the second use is itself a retry, within the window of the
+/// first use and before the next token was used. Then both have the next token, and the same rule
+/// applies to it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,11 +45,11 @@ impl RetryWindow {
     /// Longest window: 60 seconds.
     pub const MAX: Duration = Duration::from_secs(60);
 
-    /// Creates a window within the range.
+    /// Creates a window of zero to 60 seconds. Zero means no window.
     ///
     /// # Errors
     ///
-    /// [`InvalidLifetime`] when it is longer than [`Self::MAX`].
+    /// [`InvalidLifetime`] when `window` is longer than [`Self::MAX`].
     pub fn new(window: Duration) -> Result<Self, InvalidLifetime> {
         if window <= Self::MAX {
             Ok(Self(window))
@@ -69,28 +70,29 @@ impl RetryWindow {
         self.0.is_zero()
     }
 
-    /// Returns `true` if `now` is less than the window away from the rotation, in either direction,
-    /// because the clocks of two servers may differ.
+    /// Returns `true` if `now` is less than the window before or after the rotation at `at`. It may
+    /// be before, because the clocks of two servers may differ.
     pub(super) fn covers(self, at: SystemTime, now: SystemTime) -> bool {
         let distance = now.duration_since(at).unwrap_or_else(|early| early.duration());
         distance < self.0
     }
 }
 
-/// Key that derives the successors of a presented refresh token, so that a retry gets the same
-/// tokens although the store keeps only hashes.
+/// Key to derive new tokens from the presented refresh token. A retry thus gets the same tokens,
+/// although the store keeps only hashes.
 ///
-/// Generate it once and keep it with the other keys of the server; all instances use the same.
-/// After a change of the pepper, the server refuses retries of earlier rotations and revokes
-/// nothing.
+/// Generate the pepper once and keep it with the other keys of the server. All instances of the
+/// server use the same pepper. After a change of the pepper, the server refuses retries of earlier
+/// rotations and revokes nothing.
 ///
-/// It derives the refresh token and an opaque access token. A JWT access token is signed again over
-/// the same claims; only EdDSA then gives the same bytes.
+/// The pepper derives the refresh token and an opaque access token. A JWT access token is signed
+/// again over the same claims, which gives the same bytes only with EdDSA.
 ///
 /// # Security
 ///
-/// Pepper and store together reveal no tokens. Together with a refresh token they reveal its
-/// successors, so the pepper must be as secret as the signing keys.
+/// An attacker who has the pepper and the store learns no token. With a refresh token in addition,
+/// the attacker can derive the tokens that replaced it, so keep the pepper as secret as the signing
+/// keys.
 ///
 /// ```
 /// use oauth_core::grant::RetryPepper;
@@ -115,8 +117,8 @@ impl RetryPepper {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Generates a pepper for a server that is never restarted: other processes cannot derive its
-    /// tokens.
+    /// Generates a pepper that lives only in this process. After a restart, and on other instances,
+    /// the server refuses retries; to share a pepper, use [`from_bytes`](Self::from_bytes).
     #[must_use]
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
@@ -130,14 +132,14 @@ impl RetryPepper {
         RefreshToken::from_bits(&self.derive(b"rt", salt, presented))
     }
 
-    /// Derives the opaque access token that is issued with it.
+    /// Derives the opaque access token that is issued with [`refresh_token`](Self::refresh_token).
     #[must_use]
     pub fn access_token(&self, salt: &RotationSalt, presented: &RefreshToken) -> AccessToken {
         AccessToken::from_bits(&self.derive(b"at", salt, presented))
     }
 
-    /// HMAC-SHA-256 over label, salt and token. Label and salt have fixed lengths, so that inputs
-    /// are unambiguous.
+    /// Computes HMAC-SHA-256 over label, salt and token. Label and salt have fixed lengths, so that
+    /// different inputs never concatenate to the same bytes.
     #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
     fn derive(&self, label: &[u8; 2], salt: &RotationSalt, presented: &RefreshToken) -> Zeroizing<[u8; 32]> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_slice()).expect("any length is a key");
@@ -166,8 +168,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// O10, 53: a window is at most a minute and ends at the exact instant; without a window no
-    /// instant is covered.
+    /// O10, 53: a window is at most 60 seconds and excludes the instant at its end; without a
+    /// window no instant is covered.
     #[test]
     fn a_retry_window_is_a_minute_at_most_and_none_by_default() {
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
@@ -187,8 +189,8 @@ mod tests {
         assert_eq!(RetryWindow::new(60 * SECOND + INSTANT), Err(InvalidLifetime));
     }
 
-    /// O10, O14, 53: a derived token has 256 bits, depends on pepper, salt, label and token, and
-    /// reveals none of them.
+    /// O10, O14, 53: a derived token has 256 bits and depends on pepper, salt, label and presented
+    /// token.
     #[test]
     fn derived_tokens_depend_on_all_they_are_derived_from() {
         let (salt, other_salt) = (
@@ -217,8 +219,8 @@ mod tests {
         assert!(!others.iter().any(|other| other == derived.expose()));
     }
 
-    /// O10: HMAC-SHA-256 of `rt`, sixteen ones and `rt_presented` under thirty-two sevens, computed
-    /// by another program.
+    /// O10: HMAC-SHA-256 of `rt` (or `at`), 16 bytes 0x01 and `rt_presented`, with a key of 32
+    /// bytes 0x07, equals the value that another program computed.
     #[test]
     fn the_derivation_is_this_to_the_bit() {
         let pepper = RetryPepper::from_bytes([7; 32]);

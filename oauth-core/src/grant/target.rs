@@ -2,8 +2,9 @@
 
 use crate::vocabulary::Audience;
 
-/// Narrows `allowed` to `resources`: all of it if `resources` is empty, `None` if one of them is
-/// not allowed. Compared byte for byte, in the order of `allowed`.
+/// Returns the members of `allowed` that `resources` names, in the order of `allowed`; all of them
+/// if `resources` is empty. `None` if `resources` has a value that is not allowed. Values are
+/// compared byte for byte.
 pub(crate) fn narrow(allowed: &[Audience], resources: &[Audience]) -> Option<Vec<Audience>> {
     if !resources.iter().all(|resource| allowed.contains(resource)) {
         return None;

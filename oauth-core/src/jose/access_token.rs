@@ -30,7 +30,7 @@ pub struct AccessTokenClaims {
     /// `sub`, `aud`, `client_id`, `scope`, `cnf`, `iat` and `exp`; the last two are truncated to
     /// whole seconds.
     pub terms: AccessTokenTerms,
-    /// `jti`: unique identifier of the token.
+    /// `jti`: identifier of the token, unique within the issuer.
     pub jti: String,
     /// `auth_time`: instant of the user's authentication, truncated to whole seconds.
     pub auth_time: Option<SystemTime>,
@@ -45,8 +45,8 @@ pub struct AccessTokenPolicy {
 }
 
 impl AccessTokenPolicy {
-    /// Accepts tokens of this issuer for this audience, with a clock difference of at most five
-    /// seconds.
+    /// Creates a policy that accepts tokens from `issuer` for `audience`, with a clock difference
+    /// of at most five seconds.
     #[must_use]
     pub fn new(issuer: Issuer, audience: Audience) -> Self {
         Self {
@@ -64,17 +64,17 @@ impl AccessTokenPolicy {
         self
     }
 
-    /// Accepted issuer.
+    /// Returns the accepted issuer.
     pub(crate) const fn issuer(&self) -> &Issuer {
         &self.issuer
     }
 
-    /// Accepted audience.
+    /// Returns the accepted audience.
     pub(crate) const fn audience(&self) -> &Audience {
         &self.audience
     }
 
-    /// Tolerated clock difference.
+    /// Returns the tolerated clock difference.
     pub(crate) const fn leeway(&self) -> Duration {
         self.leeway
     }
@@ -125,11 +125,11 @@ struct Wire<'a> {
 }
 
 impl AccessTokenClaims {
-    /// Signs the claims as an `at+jwt`.
+    /// Signs the claims as a JWT with `typ` `at+jwt`.
     ///
     /// # Errors
     ///
-    /// [`SigningError`] when the signer failed or a time is before 1970.
+    /// [`SigningError`] when the signer failed, a time is before 1970, or the token exceeds 16 KiB.
     pub fn sign(&self, key: &SigningKey) -> Result<AccessToken, SigningError> {
         let terms = &self.terms;
         let wire = Wire {
@@ -164,8 +164,8 @@ impl AccessTokenClaims {
     ///
     /// # Errors
     ///
-    /// [`JwtError`] when the token is invalid. A token with `cnf` (sender-constrained) is refused,
-    /// because this function does not check proofs; a
+    /// [`JwtError`] when the token is invalid. A sender-constrained token (one with `cnf`) is
+    /// refused, because this function does not check a proof of possession.
     /// [`ResourceServer`](crate::resource::ResourceServer) does.
     pub fn verify(
         token: &str,
@@ -180,8 +180,8 @@ impl AccessTokenClaims {
         }
     }
 
-    /// Like [`verify`](Self::verify), but accepts sender-constrained tokens. The caller checks the
-    /// proof.
+    /// Like [`verify`](Self::verify), but accepts sender-constrained tokens. The caller must check
+    /// the proof of possession.
     pub(crate) fn verify_bound(
         token: &str,
         keys: &KeySet,
@@ -193,7 +193,7 @@ impl AccessTokenClaims {
         let wire: Wire<'_> = token.claims()?;
         policy.check(&wire, now)?;
         let confirmation = wire.cnf.as_ref().map(Confirmation::deserialize).transpose();
-        // an unsupported binding cannot be checked
+        // `cnf` has a confirmation method that this crate cannot check
         let confirmation = confirmation.map_err(|_| JwtError::SenderConstrained)?;
         token.verify(key)?;
         Self::from_wire(&wire, &policy.issuer, confirmation)

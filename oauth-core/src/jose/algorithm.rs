@@ -6,13 +6,13 @@ use sha2::{Digest, Sha256, Sha512};
 
 /// A signature algorithm, [RFC 7518 §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1).
 ///
-/// All are asymmetric: a published verification key cannot sign.
+/// All algorithms are asymmetric: a published key can verify but not sign.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
     Es256,
-    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1); the name
+    /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1); the `alg` name
     /// `Ed25519` is also accepted.
     EdDsa,
     /// RSASSA-PKCS1-v1_5 with SHA-256, for verification only.
@@ -23,7 +23,7 @@ impl Algorithm {
     /// All algorithms.
     pub const ALL: [Self; 3] = [Self::Es256, Self::EdDsa, Self::Rs256];
 
-    /// Returns the value of `alg`.
+    /// Returns the value of `alg` that this crate writes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,9 +33,9 @@ impl Algorithm {
         }
     }
 
-    /// Accepted names: the one that is sent, and the fully specified one of [RFC 9864
-    /// §2.2](https://www.rfc-editor.org/rfc/rfc9864#section-2.2). The older name is sent, because
-    /// all peers accept it.
+    /// Returns the accepted values of `alg`: the name that this crate writes, and the
+    /// fully-specified name of [RFC 9864 §2.2](https://www.rfc-editor.org/rfc/rfc9864#section-2.2).
+    /// This crate writes the older name, because all peers accept it.
     const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Es256 => &["ES256"],
@@ -44,27 +44,28 @@ impl Algorithm {
         }
     }
 
-    /// Accepted names of these algorithms, for metadata and challenges.
+    /// Returns all accepted `alg` values of these algorithms, for metadata and challenges.
     pub(crate) fn names_of(algorithms: &[Self]) -> Vec<&'static str> {
         let names = algorithms.iter().flat_map(|algorithm| algorithm.names());
         names.copied().collect()
     }
 
-    /// Parses a name exactly, with letter case ([RFC 7515
+    /// Returns the algorithm of an `alg` value, which is case-sensitive ([RFC 7515
     /// §4.1.1](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.1)).
     pub(crate) fn of(name: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|algorithm| algorithm.names().contains(&name))
     }
 
-    /// Left half of the hash of `text` in base64url, for `at_hash`, [OpenID Connect Core
+    /// Returns the left half of the hash of `text` in base64url: the `at_hash` of an access token,
+    /// [OpenID Connect Core
     /// §3.1.3.6](https://openid.net/specs/openid-connect-core-1_0.html#CodeIDToken).
     pub(super) fn half_hash(self, text: &str) -> String {
         use base64::Engine;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         let digest = match self {
             Self::Es256 | Self::Rs256 => Sha256::digest(text).to_vec(),
-            // Ed25519 uses SHA-512
+            // Ed25519 signs with SHA-512, so `at_hash` uses SHA-512 too
             Self::EdDsa => Sha512::digest(text).to_vec(),
         };
         let half: Vec<u8> = digest.iter().copied().take(digest.len() / 2).collect();
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(Algorithm::Rs256.half_hash(code), "LDktKdoQak3Pk0cnXxCltA");
     }
 
-    /// O15, 65: neither `none` nor HMAC parses, in any spelling.
+    /// O15, 65: `none`, HMAC names and names in another letter case are refused.
     #[test]
     fn only_exact_names_are_algorithms() {
         for name in [

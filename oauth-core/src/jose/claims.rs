@@ -10,14 +10,16 @@ use serde::ser::{Serialize, Serializer};
 use super::jwt::JwtError;
 use crate::time::later;
 
-/// Maximum clock difference; more would extend the life of stolen tokens.
+/// Maximum of the tolerated clock difference: one minute. A larger value would extend the lifetime
+/// of stolen tokens.
 pub(crate) const MAX_LEEWAY: Duration = Duration::from_secs(60);
-/// Default clock difference, enough for synchronised clocks.
+/// Default of the tolerated clock difference: five seconds, enough for synchronised clocks.
 pub(super) const DEFAULT_LEEWAY: Duration = Duration::from_secs(5);
-/// Last second of the year 9999. Later dates are mistakes and would overflow on some hosts.
+/// Last second of the year 9999. Later dates are mistakes and would overflow `SystemTime` on some
+/// platforms.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// Limits a leeway to a minute.
+/// Reduces a leeway to at most one minute.
 pub(super) fn capped(leeway: Duration) -> Duration {
     leeway.min(MAX_LEEWAY)
 }
@@ -59,7 +61,7 @@ impl<'de> Deserialize<'de> for NumericDate {
     }
 }
 
-/// Times of a token.
+/// Time claims of a token: `exp`, `iat` and `nbf`.
 pub(crate) struct Times {
     pub(crate) expires_at: NumericDate,
     pub(crate) issued_at: NumericDate,
@@ -67,8 +69,8 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Checks that `now` is within the lifetime of the token, with `leeway`. At the instant of
-    /// expiry the token is expired.
+    /// Checks that `now` is within the lifetime of the token, extended by `leeway` at both ends.
+    /// The lifetime starts at the later of `iat` and `nbf` and ends before `exp`.
     pub(crate) fn check(&self, now: SystemTime, leeway: Duration) -> Result<(), JwtError> {
         let starts_at = self.not_before.map_or(self.issued_at.time(), |date| {
             date.time().max(self.issued_at.time())
@@ -143,7 +145,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
 
-    /// O15, 74: a token is invalid at the instant of its expiry and before its first instant.
+    /// O15, 74: a token is invalid from the instant of `exp` on, and before `nbf`.
     #[test]
     fn life_ends_at_the_instant_of_expiry() {
         let times = Times {
@@ -169,7 +171,7 @@ mod tests {
         check(nearly(105), 5, Err(JwtError::NotYetValid));
     }
 
-    /// O15, 74: the later of `nbf` and `iat` counts.
+    /// O15, 74: a token becomes valid at the later of `nbf` and `iat`.
     #[test]
     fn life_begins_with_the_later_of_two_dates() {
         for not_before in [None, Some(at(90).into()), Some(at(100).into())] {
@@ -183,7 +185,7 @@ mod tests {
         }
     }
 
-    /// O15, 74: numeric dates are whole seconds, not negative, and end with the year 9999.
+    /// O15, 74: a numeric date is a whole number of seconds from 1970 to the year 9999.
     #[test]
     fn only_whole_seconds_are_dates() {
         let parse = |text: &str| serde_json::from_str::<NumericDate>(text).ok();
@@ -217,7 +219,7 @@ mod tests {
         }
     }
 
-    /// 74: a leeway is limited to a minute.
+    /// 74: a leeway is limited to one minute.
     #[test]
     fn a_leeway_never_exceeds_a_minute() {
         assert_eq!(capped(Duration::from_secs(3600)), Duration::from_secs(60));

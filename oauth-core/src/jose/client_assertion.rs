@@ -22,12 +22,12 @@ use crate::secret::TokenHash;
 use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::{ClientId, Issuer};
 
-/// Maximum time until `exp`; replay detection stores each assertion that long.
+/// Maximum time until `exp`: five minutes. Replay detection stores each assertion until it expires.
 const MAX_LIFE: Duration = Duration::from_secs(5 * 60);
 /// Lifetime of assertions that this crate signs: one minute.
 const OWN_LIFE: Duration = Duration::from_secs(60);
 
-/// Claims of a client assertion, with which a client authenticates at one authorization server.
+/// Claims of a client assertion: a JWT that authenticates a client at one authorization server.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -40,7 +40,7 @@ const OWN_LIFE: Duration = Duration::from_secs(60);
 /// let token = ClientAssertion::new("demo-web".parse()?, &OsEntropy, now).sign(&key, &issuer)?;
 ///
 /// let client_id = ClientAssertion::claimed_client(token.expose())?;
-/// let keys = KeySet::new([key.public_key().clone()])?; // those that the client is registered with
+/// let keys = KeySet::new([key.public_key().clone()])?; // the client's registered keys
 /// let policy = ClientAssertionPolicy::new(issuer, client_id);
 /// let assertion = ClientAssertion::verify(token.expose(), &keys, &policy, now)?;
 /// assert_eq!(assertion.client_id.as_str(), "demo-web");
@@ -52,7 +52,7 @@ const OWN_LIFE: Duration = Duration::from_secs(60);
 )]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClientAssertion {
-    /// `iss` and `sub`: client.
+    /// `iss` and `sub`: identifier of the client.
     pub client_id: ClientId,
     /// `jti`: identifier of the assertion, unique per client.
     pub jti: String,
@@ -70,8 +70,8 @@ pub struct ClientAssertionPolicy {
 }
 
 impl ClientAssertionPolicy {
-    /// Accepts assertions of this client for the server of this issuer. They must expire within
-    /// five minutes; clocks may differ by ten seconds.
+    /// Creates a policy that accepts assertions of `client_id` for the authorization server
+    /// `issuer`. `exp` must be at most five minutes ahead. Clocks may differ by ten seconds.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: ClientId) -> Self {
         Self { issuer, client_id }
@@ -109,7 +109,7 @@ struct Wire<'a> {
     iss: Cow<'a, str>,
     #[serde(borrow)]
     sub: Cow<'a, str>,
-    /// A single string: with several audiences, one server could present the assertion to another.
+    /// A single string: with several audiences, one server could replay the assertion at another.
     #[serde(borrow)]
     aud: Cow<'a, str>,
     #[serde(borrow)]
@@ -123,12 +123,12 @@ struct Wire<'a> {
 
 /// A signed [`ClientAssertion`], for one request.
 ///
-/// Its `Debug` is redacted, and it is wiped when dropped.
+/// Its `Debug` output is redacted, and its memory is overwritten with zeros on drop.
 ///
 /// # Security
 ///
-/// The first party that presents it before its expiry authenticates as the client. Send it only to
-/// the server in its `aud`, and sign a new one for each request.
+/// Any party that gets an unused assertion can authenticate as the client until the assertion
+/// expires. Send it only to the server in its `aud`, and sign a new assertion for each request.
 #[derive(Clone)]
 pub struct SignedClientAssertion(Zeroizing<String>);
 
@@ -165,18 +165,19 @@ impl ClientAssertion {
     /// and `jti`, so that the keys of different clients never collide.
     #[must_use]
     pub fn replay_key(&self) -> TokenHash {
-        // no client id contains NUL, so the text is unambiguous
+        // a client id contains no NUL, so different pairs give different texts
         TokenHash::new(&format!("client_assertion\0{}\0{}", self.client_id, self.jti))
     }
 
-    /// Returns the instant until which the key must be stored: a minute after the assertion is
-    /// refused as expired, for servers whose clock is up to a minute behind.
+    /// Returns the instant until which the [`replay_key`](Self::replay_key) must be stored. It is
+    /// one minute after this server starts to refuse the assertion as expired, because other
+    /// servers that share the store may have a clock that is up to one minute behind.
     #[must_use]
     pub fn replayable_until(&self) -> SystemTime {
         later(later(self.expires_at, CLIENT_LEEWAY), PURGE_ALLOWANCE)
     }
 
-    /// Signs the assertion for the authorization server of `issuer`.
+    /// Signs the assertion for the authorization server `issuer`.
     ///
     /// # Errors
     ///
@@ -196,12 +197,12 @@ impl ClientAssertion {
         Ok(SignedClientAssertion(Zeroizing::new(token)))
     }
 
-    /// Returns the claimed client, so that the caller can look up its keys. The assertion is not
-    /// verified yet.
+    /// Returns the client in `sub`, so that the caller can look up the client's keys. Nothing is
+    /// verified.
     ///
     /// # Errors
     ///
-    /// [`JwtError`] when the token is malformed or its `sub` is not a client identifier.
+    /// [`JwtError::Malformed`] when the token is malformed or its `sub` is not a client identifier.
     pub fn claimed_client(token: &str) -> Result<ClientId, JwtError> {
         #[derive(Deserialize)]
         struct Claimed<'a> {
@@ -234,9 +235,9 @@ impl ClientAssertion {
         Self::verify_alike(token, Some(keys), policy, now)
     }
 
-    /// Like [`verify`](Self::verify), in the same time for a client without keys: an otherwise
-    /// valid assertion costs one signature of the algorithm in its header, even if the client has
-    /// no such key or does not exist.
+    /// Like [`verify`](Self::verify), but takes the same time if the client is unknown or has no
+    /// matching key: then it verifies the signature with a dummy key. So response times do not
+    /// reveal which clients exist. `keys` is `None` for an unknown client.
     pub(crate) fn verify_alike(
         token: &str,
         keys: Option<&KeySet>,
@@ -252,7 +253,7 @@ impl ClientAssertion {
             policy.check(&wire, now)?;
             Ok(wire)
         });
-        // a missing key is the more useful reason for the host
+        // if the key is missing too, that is the more useful reason for the host
         let wire = checked.map_err(|error| key.err().unwrap_or(error))?;
         let verified = black_box(token.verify(key.unwrap_or_else(|_| stand_in::key(algorithm))));
         key.and(verified)?;

@@ -14,10 +14,10 @@ use super::jwt::{JwtError, TokenType};
 use super::key_set::KeySet;
 use crate::json::{self, present};
 
-/// Longest token that is decoded, in bytes.
+/// Maximum length of a token in bytes.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// A parsed token, not verified yet.
+/// A decoded token whose header, claims and signature are not verified yet.
 pub(crate) struct Compact<'a> {
     signed: &'a str,
     header: &'a str,
@@ -25,7 +25,8 @@ pub(crate) struct Compact<'a> {
     signature: Vec<u8>,
 }
 
-/// Header of a token. Members that could bring a key (`jwk`, `jku`, `x5u`, `x5c`) are not read.
+/// Header of a token. Members that contain or locate a key (`jwk`, `jku`, `x5u`, `x5c`) are not
+/// read.
 #[derive(Deserialize)]
 struct Header<'a> {
     #[serde(borrow)]
@@ -42,7 +43,7 @@ struct Header<'a> {
     zip: bool,
 }
 
-/// Key in the header of a DPoP proof, the only type of token with one.
+/// `jwk` in the header of a DPoP proof, the only type of token that may contain its key.
 #[derive(Deserialize)]
 struct EmbeddedKey {
     jwk: Value,
@@ -56,7 +57,7 @@ impl<'a> Compact<'a> {
         }
         let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::Malformed)?;
         let (header, payload) = signed.split_once('.').ok_or(JwtError::Malformed)?;
-        // a fourth segment leaves a dot, which is not base64url
+        // with a fourth segment the payload contains a dot, which `decode` refuses
         Ok(Self {
             signed,
             header,
@@ -65,9 +66,10 @@ impl<'a> Compact<'a> {
         })
     }
 
-    /// Checks the header and selects the key. A header that equals that of one of the keys byte for
-    /// byte needs no further check. Of several keys without `kid` it selects the one that verifies
-    /// the signature.
+    /// Checks the header and selects the key. An encoded header that this crate itself writes for
+    /// one of `keys` is recognised by its bytes and needs no further check. If the token has no
+    /// `kid` and several keys have its algorithm, the keys without `kid` are tried, and the key
+    /// that verifies the signature is selected.
     pub(super) fn select_key<'k>(&self, keys: &'k KeySet, expected: TokenType) -> Result<&'k Jwk, JwtError> {
         if let Some(key) = keys.by_header(self.header, expected) {
             return Ok(key);
@@ -83,7 +85,7 @@ impl<'a> Compact<'a> {
         }
     }
 
-    /// Checks the header. Returns the algorithm and the `kid`.
+    /// Checks the header of a token of the type `expected`. Returns its algorithm and `kid`.
     pub(super) fn signed_by(&self, expected: TokenType) -> Result<(Algorithm, Option<String>), JwtError> {
         let header = decode(self.header)?;
         let header: Header<'_> = json::object(&header).map_err(|_| JwtError::Malformed)?;
@@ -98,8 +100,8 @@ impl<'a> Compact<'a> {
     }
 
     /// Checks the header of a DPoP proof, [RFC 9449
-    /// §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3). Returns the embedded key, of one
-    /// of these algorithms.
+    /// §4.3](https://www.rfc-editor.org/rfc/rfc9449#section-4.3). Returns its `jwk`, whose
+    /// algorithm must be one of `accepted`.
     pub(crate) fn embedded_key(&self, accepted: &[Algorithm]) -> Result<Jwk, JwtError> {
         let (algorithm, _) = self.signed_by(TokenType::DpopProof)?;
         if !accepted.contains(&algorithm) {
@@ -114,7 +116,7 @@ impl<'a> Compact<'a> {
         Ok(key)
     }
 
-    /// Parses the claims strictly; they are not verified yet.
+    /// Parses the claims. A repeated member is an error. The signature is not verified yet.
     pub(crate) fn claims<'s, T: Deserialize<'s>>(&'s self) -> Result<T, JwtError> {
         json::object(&self.payload).map_err(|_| JwtError::Malformed)
     }
@@ -126,7 +128,8 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// Decodes canonical base64url: no padding, no line breaks, no trailing bits.
+/// Decodes canonical base64url. Padding, line breaks and trailing bits that are not zero are
+/// errors.
 pub(super) fn decode(segment: &str) -> Result<Vec<u8>, JwtError> {
     URL_SAFE_NO_PAD.decode(segment).map_err(|_| JwtError::Malformed)
 }

@@ -4,15 +4,15 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Signer with one private key of one algorithm, for example in a hardware module.
+/// Signer with one private key for one algorithm. Hosts implement it for keys in a hardware module.
 ///
 /// # Contract
 ///
 /// - `sign` returns the signature in JOSE format: 64 bytes `r ‖ s` for ES256 ([RFC 7518
 ///   §3.4](https://www.rfc-editor.org/rfc/rfc7518#section-3.4)), 64 bytes for EdDSA.
 /// - The key never changes: the server publishes the public key under a `kid` derived from it.
-/// - `sign` does not wait for the network: the server calls it on the thread that serves the
-///   request.
+/// - `sign` does not block, for example on the network: the server calls it on the thread that
+///   serves the request.
 pub trait Signer: Send + Sync {
     /// Signs `message`.
     ///
@@ -28,9 +28,10 @@ impl<S: Signer + ?Sized> Signer for Arc<S> {
     }
 }
 
-/// Verifier with one public key of one algorithm, implemented by a back end.
+/// Verifier with one public key for one algorithm, implemented by a back end.
 pub(super) trait Verifier: Send + Sync {
-    /// Accepts only a valid signature of exactly these bytes. Every failure is a mismatch.
+    /// Returns `Ok` only if `signature` is a valid signature of `message`. Every failure is a
+    /// [`SignatureMismatch`].
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch>;
 }
 
@@ -39,14 +40,14 @@ pub(super) trait Verifier: Send + Sync {
 #[error("the signature does not match")]
 pub(super) struct SignatureMismatch;
 
-/// A signature could not be created.
+/// Error for a token that could not be signed.
 #[derive(Debug)]
 pub struct SigningError {
     source: Box<dyn Error + Send + Sync>,
 }
 
 impl SigningError {
-    /// Wraps a failure of the back end.
+    /// Creates an error with a failure of the signer as its source.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             source: source.into(),

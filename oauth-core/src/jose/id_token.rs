@@ -24,7 +24,7 @@ use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
 /// # Security
 ///
 /// An ID token informs a client about its user. It is not a credential: an API must not accept it,
-/// because any client of the user has one.
+/// because every client that the user signed in to has an ID token of the user.
 #[expect(
     clippy::exhaustive_structs,
     reason = "the issuer of a token has to decide on every claim"
@@ -33,7 +33,7 @@ use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
 pub struct IdTokenClaims {
     /// `iss`: issuer.
     pub issuer: Issuer,
-    /// `sub`: user; unique and never reassigned within the issuer.
+    /// `sub`: identifier of the user, unique within the issuer and never reassigned.
     pub subject: Subject,
     /// `aud`: client for which the token was issued.
     pub audience: ClientId,
@@ -45,15 +45,16 @@ pub struct IdTokenClaims {
     pub expires_at: SystemTime,
     /// `auth_time`: instant of the user's authentication, truncated to whole seconds.
     pub auth_time: Option<SystemTime>,
-    /// `email`.
+    /// `email`: email address of the user.
     pub email: Option<String>,
     /// `email_verified`: `true` if the issuer verified that the address belongs to the user.
     pub email_verified: Option<bool>,
-    /// `name`.
+    /// `name`: full name of the user, for display.
     pub name: Option<String>,
 }
 
-/// Policy for accepting ID tokens of one issuer for one client, optionally of one sign-in.
+/// Policy for accepting ID tokens of one issuer for one client. It can also require the values of
+/// one sign-in: nonce, user, access token and `auth_time`.
 #[derive(Clone, Debug)]
 pub struct IdTokenPolicy {
     issuer: Issuer,
@@ -67,8 +68,8 @@ pub struct IdTokenPolicy {
 }
 
 impl IdTokenPolicy {
-    /// Accepts tokens of this issuer for this client, with a clock difference of at most five
-    /// seconds.
+    /// Creates a policy that accepts tokens from `issuer` for `client_id`, with a clock difference
+    /// of at most five seconds.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: ClientId) -> Self {
         Self {
@@ -83,8 +84,9 @@ impl IdTokenPolicy {
         }
     }
 
-    /// Accepts only this algorithm, as registered for the client. By default the algorithm of the
-    /// issuer's key is accepted.
+    /// Accepts only this algorithm, for example the `id_token_signed_response_alg` that is
+    /// registered for the client. By default any algorithm of this crate is accepted, as determined
+    /// by the issuer's key.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = Some(algorithm);
@@ -106,7 +108,7 @@ impl IdTokenPolicy {
         self
     }
 
-    /// Requires the user of the sign-in, for an ID token from a refresh.
+    /// Requires this `sub`. For an ID token from a refresh, pass the user of the sign-in.
     #[must_use]
     pub fn with_subject(mut self, subject: Subject) -> Self {
         self.subject = Some(subject);
@@ -120,8 +122,8 @@ impl IdTokenPolicy {
         self
     }
 
-    /// Requires an `auth_time` at or after `earliest`: the instant of the authorization request
-    /// minus its `max_age`.
+    /// Requires an `auth_time` at or after `earliest`, with the tolerated clock difference. Pass
+    /// the instant of the authorization request minus its `max_age`.
     #[must_use]
     pub fn with_signed_in_since(mut self, earliest: SystemTime) -> Self {
         self.signed_in_since = Some(earliest);
@@ -135,7 +137,7 @@ impl IdTokenPolicy {
         if claims.iss != self.issuer.as_str() {
             return Err(JwtError::WrongIssuer);
         }
-        // no other audience is trusted, so `azp` can only repeat `aud`
+        // no other audience is trusted, so `azp` must be this client if it is present
         let us = self.client_id.as_str();
         let only_us = !claims.aud.0.is_empty() && claims.aud.0.iter().all(|audience| audience == us);
         if !only_us || claims.azp.as_deref().is_some_and(|party| party != us) {
@@ -151,7 +153,7 @@ impl IdTokenPolicy {
         self.check_sign_in(claims.auth_time, now)
     }
 
-    /// Checks `auth_time`, if it is required.
+    /// Checks `auth_time` if the policy requires one.
     fn check_sign_in(&self, auth_time: Option<NumericDate>, now: SystemTime) -> Result<(), JwtError> {
         let Some(earliest) = self.signed_in_since else {
             return Ok(());
@@ -160,14 +162,14 @@ impl IdTokenPolicy {
         if later(signed_in_at, self.leeway) < earliest {
             return Err(JwtError::SignInTooOld);
         }
-        // an instant in the future would stay recent forever
+        // an `auth_time` in the future would count as recent for too long
         if signed_in_at > later(now, self.leeway) {
             return Err(JwtError::NotYetValid);
         }
         Ok(())
     }
 
-    /// Checks the claims that bind the token to this sign-in.
+    /// Checks the claims that bind the token to one sign-in: `nonce`, `sub` and `at_hash`.
     fn check_binding(&self, claims: &Wire<'_>, algorithm: Algorithm) -> Result<(), JwtError> {
         let nonce_matches = |nonce: &Nonce| {
             claims
@@ -229,8 +231,8 @@ struct Wire<'a> {
 }
 
 impl IdTokenClaims {
-    /// Signs the claims. `access_token` is the access token of the same response; `at_hash` is its
-    /// hash.
+    /// Signs the claims. With `access_token`, the access token of the same response, the ID token
+    /// contains its `at_hash`.
     ///
     /// # Errors
     ///
@@ -254,7 +256,8 @@ impl IdTokenClaims {
         jwt::sign(key, TokenType::IdToken, &wire)
     }
 
-    /// Returns the unverified subject of a token, to detect another user early.
+    /// Returns the `sub` of a token without verifying the token, so that a token of another user
+    /// can be refused early. `None` if the token is malformed.
     pub(crate) fn alleged_subject(token: &str) -> Option<Subject> {
         #[derive(Deserialize)]
         struct Alleged<'a> {

@@ -1,4 +1,4 @@
-//! Verification keys of an issuer, pinned or fetched.
+//! Verification keys of an issuer: pinned by the host, or fetched by a JWKS client.
 
 use std::time::SystemTime;
 
@@ -17,12 +17,12 @@ pub enum IssuerKeys {
 }
 
 impl IssuerKeys {
-    /// Returns `true` if no token can ever be verified.
+    /// Returns `true` for a pinned set without keys, which can verify no token.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Pinned(keys) if keys.iter().next().is_none())
     }
 
-    /// Like [`RemoteKeySet::verify`]. Does not wait if the keys are pinned.
+    /// Like [`RemoteKeySet::verify`]. With pinned keys it completes without waiting.
     pub(crate) async fn verify<T>(
         &self,
         check: impl Fn(&KeySet) -> Result<T, JwtError>,

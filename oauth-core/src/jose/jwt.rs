@@ -12,15 +12,16 @@ use super::signing_key::SigningKey;
 
 /// Reason to refuse a JSON Web Token.
 ///
-/// For logs and for the host. The client learns only that the token is invalid.
+/// The reason is for the host and its logs. The client learns only that the token is invalid.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum JwtError {
-    /// The token is not three canonical base64url segments, header or claims are not JSON objects
-    /// or repeat a member, or a required claim is missing or of the wrong type.
+    /// The token exceeds 16 KiB or is not three canonical base64url segments, the header or the
+    /// claims are not a JSON object or repeat a member, or a required claim is missing or of the
+    /// wrong type.
     #[error("the token is malformed")]
     Malformed,
-    /// `alg` is `none`, symmetric, unknown, or not that of the key.
+    /// `alg` is `none`, symmetric, unknown, or not the algorithm of the key.
     #[error("the algorithm is not accepted")]
     UnsupportedAlgorithm,
     /// The header has `crit`, `b64` or `zip`.
@@ -43,7 +44,7 @@ pub enum JwtError {
     /// `iss` is another issuer.
     #[error("the token is from another issuer")]
     WrongIssuer,
-    /// `aud` lacks the expected audience, or has others where that is not allowed.
+    /// `aud` lacks the expected audience, or has further audiences where only one is allowed.
     #[error("the token is for another audience")]
     WrongAudience,
     /// `exp` has passed.
@@ -55,7 +56,7 @@ pub enum JwtError {
     /// `nbf` or `iat` is in the future.
     #[error("the token is not valid yet")]
     NotYetValid,
-    /// The token is sender-constrained, and possession of its key was not proven.
+    /// The token is sender-constrained, and its proof of possession was not or cannot be checked.
     #[error("the token is sender-constrained, and its proof was not checked")]
     SenderConstrained,
     /// `sub` is not the expected user or client.
@@ -92,10 +93,11 @@ impl TokenType {
         }
     }
 
-    /// Compares media types without regard to case; `application/` is optional ([RFC 7515
+    /// Returns `true` if `typ` is accepted for this type. Media types are compared without regard
+    /// to case, and `application/` is optional ([RFC 7515
     /// §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). ID tokens and client
-    /// assertions may omit `typ`, and assertions may have the generic type, because they are older
-    /// than the rule.
+    /// assertions may omit `typ`, and client assertions may use `JWT`, because they are older than
+    /// explicit typing.
     pub(super) fn accepts(self, typ: Option<&str>) -> bool {
         let Some(typ) = typ else {
             return matches!(self, Self::ClientAssertion | Self::IdToken);
@@ -107,9 +109,9 @@ impl TokenType {
     }
 }
 
-/// Encoded header of tokens that a key with this `kid` signs.
+/// Creates the base64url header of tokens that are signed by the key with this `kid`.
 ///
-/// `key_id` must need no escaping in JSON.
+/// `key_id` must not contain characters that JSON escapes.
 pub(super) fn header(typ: TokenType, algorithm: Algorithm, key_id: &str) -> String {
     let typ = typ.as_str();
     URL_SAFE_NO_PAD.encode(format!(
@@ -130,7 +132,7 @@ pub(super) fn sign(
     sign_under(key, &header, claims)
 }
 
-/// Like [`sign`], for a DPoP proof, whose header has the public key.
+/// Like [`sign`], for a DPoP proof: the header contains the public key instead of a `kid`.
 pub(crate) fn sign_with_key(key: &SigningKey, claims: &impl Serialize) -> Result<String, SigningError> {
     let (typ, algorithm) = (TokenType::DpopProof.as_str(), key.algorithm());
     let jwk = key.public_key().required_members();
@@ -141,7 +143,7 @@ pub(crate) fn sign_with_key(key: &SigningKey, claims: &impl Serialize) -> Result
 fn sign_under(key: &SigningKey, header: &str, claims: &impl Serialize) -> Result<String, SigningError> {
     let mut payload = Vec::with_capacity(512);
     serde_json::to_writer(&mut payload, claims).map_err(SigningError::new)?;
-    // two dots, and a signature of 64 bytes
+    // room for the header, the payload, two dots and a signature of 64 bytes
     let mut token = String::with_capacity(header.len() + (payload.len() + 64) / 3 * 4 + 10);
     token.push_str(header);
     token.push('.');

@@ -14,15 +14,18 @@ use crate::json;
 /// Maximum number of keys in a set.
 const MAX_KEYS: usize = 100;
 
-/// Maximum number of keys without `kid` that are tried for a token.
+/// Maximum number of keys without `kid` that are tried for one token.
 const MAX_NAMELESS: usize = 3;
 
-/// The text is not a JWK set, two usable keys have one `kid`, or there are more than 100 keys.
+/// Error for a text that is not a JWK set, for two usable keys with the same `kid`, and for more
+/// than 100 keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a usable key set: malformed, a repeated kid, or more than 100 keys")]
 pub struct InvalidKeySet;
 
-/// Public keys of one issuer (JWKS). There are several while the issuer rotates its keys.
+/// Public keys of one issuer or client (JWK set). Cheap to clone.
+///
+/// A set has several keys while their owner rotates keys.
 ///
 /// ```
 /// use oauth_core::jose::{KeySet, SigningKey};
@@ -39,7 +42,7 @@ pub struct InvalidKeySet;
 pub struct KeySet(Arc<[Jwk]>);
 
 impl KeySet {
-    /// Creates a set of these keys.
+    /// Creates a set of `keys`.
     ///
     /// # Errors
     ///
@@ -60,7 +63,7 @@ impl KeySet {
         }
     }
 
-    /// Creates a set of the first key of each `kid`, up to 100 keys.
+    /// Creates a set of the first 100 keys. Of several keys with the same `kid` it keeps the first.
     pub(super) fn first_of_each_name(keys: impl IntoIterator<Item = Jwk>) -> Self {
         let mut kept: Vec<Jwk> = Vec::new();
         for key in keys.into_iter().take(MAX_KEYS) {
@@ -72,7 +75,7 @@ impl KeySet {
         Self(kept.into())
     }
 
-    /// Parses a JWKS document of an issuer.
+    /// Parses a JWK set in JSON.
     ///
     /// Keys that cannot verify signatures (symmetric keys, other curves, encryption keys, malformed
     /// keys) are skipped, as [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5)
@@ -94,14 +97,15 @@ impl KeySet {
         Self::new(document.keys.iter().filter_map(|key| Jwk::from_value(key).ok()))
     }
 
-    /// Renders the JWKS document to publish.
+    /// Returns the JWK set as JSON, for publication.
     #[must_use]
     pub fn to_json(&self) -> String {
         let keys: Vec<String> = self.iter().map(Jwk::to_json).collect();
         format!(r#"{{"keys":[{}]}}"#, keys.join(","))
     }
 
-    /// Returns `true` if `other` is this set or a clone of it.
+    /// Returns `true` if one of the two sets is a clone of the other. Equal keys are not
+    /// sufficient.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -111,12 +115,14 @@ impl KeySet {
         self.0.iter()
     }
 
-    /// Key whose tokens of this type have exactly this encoded header.
+    /// Returns the key for which this crate writes exactly this encoded header, in tokens of the
+    /// type `typ`.
     pub(super) fn by_header(&self, header: &str, typ: TokenType) -> Option<&Jwk> {
         self.iter().find(|key| key.own_header(typ) == Some(header))
     }
 
-    /// Keys of this algorithm without `kid`, if there are few enough to try all of them.
+    /// Returns the keys of this algorithm without `kid`, to try each of them. `None` if there are
+    /// none or more than three.
     pub(super) fn nameless(&self, algorithm: Algorithm) -> Option<impl Iterator<Item = &Jwk>> {
         let nameless = || {
             let of_algorithm = self.iter().filter(move |key| key.algorithm() == algorithm);
@@ -125,7 +131,8 @@ impl KeySet {
         (1..=MAX_NAMELESS).contains(&nameless().count()).then(nameless)
     }
 
-    /// Selects the key that may have signed a token with this header.
+    /// Selects the key that may have signed a token: the key with the `kid` of the token, or the
+    /// only key of its algorithm if the token has no `kid`.
     pub(super) fn select(&self, key_id: Option<&str>, algorithm: Algorithm) -> Result<&Jwk, JwtError> {
         if key_id.is_some() {
             let key = self
@@ -182,7 +189,7 @@ mod tests {
         assert_eq!(keys.iter().filter_map(Jwk::key_id).collect::<Vec<_>>(), ["a"]);
     }
 
-    /// O15, 77: two keys with one `kid` are refused (Wycheproof JWK 4).
+    /// O15, 77: two keys with the same `kid` are refused (Wycheproof JWK 4).
     #[test]
     fn two_keys_of_one_name_are_refused() {
         assert!(parse(&[A, &B.replace("\"b\"", "\"a\"")]).is_err());
@@ -202,7 +209,7 @@ mod tests {
         assert_eq!(parse(&[]).unwrap().to_json(), r#"{"keys":[]}"#);
     }
 
-    /// O15, 77: a `kid` selects its key; without one, only one key may have the algorithm.
+    /// O15, 77: a `kid` selects its key. Without a `kid`, exactly one key must have the algorithm.
     #[test]
     fn key_is_selected_by_kid_or_if_only_one() {
         let keys = parse(&[A, B]).unwrap();

@@ -8,16 +8,19 @@
 //! - [`SigningKeys`] rotates the keys of an issuer.
 //! - [`RemoteKeySet`] is the JWKS client for the keys of another issuer.
 //!
-//! A back end creates and verifies raw signatures; for keys in hardware the host implements
-//! [`Signer`]. Cheap checks come before the signature, and a function returns claims only after it
-//! has verified the signature. The rules:
+//! A cryptographic back end, AWS-LC or RustCrypto, creates and verifies the signatures. For keys in
+//! a hardware module the host implements [`Signer`]. A `verify` function checks header and claims
+//! before the signature, because these checks are cheaper, and returns claims only if the signature
+//! is valid. It applies these rules:
 //!
 //! - A token has three segments of canonical base64url, no repeated member in header or claims, and
 //!   at most 16 KiB.
 //! - The key determines the algorithm, and `alg` must match it. `none` and HMAC are not supported.
-//! - `kid` selects the key; `jku`, `jwk`, `x5u`, `x5c` are ignored.
-//! - `crit`, `b64` and `zip` are refused, and `typ` must be that of the purpose.
-//! - `iss` and `aud` are compared byte for byte; times are compared with the `now` of the caller.
+//! - `kid` selects the key. `jku`, `jwk`, `x5u` and `x5c` are ignored, except for the `jwk` of a
+//!   [DPoP proof](crate::dpop).
+//! - `crit`, `b64` and `zip` are refused. `typ` must name the expected type of token; ID tokens and
+//!   client assertions may omit it.
+//! - `iss` and `aud` are compared byte for byte. Times are compared with the argument `now`.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

@@ -1,5 +1,5 @@
-//! Encoding of private keys, [RFC 5958](https://www.rfc-editor.org/rfc/rfc5958), by fixed
-//! templates. The back end decodes.
+//! PKCS#8 encoding of private keys, [RFC 5958](https://www.rfc-editor.org/rfc/rfc5958): fixed DER
+//! bytes, between which the key is inserted. The back end decodes the DER.
 
 use std::fmt;
 
@@ -12,21 +12,22 @@ use super::jwk::InvalidKey;
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
-/// Version 0 and the algorithm `ecPublicKey` on `prime256v1`, followed by an `ECPrivateKey` ([RFC
-/// 5915 §3](https://www.rfc-editor.org/rfc/rfc5915#section-3)).
+/// DER before a P-256 private key: version 0 and the algorithm `ecPublicKey` on `prime256v1`,
+/// followed by an `ECPrivateKey` ([RFC 5915 §3](https://www.rfc-editor.org/rfc/rfc5915#section-3)).
 const P256_PREFIX: &[u8] = b"\x30\x81\x87\x02\x01\x00\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\
     \x04\x6d\x30\x6b\x02\x01\x01\x04\x20";
-/// Optional public key, which most readers expect.
+/// DER before the optional P-256 public key, which most decoders expect.
 const P256_PUBLIC: &[u8] = b"\xa1\x44\x03\x42\x00\x04";
-/// Prefix without the public key.
+/// DER before a P-256 private key in a document without a public key.
 const P256_SHORT_PREFIX: &[u8] = b"\x30\x41\x02\x01\x00\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\
     \x04\x27\x30\x25\x02\x01\x01\x04\x20";
-/// [RFC 8410 §7](https://www.rfc-editor.org/rfc/rfc8410#section-7).
+/// DER before an Ed25519 private key, [RFC 8410
+/// §7](https://www.rfc-editor.org/rfc/rfc8410#section-7).
 const ED25519_PREFIX: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
-/// A private key as PEM text. Store it where only the server can read it.
+/// A private key in PKCS#8 PEM. Store it where only the server can read it.
 ///
-/// Its `Debug` is redacted, and it is wiped when dropped.
+/// Its `Debug` output is redacted, and its memory is overwritten with zeros on drop.
 #[derive(Clone)]
 pub struct PrivateKeyPem(Zeroizing<String>);
 
@@ -44,7 +45,7 @@ impl fmt::Debug for PrivateKeyPem {
     }
 }
 
-/// Encodes a P-256 key from its secret scalar alone.
+/// Encodes a P-256 private key without its public key.
 pub(super) fn p256_without_public(scalar: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([P256_SHORT_PREFIX, scalar].concat())
 }
@@ -57,7 +58,7 @@ pub(super) fn ed25519(seed: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([ED25519_PREFIX, seed].concat())
 }
 
-/// Textual encoding, [RFC 7468 §10](https://www.rfc-editor.org/rfc/rfc7468#section-10).
+/// Encodes PKCS#8 DER as PEM, [RFC 7468 §10](https://www.rfc-editor.org/rfc/rfc7468#section-10).
 pub(super) fn to_pem(der: &[u8]) -> PrivateKeyPem {
     let body = Zeroizing::new(STANDARD.encode(der));
     let mut pem = Zeroizing::new(String::with_capacity(body.len() + 80));
@@ -74,7 +75,7 @@ pub(super) fn to_pem(der: &[u8]) -> PrivateKeyPem {
     PrivateKeyPem(pem)
 }
 
-/// Decodes the single private key of a PEM text.
+/// Decodes a PEM text with a single private key to DER.
 pub(super) fn from_pem(pem: &str) -> Result<Zeroizing<Vec<u8>>, InvalidKey> {
     let body = pem
         .trim()

@@ -12,14 +12,15 @@ use super::jwk::{InvalidKey, Jwk, PublicKey};
 use super::pkcs8::{self, PrivateKeyPem};
 use crate::ports::Entropy;
 
-/// Attempts to draw a P-256 key; one number in four billion is not a key.
+/// Maximum number of attempts to generate a P-256 key. About one 256-bit number in four billion is
+/// not a valid private key.
 const MAX_DRAWS: usize = 8;
 
-/// A private key of one algorithm with its public key. Its `kid` is the thumbprint of the public
-/// key.
+/// A private key of one algorithm, together with its public key. Its `kid` is the JWK thumbprint of
+/// the public key.
 ///
-/// Cheap to clone. Its `Debug` shows no secret; only [`to_pkcs8_pem`](Self::to_pkcs8_pem) exports
-/// it.
+/// Cheap to clone. Its `Debug` output shows no secret. Only [`to_pkcs8_pem`](Self::to_pkcs8_pem)
+/// exports the private key.
 ///
 /// ```
 /// use oauth_core::jose::{Algorithm, SigningKey};
@@ -42,12 +43,12 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// Generates an ES256 key.
+    /// Generates a P-256 key for ES256.
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`] when `entropy` returned eight invalid keys in a row, which a working source
-    /// does not.
+    /// [`InvalidKey`] when `entropy` returned eight invalid keys in a row, which does not occur
+    /// with a working source of randomness.
     pub fn generate_es256(entropy: &dyn Entropy) -> Result<Self, InvalidKey> {
         let mut scalar = Zeroizing::new([0_u8; 32]);
         for _ in 0..MAX_DRAWS {
@@ -60,7 +61,7 @@ impl SigningKey {
         Err(InvalidKey)
     }
 
-    /// Generates an EdDSA key.
+    /// Generates an Ed25519 key for EdDSA.
     ///
     /// # Errors
     ///
@@ -75,8 +76,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`] when the bytes are not such a key. RSA is not supported for signing, because
-    /// the pure Rust implementation has a timing leak.
+    /// [`InvalidKey`] when the bytes are not a P-256 or Ed25519 private key. RSA is not supported
+    /// for signing, because the pure Rust implementation has a timing leak.
     pub fn from_pkcs8_der(document: &[u8]) -> Result<Self, InvalidKey> {
         let (signer, public) = backend::signer(document)?;
         let document = Some(Arc::new(Zeroizing::new(document.to_vec())));
@@ -96,6 +97,8 @@ impl SigningKey {
     }
 
     /// Creates a key from a host's `signer`, for example a hardware module, and its `public` key.
+    /// The host must make sure that the two match. A `kid` of `public` is replaced by the
+    /// thumbprint.
     #[must_use]
     pub fn from_signer(public: &Jwk, signer: impl Signer + 'static) -> Self {
         Self::from_parts(public.public_key().clone(), Arc::new(signer))
@@ -111,7 +114,7 @@ impl SigningKey {
         }
     }
 
-    /// Returns the `kid`: the thumbprint of the public key.
+    /// Returns the `kid`: the JWK thumbprint of the public key.
     #[must_use]
     pub fn key_id(&self) -> &str {
         &self.key_id
@@ -123,7 +126,7 @@ impl SigningKey {
         self.public.algorithm()
     }
 
-    /// Returns the public key, to publish.
+    /// Returns the public key, for publication in a JWKS.
     #[must_use]
     pub fn public_key(&self) -> &Jwk {
         &self.public
@@ -188,7 +191,8 @@ mod tests {
         }
     }
 
-    /// RFC 8037 appendix A: the secret key of the vector has its public key and its signature.
+    /// The private key of RFC 8037 appendix A gives the public key and the signature of that
+    /// appendix.
     #[test]
     fn the_ed25519_vector_of_rfc_8037_holds() {
         use base64::Engine;

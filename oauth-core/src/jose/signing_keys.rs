@@ -7,11 +7,11 @@ use super::key_set::{InvalidKeySet, KeySet};
 use super::signing_key::SigningKey;
 use crate::time::later;
 
-/// Signing keys of one issuer: the active key, the next key, and retired keys.
+/// Signing keys of one issuer: the active key, an optional next key, and retired keys.
 ///
-/// Each key is published before it signs, so that resource servers fetch it in time, and stays
-/// published until its last token has expired. The host decides the time of a rotation and stores
-/// the private keys; this type reads no clock.
+/// The next key is published before it signs, so that resource servers can fetch it in time. A
+/// retired key stays published until its last token has expired. The host decides when to rotate
+/// and stores the private keys. This type reads no clock.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -22,12 +22,12 @@ use crate::time::later;
 /// let first = SigningKey::generate_ed25519(&OsEntropy)?;
 /// let second = SigningKey::generate_ed25519(&OsEntropy)?;
 ///
-/// // a day ahead: resource servers fetch the second key
+/// // a day before the rotation: publish the second key, so that resource servers fetch it
 /// let keys = SigningKeys::new(first.clone()).with_next(second.clone());
 /// assert_eq!(keys.active().key_id(), first.key_id());
 /// assert_eq!(keys.published_keys(now).iter().count(), 2);
 ///
-/// // the second key signs; the first one verifies until its tokens have expired
+/// // the second key signs; the first stays published until its tokens have expired
 /// let keys = keys.rotate(now, Duration::from_secs(900));
 /// assert_eq!(keys.active().key_id(), second.key_id());
 /// assert_eq!(keys.published_keys(now).iter().count(), 2);
@@ -52,13 +52,13 @@ impl SigningKeys {
         }
     }
 
-    /// Sets the next key, which is published now and signs after the next rotation.
+    /// Sets the next key. It is published at once and signs after the next rotation.
     pub fn with_next(mut self, key: SigningKey) -> Self {
         self.next = Some(key);
         self
     }
 
-    /// Adds a retired key, published until `until`, the expiry of its last token.
+    /// Adds a retired key. It is published until `until`, the expiry of its last token.
     pub fn with_retired(mut self, key: Jwk, until: SystemTime) -> Self {
         self.retired.push((key, until));
         self
@@ -83,14 +83,14 @@ impl SigningKeys {
     }
 
     /// Returns the JWKS to publish at `now`, with the active key first. If two keys have the same
-    /// `kid`, the set has the first; [`build`](crate::server::AuthorizationServerBuilder::build)
-    /// refuses such keys.
+    /// `kid`, the set contains only the first;
+    /// [`build`](crate::server::AuthorizationServerBuilder::build) refuses such keys.
     #[must_use]
     pub fn published_keys(&self, now: SystemTime) -> KeySet {
         KeySet::first_of_each_name(self.public_keys(|until| now < until))
     }
 
-    /// Checks that all keys together are a valid set.
+    /// Checks that no two keys have the same `kid`, and that there are at most 100 keys.
     pub(crate) fn check(&self) -> Result<(), InvalidKeySet> {
         KeySet::new(self.public_keys(|_| true)).map(drop)
     }
@@ -167,7 +167,7 @@ mod tests {
         check(&keys, at(1000), &[1]);
     }
 
-    /// O22, 77: keys with one `kid` are refused; the active key is never left out.
+    /// O22, 77: keys with the same `kid` are refused. The published set always has the active key.
     #[test]
     fn two_keys_of_one_name_are_noticed() {
         let twice = SigningKeys::new(key(1)).with_retired(key(1).public_key().clone(), at(10));

@@ -1,6 +1,7 @@
-//! Dummy keys, so that unknown clients take the same time.
+//! Dummy keys. With them, verifying the assertion of an unknown client takes as long as verifying
+//! that of a known client.
 //!
-//! Their private keys are published in RFCs. A signature under one is never accepted.
+//! The private keys are published in RFCs, so callers never accept a signature by a dummy key.
 #![expect(clippy::expect_used, reason = "the keys are constants, and a test reads them")]
 
 use std::sync::LazyLock;
@@ -19,7 +20,7 @@ static KEYS: LazyLock<[Jwk; 3]> = LazyLock::new(|| {
     [ES256, EDDSA, RS256].map(|document| Jwk::parse(document.as_bytes()).expect("a key of an RFC"))
 });
 
-/// Dummy key of this algorithm.
+/// Returns the dummy key for this algorithm.
 pub(super) fn key(algorithm: Algorithm) -> &'static Jwk {
     let [es256, eddsa, rs256] = &*KEYS;
     match algorithm {

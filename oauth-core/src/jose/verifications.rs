@@ -1,4 +1,4 @@
-//! Count of verified signatures, a measure of work for tests.
+//! Record of signature verifications, with which tests measure the work of a request.
 
 use std::cell::RefCell;
 
@@ -12,8 +12,8 @@ pub(super) fn record(algorithm: Algorithm) {
     VERIFIED.with_borrow_mut(|verified| verified.push(algorithm));
 }
 
-/// Returns the algorithms of the signatures that this thread verified since the last call, valid or
-/// not.
+/// Returns the algorithm of each signature that this thread checked since the last call, whether
+/// the signature was valid or not.
 #[must_use]
 pub fn take() -> Vec<Algorithm> {
     VERIFIED.take()

@@ -10,21 +10,22 @@ use crate::attempts::{Admission, AttemptDecision, AttemptKey, AttemptPolicy, Tal
 use crate::ports::StoreError;
 use crate::store::AttemptStore;
 
-/// Default number of keys: about ten megabytes.
+/// Default capacity: 100,000 keys, which take about ten megabytes.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99_999);
 
-/// Attempt store in memory. Capacity: 100,000 keys by default.
+/// Attempt store in memory. Default capacity: 100,000 keys.
 ///
-/// A full store evicts forgotten tallies. If these are less than an eighth of the capacity, it
-/// evicts further tallies up to that number: those without a running wait first, then those with
-/// the fewest attempts. A flood of new keys therefore evicts keys with few attempts.
+/// A full store evicts all forgotten tallies. If these are fewer than an eighth of the capacity,
+/// the store evicts further tallies up to that number: first tallies without a running wait, and
+/// among these the tallies with the fewest attempts. An attacker who floods the store with new keys
+/// therefore evicts keys with few attempts first.
 ///
 /// # Security
 ///
-/// - Use a separate store for each kind of attempt. In a shared store a flood of cheap attempts at
-///   client secrets evicts the counts of passwords.
-/// - Each process counts alone: three processes admit three times as many attempts. The stores of
-///   the examples `host-store-sqlite` and `host-store-postgres` count for all processes.
+/// - Use a separate store for each kind of attempt. In a shared store, many attempts at client
+///   secrets evict the counts of attempts at passwords.
+/// - Each process counts separately: three processes admit three times as many attempts. The
+///   example stores `host-store-sqlite` and `host-store-postgres` count for all processes together.
 #[derive(Debug)]
 pub struct MemoryAttempts {
     tallies: Mutex<HashMap<AttemptKey, Tally>>,
@@ -38,7 +39,7 @@ impl MemoryAttempts {
         Self::with_capacity(CAPACITY)
     }
 
-    /// Creates an empty store with this capacity.
+    /// Creates an empty store for at most `capacity` keys.
     #[must_use]
     pub fn with_capacity(capacity: NonZeroUsize) -> Self {
         Self {
@@ -95,7 +96,7 @@ fn forget(tallies: &mut HashMap<AttemptKey, Tally>, now: SystemTime) -> usize {
     before - tallies.len()
 }
 
-/// At least an eighth at a time, so that a flood searches once for many keys.
+/// Frees at least an eighth of the capacity, so that not every new key needs a search.
 fn make_room(tallies: &mut HashMap<AttemptKey, Tally>, capacity: usize, now: SystemTime) {
     let room = (capacity / 8).max(1);
     let forgotten = forget(tallies, now);

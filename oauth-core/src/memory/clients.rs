@@ -8,7 +8,7 @@ use crate::ports::StoreError;
 use crate::store::{ClientStore, RegisteredClient};
 use crate::vocabulary::ClientId;
 
-/// Registered clients in memory.
+/// Store of registered clients in memory.
 #[derive(Debug, Default)]
 pub struct MemoryClients {
     clients: Mutex<HashMap<ClientId, RegisteredClient>>,
@@ -21,8 +21,8 @@ impl MemoryClients {
         Self::default()
     }
 
-    /// Removes a client and returns `true` if it was registered. The server then reports its tokens
-    /// as inactive.
+    /// Removes a client and returns `true` if it was registered. The introspection endpoint then
+    /// reports the tokens of this client as inactive.
     pub fn remove(&self, id: &ClientId) -> bool {
         lock(&self.clients).remove(id).is_some()
     }

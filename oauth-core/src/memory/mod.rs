@@ -1,8 +1,9 @@
 //! Stores in the memory of one process: for tests and development, and as reference
 //! implementations.
 //!
-//! Each method holds one lock for its whole step. The records are lost when the process ends. They
-//! stay until the host calls a purge method; only the store of attempts has a capacity.
+//! Each method holds one lock during its whole step. All records are lost when the process ends.
+//! The stores grow until the host calls their purge methods; only [`MemoryAttempts`] has a
+//! capacity.
 
 mod attempts;
 mod clients;
@@ -23,13 +24,13 @@ pub use interactions::MemoryInteractions;
 pub use replays::MemoryReplays;
 pub use tokens::MemoryTokens;
 
-/// Locks, even after a panic elsewhere: each step leaves the tables consistent before it could
-/// panic.
+/// Locks `mutex`, even if a thread panicked while it held the lock: the tables are consistent
+/// wherever a step can panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Inserts a record, unless one with this key exists.
+/// Inserts a record, unless a record with this key exists.
 fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> Insertion {
     match table.entry(key) {
         Entry::Occupied(_) => Insertion::Exists,
@@ -40,7 +41,7 @@ fn insert<T>(table: &mut HashMap<TokenHash, T>, key: TokenHash, record: T) -> In
     }
 }
 
-/// Number of rows that a purge deleted.
+/// Converts a number of rows to `u64`.
 fn count(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

@@ -13,8 +13,8 @@ use crate::store::{ReplayStore, SpendOutcome};
 ///
 /// # Security
 ///
-/// The store is empty after a restart: assertions and proofs that were accepted before can then be
-/// replayed until they expire.
+/// The store is empty after a restart. Assertions and proofs that the server accepted before the
+/// restart can be replayed until they expire. Other processes do not see the keys either.
 #[derive(Debug, Default)]
 pub struct MemoryReplays {
     ends: Mutex<HashMap<TokenHash, SystemTime>>,

@@ -1,8 +1,8 @@
 //! Distinguished names as text, [RFC 4514](https://www.rfc-editor.org/rfc/rfc4514), in a canonical
 //! form for comparison.
 
-/// Keywords of [RFC 4514 §3](https://www.rfc-editor.org/rfc/rfc4514#section-3), and two more that
-/// client certificates use.
+/// Keywords of [RFC 4514 §3](https://www.rfc-editor.org/rfc/rfc4514#section-3), with `SERIALNUMBER`
+/// and `EMAILADDRESS`, which client certificates also use.
 const KEYWORDS: [(&str, &str); 11] = [
     ("CN", "2.5.4.3"),
     ("L", "2.5.4.7"),
@@ -17,19 +17,20 @@ const KEYWORDS: [(&str, &str); 11] = [
     ("EMAILADDRESS", "1.2.840.113549.1.9.1"),
 ];
 
-/// An attribute: dotted type number and value.
+/// An attribute: the dotted number of its type, and its value.
 pub(super) type Attribute = (String, String);
 
-/// Canonical form of the name in `text`; `None` if it is empty or not a name.
+/// Returns the canonical form of the name in `text`. `None` if the text is empty or not a name.
 pub(super) fn canonical(text: &str) -> Option<String> {
     spelled(parse(text)?)
 }
 
-/// Canonical form of the name of these sets, the most specific first, as in RFC 4514.
+/// Returns the canonical form of a name, given as sets of attributes (RDNs) with the most specific
+/// set first, as in RFC 4514. `None` for an empty name.
 pub(super) fn spelled(sets: impl IntoIterator<Item = Vec<Attribute>>) -> Option<String> {
     let mut text = String::new();
     for (index, mut set) in sets.into_iter().enumerate() {
-        // a set has no order
+        // the attributes of a set have no order, so they are sorted
         set.sort_unstable();
         if index > 0 {
             text.push(',');
@@ -47,7 +48,8 @@ pub(super) fn spelled(sets: impl IntoIterator<Item = Vec<Attribute>>) -> Option<
     (!text.is_empty()).then_some(text)
 }
 
-/// [RFC 4514 §2.4](https://www.rfc-editor.org/rfc/rfc4514#section-2.4).
+/// Appends `value` to `text`, escaped by [RFC 4514
+/// §2.4](https://www.rfc-editor.org/rfc/rfc4514#section-2.4).
 fn escape(value: &str, text: &mut String) {
     let last = value.len().saturating_sub(1);
     for (index, character) in value.char_indices() {
@@ -66,7 +68,7 @@ fn parse(text: &str) -> Option<Vec<Vec<Attribute>>> {
     let mut rest = text;
     loop {
         let (kind, behind) = rest.split_once('=')?;
-        // older forms have blanks after commas
+        // text in the form of older RFCs has spaces after commas
         let kind = number(kind.trim_start_matches(' '))?;
         let (value, end) = value(behind)?;
         sets.last_mut()?.push((kind, value));
@@ -80,7 +82,8 @@ fn parse(text: &str) -> Option<Vec<Vec<Attribute>>> {
     }
 }
 
-/// Dotted number of a type, given as keyword in any case or as number.
+/// Returns the dotted number of an attribute type, given as a keyword in any letter case or as a
+/// dotted number.
 fn number(kind: &str) -> Option<String> {
     let of_keyword = KEYWORDS
         .iter()
@@ -94,9 +97,10 @@ fn number(kind: &str) -> Option<String> {
     is_number.then(|| kind.to_owned())
 }
 
-/// Value at the start of `text`, and its end: a separator, or the end of the text.
+/// Returns the unescaped value at the start of `text`, and the byte index of its end: the index of
+/// a `,` or `+`, or the length of the text.
 ///
-/// Values in BER, which begin with `#`, are not supported.
+/// Values in hexadecimal BER, which begin with `#`, are not supported.
 fn value(text: &str) -> Option<(String, usize)> {
     let mut bytes = Vec::new();
     let mut characters = text.char_indices();
@@ -120,7 +124,8 @@ fn value(text: &str) -> Option<(String, usize)> {
     Some((String::from_utf8(bytes).ok()?, end))
 }
 
-/// Byte after a backslash: an escaped special character, or two hexadecimal digits.
+/// Returns the byte that is escaped after a backslash: a special character, or two hexadecimal
+/// digits.
 fn escaped(characters: &mut std::str::CharIndices<'_>) -> Option<u8> {
     let (_, first) = characters.next()?;
     if let ' ' | '"' | '#' | '+' | ',' | ';' | '<' | '=' | '>' | '\\' = first {
@@ -137,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// O19, 12: all spellings of a name have one canonical form.
+    /// O19, 12: all texts of one name have the same canonical form.
     #[test]
     fn a_name_has_one_spelling() {
         for (written, spelled) in [
@@ -204,7 +209,7 @@ mod tests {
     }
 
     proptest! {
-        /// O19, 12: a canonical form parses back to the same name, whatever its values.
+        /// O19, 12: the canonical form of a name with any values parses to the same name.
         #[test]
         fn no_value_reaches_beyond_itself(sets in proptest::collection::vec(
             proptest::collection::vec(("(2\\.5\\.4\\.(3|10|97)|1\\.2)", "([,+=\\\\ \"#;<>a\\x00]|\\PC){0,6}"), 1..3), 1..4

@@ -28,12 +28,12 @@ pub use x509::UnreadableCertificate;
 
 use crate::vocabulary::{Confirmation, Thumbprint};
 
-/// Client certificate that the TLS handshake of the connection verified.
+/// Client certificate of a TLS connection, whose handshake proved possession of its key.
 ///
 /// # Security
 ///
-/// Take it from the TLS connection. Take it from a header only behind the host's own proxy, if the
-/// proxy removes this header from incoming requests.
+/// Take the certificate from the TLS connection. Take it from a header only behind a TLS proxy of
+/// the host, and only if the proxy removes this header from the requests of clients.
 ///
 /// ```
 /// use oauth_core::mtls::{CertificateName, ClientCertificate};
@@ -54,12 +54,12 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClientCertificate {
     thumbprint: Thumbprint,
-    /// `None` if no CA verified the names.
+    /// `None` without verified names.
     names: Option<Arc<[CertificateName]>>,
 }
 
 impl ClientCertificate {
-    /// Creates a certificate from its DER bytes. Its content is unverified, like that of a
+    /// Creates a certificate from its DER bytes. Its content counts as unverified, as for a
     /// self-signed certificate.
     #[must_use]
     pub fn from_der(der: &[u8]) -> Self {
@@ -69,13 +69,14 @@ impl ClientCertificate {
         }
     }
 
-    /// Adds the verified names of the holder: the subject, and each subject alternative name.
+    /// Adds the names in the certificate, which a CA verified: the subject, and each subject
+    /// alternative name.
     ///
     /// # Security
     ///
-    /// Call it only if the TLS library verified the chain for client authentication on this
-    /// connection, up to a CA that the host trusts to name clients. A library that is configured to
-    /// accept any certificate has verified nothing.
+    /// Call this method only if the TLS library verified the chain for client authentication on
+    /// this connection, up to a CA that the host trusts to name clients. A library that is
+    /// configured to accept any certificate has verified nothing.
     #[must_use]
     pub fn with_verified_names(mut self, names: impl IntoIterator<Item = CertificateName>) -> Self {
         self.names = Some(names.into_iter().collect());
@@ -94,7 +95,7 @@ impl ClientCertificate {
         Confirmation::Certificate(self.thumbprint)
     }
 
-    /// Returns `true` if a CA verified the names.
+    /// Returns `true` if the host added [verified names](Self::with_verified_names).
     #[must_use]
     pub const fn is_verified(&self) -> bool {
         self.names.is_some()

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::distinguished_name;
 
-/// The text is not a name of the given kind.
+/// Error for a text that is not a certificate name of the required kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a certificate name of this kind")]
 pub struct InvalidCertificateName;
 
-/// Registered certificate name of a `tls_client_auth` client, with the field of the certificate
-/// that has it, [RFC 8705 §2.1.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.1.2).
+/// Name in a client certificate, together with the field of the certificate that contains it. A
+/// `tls_client_auth` client is registered with such a name, [RFC 8705
+/// §2.1.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.1.2).
 ///
 /// A client is registered with exactly one name. Two names are equal only if field and whole text
 /// are equal: no wildcards, no partial matches. The name is serialized as the corresponding member
@@ -52,8 +53,9 @@ impl CertificateName {
     /// Creates `tls_client_auth_subject_dn`: the whole subject, as text of [RFC
     /// 4514](https://www.rfc-editor.org/rfc/rfc4514), the most specific part first.
     ///
-    /// Types are compared by number, values byte for byte, parts in order. Types are the keywords
-    /// of RFC 4514, `serialNumber`, `emailAddress` or a dotted number; values are text.
+    /// Names are equal if they have the same attribute types and values in the same order. Types
+    /// are compared by number, values byte for byte. A type is a keyword of RFC 4514,
+    /// `serialNumber`, `emailAddress` or a dotted number. Values must be text.
     ///
     /// # Errors
     ///
@@ -81,8 +83,8 @@ impl CertificateName {
         Self::of(Field::SanUri, is_uri(text).then(|| text.to_owned()))
     }
 
-    /// Creates `tls_client_auth_san_ip`: an `iPAddress`, compared as an address. IPv4 and IPv6
-    /// addresses are never equal.
+    /// Creates `tls_client_auth_san_ip`: an `iPAddress`, compared as an address, not as text. An
+    /// IPv4 address never equals an IPv6 address.
     ///
     /// # Errors
     ///
@@ -107,7 +109,7 @@ impl CertificateName {
         Self::of(Field::SanEmail, text)
     }
 
-    /// Subject of these sets of attributes, the most specific first.
+    /// Creates `tls_client_auth_subject_dn` from the sets of attributes, the most specific first.
     #[cfg(feature = "x509")]
     pub(super) fn subject(
         sets: impl IntoIterator<Item = Vec<distinguished_name::Attribute>>,
@@ -115,7 +117,7 @@ impl CertificateName {
         Self::of(Field::SubjectDn, distinguished_name::spelled(sets))
     }
 
-    /// Returns the parameter of the client metadata: `tls_client_auth_subject_dn`,
+    /// Returns the name of the client metadata parameter: `tls_client_auth_subject_dn`,
     /// `tls_client_auth_san_dns`, …
     #[must_use]
     pub const fn metadata_parameter(&self) -> &'static str {
@@ -140,7 +142,7 @@ impl CertificateName {
     }
 }
 
-/// Shows the field and the name, for logs.
+/// Writes the field and the name, for logs, for example `DNS:robot.example`.
 impl fmt::Display for CertificateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = match self.field {
@@ -234,7 +236,8 @@ mod tests {
     const EMAIL: Parse = CertificateName::san_email;
     const DN: Parse = CertificateName::subject_dn;
 
-    /// O19, 12: names are equal only as a whole; only domain names ignore letter case.
+    /// O19, 12: names are equal only as a whole. Only domain names and attribute types ignore
+    /// letter case.
     #[test]
     fn names_are_equal_as_a_whole() {
         for (parse, one, other, equal) in [

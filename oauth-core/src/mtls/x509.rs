@@ -1,4 +1,4 @@
-//! Names in a certificate, parsed with `x509-cert`.
+//! Names in a certificate, read with `x509-cert`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,14 +12,15 @@ use x509_cert::name::Name;
 use super::distinguished_name::Attribute;
 use super::{CertificateName, ClientCertificate};
 
-/// The bytes are not a certificate, or its names are ambiguous.
+/// Error for bytes that are not a certificate, and for a certificate with ambiguous names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the names in the certificate cannot be read, or are ambiguous")]
 pub struct UnreadableCertificate;
 
 impl ClientCertificate {
-    /// Creates a certificate from its DER bytes with the names in it, for hosts whose TLS library
-    /// returns only bytes; see [`with_verified_names`](Self::with_verified_names).
+    /// Creates a certificate from its DER bytes, with the names in it as verified names. For hosts
+    /// whose TLS library returns only the bytes; see
+    /// [`with_verified_names`](Self::with_verified_names).
     ///
     /// The subject is included if all its values are UTF-8 or ASCII text. Alternative names that
     /// are not a [`CertificateName`], such as wildcards, are left out.
@@ -43,7 +44,7 @@ impl ClientCertificate {
 fn names(der: &[u8]) -> Option<Vec<CertificateName>> {
     let certificate = Certificate::from_der(der).ok()?;
     let certificate = certificate.tbs_certificate();
-    // two lists are an error, because parsers differ in which one counts
+    // two lists are an error, because parsers differ in which list they use
     let alternatives = certificate.get_extension::<SubjectAltName>().ok()?;
     let alternatives = alternatives.map(|(_, names)| names.0).unwrap_or_default();
     let subject = subject(certificate.subject());
@@ -55,7 +56,8 @@ fn names(der: &[u8]) -> Option<Vec<CertificateName>> {
     )
 }
 
-/// the order of sets in a certificate is the reverse of that in text
+/// Returns the subject. Its sets of attributes are reversed, because a certificate begins with the
+/// least specific set and text with the most specific.
 fn subject(name: &Name) -> Option<CertificateName> {
     let sets: Option<Vec<Vec<Attribute>>> = name
         .iter_rdn()

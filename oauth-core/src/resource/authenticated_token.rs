@@ -1,4 +1,4 @@
-//! Verified access tokens, the proof that a request is authenticated.
+//! Verified access tokens.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@ use crate::dpop;
 use crate::jose::{AccessTokenClaims, MAX_LEEWAY};
 use crate::vocabulary::{AccessTokenTerms, ClientId, Confirmation, Scope, Scopes, Subject};
 
-/// A verified access token and its caller.
+/// The verified access token of a request: subject, client, scopes and binding.
 ///
 /// Only [`ResourceServer::authenticate`](super::ResourceServer::authenticate) creates it, so a
 /// value of this type proves that the request is authenticated. [`principal`](Self::principal)
@@ -26,7 +26,7 @@ pub struct AuthenticatedToken {
     nonce: Option<HeaderValue>,
 }
 
-/// Grant of a valid token, shared by all requests that present it while it is cached.
+/// Content of a valid token, shared by all requests that present the token while it is cached.
 #[derive(Debug)]
 pub(super) struct Granted {
     pub(super) terms: AccessTokenTerms,
@@ -65,13 +65,13 @@ impl AuthenticatedToken {
         Principal::new(self.granted.terms.subject.as_str()).with_scopes(self.granted.terms.scopes.clone())
     }
 
-    /// Returns the subject of the token: a user, or the client itself.
+    /// Returns the subject of the token: a user, or the client itself if no user is involved.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.granted.terms.subject
     }
 
-    /// Returns the client that sent the request.
+    /// Returns the client to which the token was issued.
     #[must_use]
     pub fn client_id(&self) -> &ClientId {
         &self.granted.terms.client_id
@@ -83,16 +83,17 @@ impl AuthenticatedToken {
         &self.granted.terms.scopes
     }
 
-    /// Returns the binding that the caller proved, a DPoP key or a certificate.
+    /// Returns the binding that the sender proved, a DPoP key or a certificate; `None` for a bearer
+    /// token.
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
         self.granted.terms.confirmation
     }
 
-    /// Returns headers to add to the response of any status. If the response carries a
-    /// [nonce](Self::dpop_nonce), they are `DPoP-Nonce`, `Cache-Control` and
-    /// `Access-Control-Expose-Headers`; otherwise they are empty. Replace an existing
-    /// `Cache-Control`; append to an existing `Access-Control-Expose-Headers`.
+    /// Returns the headers that the host must add to its response, whatever the status. They are
+    /// `DPoP-Nonce`, `Cache-Control` and `Access-Control-Expose-Headers` if the response must carry
+    /// a [nonce](Self::dpop_nonce), otherwise the map is empty. Replace an existing
+    /// `Cache-Control`. Append to an existing `Access-Control-Expose-Headers`.
     #[must_use]
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -106,22 +107,22 @@ impl AuthenticatedToken {
     }
 
     /// Returns the value of the response header [`DPoP-Nonce`](crate::dpop::NONCE_HEADER), for
-    /// hosts that do not use [`headers`](Self::headers). It is set when the nonce of the request
-    /// will soon expire. Forbid caching of this response, because a cache would send an expired
-    /// nonce later ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
+    /// hosts that do not use [`headers`](Self::headers). It is `Some` if the nonce of the request
+    /// is no longer the newest. Forbid caching of this response, because a cache would later send
+    /// an expired nonce ([RFC 9449 §8.2](https://www.rfc-editor.org/rfc/rfc9449#section-8.2)).
     #[must_use]
     pub fn dpop_nonce(&self) -> Option<&HeaderValue> {
         self.nonce.as_ref()
     }
 
-    /// Returns the `jti` of the token.
+    /// Returns the `jti` of the token; empty if the introspection response has no `jti`.
     #[must_use]
     pub fn token_id(&self) -> &str {
         &self.granted.token_id
     }
 
-    /// Returns the expiry of the token. The host must end long operations, such as a subscription,
-    /// at this instant.
+    /// Returns the instant at which the token expires. The host must end long operations, such as
+    /// subscriptions, at this instant.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         self.granted.terms.expires_at
@@ -162,10 +163,12 @@ impl AuthenticatedToken {
 
     /// Requires that the user authenticated no longer than `max_age` ago: step-up authentication
     /// for sensitive actions ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)). The client sends
-    /// the user to the issuer with the `max_age` of the challenge and returns with another token.
+    /// the user to the issuer with the `max_age` of the challenge, gets a new token and repeats the
+    /// request.
     ///
-    /// `auth_time` has whole seconds, by the clock of the issuer, which may be ahead by a minute. A
-    /// `max_age` under a minute may refuse users who have just authenticated.
+    /// `auth_time` comes from the clock of the issuer, truncated to whole seconds. The issuer's
+    /// clock may be one minute ahead. If it is behind, a `max_age` under one minute may refuse
+    /// users who have just authenticated.
     ///
     /// # Errors
     ///
@@ -175,7 +178,7 @@ impl AuthenticatedToken {
     pub fn require_sign_in_within(&self, max_age: Duration, now: SystemTime) -> Result<(), Challenge> {
         let is_recent = |then: SystemTime| match now.duration_since(then) {
             Ok(age) => age <= max_age,
-            // an instant in the future would stay recent forever
+            // an `auth_time` far in the future would count as recent for too long
             Err(ahead) => ahead.duration() <= MAX_LEEWAY,
         };
         if self.granted.auth_time.is_some_and(is_recent) {

@@ -5,12 +5,14 @@ use std::time::SystemTime;
 
 use crate::secret::TokenHash;
 
-/// Cache of valid tokens in two halves. When the young half is full, it becomes the old half, and
-/// the previous old half is dropped. A lookup moves an entry to the young half. So used entries
-/// stay, in constant time and bounded memory, even during a flood of other tokens.
+/// Cache of valid tokens in two halves, a young and an old half. When the young half is full, it
+/// becomes the old half, and the previous old half is dropped. A lookup moves an entry to the young
+/// half. So entries in use stay cached during a flood of other tokens. Operations take constant
+/// time, and memory is bounded.
 pub(super) struct Cache<T> {
     young: HashMap<TokenHash, Entry<T>>,
     old: HashMap<TokenHash, Entry<T>>,
+    /// Maximum number of entries in each half; 0 disables the cache.
     half: usize,
 }
 
@@ -21,7 +23,8 @@ struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// A clock that was set back must not extend an entry.
+    /// Returns `true` from `since` until before `until`. Earlier instants do not count, because a
+    /// clock that is set back must not extend the lifetime of an entry.
     fn is_fresh(&self, now: SystemTime) -> bool {
         self.since <= now && now < self.until
     }
@@ -46,7 +49,7 @@ impl<T> Cache<T> {
         Some(active)
     }
 
-    /// Caches `known` from `since` until `until`, exclusively.
+    /// Caches `known` from `since` until before `until`.
     pub(super) fn insert(&mut self, hash: TokenHash, known: Arc<T>, since: SystemTime, until: SystemTime) {
         self.keep(hash, Entry { known, since, until });
     }
@@ -92,7 +95,7 @@ mod tests {
         cache.insert(hash(number), Arc::new(number), now(), now() + 10 * SECOND);
     }
 
-    /// O14: entries expire at the exact instant, and a clock that was set back extends none.
+    /// O14: an entry expires exactly at `until`, and is not used before `since`.
     #[test]
     fn cached_entries_expire() {
         let tick = Duration::from_nanos(1);

@@ -17,11 +17,11 @@ use crate::jose::JwtError;
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::Scopes;
 
-/// Reason of a challenge, for the log and for hosts that render their own responses.
+/// Reason of a challenge, for logs and for hosts that build their own responses.
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ChallengeReason {
-    /// The request has no access token.
+    /// The request has no access token, or uses a scheme that the API does not accept.
     NoToken,
     /// The request has several tokens, a token in the query, or a malformed token: invalid
     /// characters, or more than 16 KiB.
@@ -30,9 +30,10 @@ pub enum ChallengeReason {
     InvalidToken(JwtError),
     /// The issuer reports the token as inactive, or it is not for this resource server.
     InactiveToken,
-    /// A bound token was sent as a bearer token, or a bearer token with the scheme `DPoP`.
+    /// A DPoP-bound token was sent with the scheme `Bearer`, or another token with the scheme
+    /// `DPoP`.
     WrongScheme,
-    /// The token is bound to another certificate than that of the connection.
+    /// The token is not bound to the certificate of the connection, or the connection has none.
     WrongCertificate,
     /// The token lacks the binding that this API
     /// [requires](super::ResourceServer::with_required_possession).
@@ -41,7 +42,8 @@ pub enum ChallengeReason {
     InvalidProof(ProofError),
     /// The token is valid but lacks one of these scopes.
     InsufficientScope(Scopes),
-    /// The user authenticated longer ago than this, or at an unknown time.
+    /// The last authentication of the user is longer ago than this maximum age, or its time is
+    /// unknown.
     SignInTooOld(Duration),
     /// The token could not be checked; [`source`](Error::source) has the cause.
     Unavailable,
@@ -54,13 +56,13 @@ pub(crate) struct Realm {
     pub(crate) name: Arc<str>,
     /// URL of the protected resource metadata.
     pub(crate) metadata_url: Option<Arc<str>>,
-    /// `true` if tokens without a proof are accepted: bearer tokens and certificate-bound ones.
+    /// `true` if tokens without a proof are accepted: bearer tokens and certificate-bound tokens.
     pub(crate) takes_bearer: bool,
     /// `true` if DPoP-bound tokens are accepted.
     pub(crate) takes_proofs: bool,
 }
 
-/// Requirement that a valid token does not meet.
+/// Requirement that the token does not meet although it is valid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
     /// Scopes of the token.
@@ -84,7 +86,8 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Creates the refusal of a token of this scheme, if the scheme is known.
+    /// Creates a challenge. `scheme` is the scheme of the refused token; `None` if the request has
+    /// none that the API accepts.
     pub(super) fn new(realm: &Arc<Realm>, scheme: Option<Scheme>, reason: ChallengeReason) -> Self {
         Self {
             realm: Arc::clone(realm),
@@ -113,7 +116,7 @@ impl Challenge {
     }
 
     /// Returns the status: 400 for a malformed request, 403 for a missing scope, 503 if the token
-    /// could not be checked, otherwise 401.
+    /// could not be checked, and 401 for all other reasons.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self.reason {
@@ -124,9 +127,9 @@ impl Challenge {
         }
     }
 
-    /// Returns the error code; `None` for a request without a token ([RFC 6750
-    /// §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)), and if the token could not be
-    /// checked.
+    /// Returns the error code, for example `invalid_token`. `None` for a request without a token
+    /// ([RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1)), or if the token could
+    /// not be checked.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
         match self.reason {
@@ -140,8 +143,8 @@ impl Challenge {
     }
 
     /// Returns the values of `WWW-Authenticate`, one per scheme. A request with the scheme `DPoP`
-    /// gets the challenge for `DPoP`; other requests get one for each accepted scheme. Empty if the
-    /// token could not be checked.
+    /// gets only the challenge for `DPoP`. Other requests get one challenge for each scheme that
+    /// the API accepts. Empty if the token could not be checked.
     #[must_use]
     pub fn www_authenticate(&self) -> Vec<HeaderValue> {
         let wanted = match &self.reason {
@@ -156,7 +159,7 @@ impl Challenge {
     /// Returns the response headers:
     ///
     /// - `WWW-Authenticate` and `Cache-Control: no-store`;
-    /// - `DPoP-Nonce`, if the proof needs a nonce;
+    /// - `DPoP-Nonce`, if the proof needs a new nonce;
     /// - `Access-Control-Expose-Headers`, if the API accepts DPoP;
     /// - `Retry-After` of five seconds, with 503.
     #[must_use]
@@ -173,7 +176,7 @@ impl Challenge {
             headers.insert(dpop::NONCE_HEADER, nonce.clone());
         }
         if self.realm.takes_proofs {
-            // browsers hide both from scripts unless they are exposed
+            // browsers hide both headers from scripts unless they are exposed
             let exposed = HeaderValue::from_static("WWW-Authenticate, DPoP-Nonce");
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
@@ -191,8 +194,8 @@ impl Challenge {
 }
 
 impl Realm {
-    /// Challenges for a request of this scheme, if it used one. Only the challenge of that scheme
-    /// has the error.
+    /// Returns the challenges for a request that used `scheme`. For a request with a bearer token,
+    /// only the `Bearer` challenge contains the error.
     pub(crate) fn challenges(
         &self,
         scheme: Option<Scheme>,
@@ -203,7 +206,7 @@ impl Realm {
         match scheme {
             _ if !self.takes_proofs => vec![bearer()],
             _ if !self.takes_bearer => vec![self.challenge(Scheme::Dpop, code, wanted)],
-            // clients look for the nonce in a response with one challenge
+            // clients expect a request for a nonce in a response with one challenge
             Some(Scheme::Dpop) => vec![self.challenge(Scheme::Dpop, code, wanted)],
             Some(Scheme::Bearer) => vec![bearer(), self.challenge(Scheme::Dpop, None, None)],
             None => vec![bearer(), self.challenge(Scheme::Dpop, code, wanted)],
@@ -216,7 +219,7 @@ impl Realm {
             text.push_str(&format!(", error=\"{code}\""));
         }
         match wanted {
-            // scopes have neither quotes nor backslashes
+            // scopes contain no quotes or backslashes, so they need no escaping
             Some(Wanted::Scopes(scopes)) => text.push_str(&format!(", scope=\"{scopes}\"")),
             Some(Wanted::MaxAge(max_age)) => text.push_str(&format!(", max_age=\"{}\"", max_age.as_secs())),
             None => {}
@@ -231,7 +234,7 @@ impl Realm {
     }
 }
 
-/// Content of a quoted string, [RFC 9110
+/// Escapes a text for a quoted string, [RFC 9110
 /// §5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4).
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")

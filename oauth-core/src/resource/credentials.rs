@@ -1,4 +1,4 @@
-//! Access token of a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2) and
+//! Access token in a request, [RFC 6750 §2](https://www.rfc-editor.org/rfc/rfc6750#section-2) and
 //! [RFC 9449 §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
 
 use http::header::AUTHORIZATION;
@@ -10,9 +10,9 @@ use crate::secret::MAX_LENGTH;
 /// Authentication scheme of an access token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Scheme {
-    /// Without a proof.
+    /// Bearer tokens and certificate-bound tokens, which are sent without a proof.
     Bearer,
-    /// With a DPoP proof of the key to which it is bound.
+    /// DPoP-bound tokens, which are sent with a proof of their key.
     Dpop,
 }
 
@@ -25,8 +25,8 @@ impl Scheme {
     }
 }
 
-/// Finds the token in the `Authorization` header. A token in the query is an error, because queries
-/// end up in logs and histories. Forms are not read.
+/// Finds the token in the `Authorization` header. A token in the query is an error, because URLs
+/// end up in logs and browser histories. Form bodies are not read.
 pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme, &'a str), ChallengeReason> {
     if has_token_in_query(uri) {
         return Err(ChallengeReason::MalformedRequest);
@@ -44,7 +44,8 @@ pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme
     let mut known = [Scheme::Bearer, Scheme::Dpop].into_iter();
     let known = known.find(|known| scheme.eq_ignore_ascii_case(known.as_str().as_bytes()));
     let Some(scheme) = known else {
-        // a value that is not text is malformed, not another scheme
+        // a value with characters outside of ASCII is malformed; other values have an unknown
+        // scheme
         return Err(header
             .to_str()
             .map_or(ChallengeReason::MalformedRequest, |_| ChallengeReason::NoToken));
@@ -57,20 +58,20 @@ pub(crate) fn presented<'a>(headers: &'a HeaderMap, uri: &Uri) -> Result<(Scheme
         .ok_or(ChallengeReason::MalformedRequest)
 }
 
-/// Finds a token in the query even if the query is malformed otherwise, because other readers may
-/// be as tolerant. An empty value counts as absent, [RFC 6749
+/// Returns `true` if the query has an `access_token`. A malformed query is searched too, because
+/// other parsers may find the token in it. An empty value counts as absent, [RFC 6749
 /// §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
 fn has_token_in_query(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default();
     form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "access_token" && !value.is_empty())
 }
 
-/// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`
+/// Returns `true` for a `token68`: `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`
 fn is_token68(text: &[u8]) -> bool {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
     let body = text.get(..text.len() - padding).unwrap_or_default();
     let of_token68 =
         |byte: u8| byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/');
-    // no early exit, so that the loop is vectorized
+    // no early exit, so that the compiler vectorizes the loop
     !body.is_empty() && body.iter().fold(true, |all, byte| all & of_token68(*byte))
 }

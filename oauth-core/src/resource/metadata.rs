@@ -15,10 +15,10 @@ use crate::vocabulary::Scopes;
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 impl ResourceServer {
-    /// Publishes the [metadata](Self::metadata) with these scopes, and adds the URL of the metadata
-    /// to each challenge.
+    /// Sets the scopes in the [metadata](Self::metadata), and adds the URL of the metadata to each
+    /// challenge.
     ///
-    /// Without effect if the audience is not a URL.
+    /// If the audience is not a URL, the challenges stay unchanged.
     #[must_use]
     pub fn with_metadata(mut self, scopes: Scopes) -> Self {
         let url = self.place().map(|(url, path)| {
@@ -32,16 +32,16 @@ impl ResourceServer {
         self
     }
 
-    /// Returns the path of the metadata: mount [`metadata`](Self::metadata) there. `None` if the
-    /// audience is not a URL. If the audience has a query, it is not part of the path: clients send
-    /// it with the request.
+    /// Returns the path at which the host must serve [`metadata`](Self::metadata). `None` if the
+    /// audience is not a URL. A query of the audience is not part of the path: clients send it with
+    /// the request.
     #[must_use]
     pub fn metadata_path(&self) -> Option<String> {
         self.place().map(|(_, path)| path)
     }
 
-    /// URL of the resource and path of its metadata: the well-known path followed by that of the
-    /// resource, without a single trailing slash ([RFC 9728
+    /// Returns the URL of the resource and the path of its metadata: the well-known path followed
+    /// by the path of the resource, which is omitted if it is only a slash ([RFC 9728
     /// §3.1](https://www.rfc-editor.org/rfc/rfc9728#section-3.1)).
     fn place(&self) -> Option<(Htu, String)> {
         let url: Htu = self.policy.audience().as_str().parse().ok()?;
@@ -53,7 +53,8 @@ impl ResourceServer {
         Some((url, path))
     }
 
-    /// Serves the protected resource metadata, by `GET` and `HEAD`.
+    /// Returns the protected resource metadata as JSON, for `GET` and `HEAD`. Other methods get
+    /// 405. Clients may cache the response for five minutes.
     ///
     /// ```
     /// use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Resource server: verifies the access tokens of API requests (middleware or guard).
+//! Resource server: verifies the access tokens of requests to an API. Call it in a middleware or
+//! guard.
 //!
 //! [`ResourceServer::authenticate`] takes the head of a request and returns an
 //! [`AuthenticatedToken`] or a [`Challenge`].
@@ -6,8 +7,8 @@
 //! - JWT access tokens ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) are verified locally,
 //!   with pinned keys or with a JWKS client ([`RemoteKeySet`](crate::jose::RemoteKeySet)).
 //! - Opaque tokens are validated by [introspection](Introspection) at the issuer.
-//! - [`ResourceServer::with_dpop`] accepts DPoP-bound tokens, which are useless when stolen.
-//!   [`ResourceServer::with_required_possession`] refuses bearer tokens.
+//! - [`ResourceServer::with_dpop`] accepts DPoP-bound tokens, which are useless to a thief who
+//!   lacks the client's key. [`ResourceServer::with_required_possession`] refuses bearer tokens.
 //! - [`AuthenticatedToken::require`] checks a scope. [`AuthenticatedToken::require_sign_in_within`]
 //!   requires a recent authentication of the user.
 //!
@@ -92,13 +93,14 @@ use crate::mtls::ClientCertificate;
 use crate::store::{ReplayStore, SpendOutcome};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
 
-/// Default number of cached JWTs.
+/// Default capacity of the cache of verified JWTs.
 const CAPACITY: usize = 10_000;
 
 /// Verifier of the access tokens of one issuer, for one API.
 ///
 /// Cheap to clone; clones share keys and caches. A verified JWT is cached until it expires or the
-/// keys change; the next request with it costs one hash. Each request checks expiry and binding.
+/// keys change. For the next request with the same JWT the server computes a hash instead of
+/// verifying the signature. It checks expiry and binding in each request.
 #[derive(Clone)]
 pub struct ResourceServer {
     policy: AccessTokenPolicy,
@@ -112,7 +114,7 @@ pub struct ResourceServer {
     scopes: Option<Scopes>,
 }
 
-/// Public URL of the API, and replay detection.
+/// Configuration of DPoP: public URL of the API, and store for replay detection.
 #[derive(Clone)]
 struct Possession {
     url: Htu,
@@ -162,7 +164,8 @@ impl ResourceServer {
         self
     }
 
-    /// Replaces the keys, for example pinned ones after the issuer rotated its keys.
+    /// Replaces the keys, for example pinned keys after the issuer rotated its keys. The cache of
+    /// verified JWTs starts empty.
     #[must_use]
     pub fn with_keys(mut self, keys: impl Into<IssuerKeys>) -> Self {
         self.keys = keys.into();
@@ -192,12 +195,12 @@ impl ResourceServer {
     }
 
     /// Requires a nonce of this API in each DPoP proof, so that a client cannot make proofs in
-    /// advance. Without [`with_dpop`](Self::with_dpop) it has no effect.
+    /// advance. This setting has no effect without [`with_dpop`](Self::with_dpop).
     ///
     /// # Performance
     ///
     /// Clients keep one nonce per origin. If the authorization server and the API share an origin,
-    /// a client that alternates between them needs an additional request at each change.
+    /// a client that alternates between the two needs an additional request at each change.
     #[must_use]
     pub fn with_dpop_nonces(mut self, key: &NonceKey) -> Self {
         let nonces = Nonces::of_resource_server(key, self.policy.audience());
@@ -212,11 +215,12 @@ impl ResourceServer {
     /// - A certificate-bound token needs the [`ClientCertificate`] of the connection in the
     ///   extensions of the request ([RFC 8705
     ///   §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)).
-    /// - The URI must have the path that the client requested, before a router or proxy strips a
-    ///   part, because a DPoP proof names that path.
-    /// - The host adds the [`headers`](AuthenticatedToken::headers) of the caller to the response.
+    /// - The URI of `request` must have the path that the client requested, including any prefix
+    ///   that a router or proxy strips, because a DPoP proof names that path.
+    /// - The host must add the [`headers`](AuthenticatedToken::headers) of the returned token to
+    ///   its response.
     ///
-    /// A bearer JWT of a known key is verified without waiting.
+    /// A bearer JWT that is signed with a pinned or cached key is verified without I/O.
     ///
     /// # Errors
     ///
@@ -270,7 +274,7 @@ impl ResourceServer {
         ))
     }
 
-    /// Validates the token. The binding is checked later.
+    /// Validates the token, but not its binding.
     async fn granted(&self, token: &str, scheme: Scheme, now: SystemTime) -> Result<Arc<Granted>, Challenge> {
         let is_opaque = || self.keys.is_empty() || token.split('.').count() != 3;
         let Some(introspection) = self.introspection.as_ref().filter(|_| is_opaque()) else {
@@ -287,8 +291,8 @@ impl ResourceServer {
         })
     }
 
-    /// Checks the proof of the key to which the token is bound. Returns the nonce to hand out, if
-    /// there is one.
+    /// Verifies the DPoP proof of the key with the thumbprint `jkt`, to which the token is bound.
+    /// Returns the nonce to send in the response if the nonce of the proof is no longer the newest.
     async fn verify_possession(
         &self,
         request: &Parts,
@@ -318,7 +322,7 @@ impl ResourceServer {
         if proven.thumbprint() != jkt {
             return Err(refuse(ProofError::WrongKey));
         }
-        // after all other checks, so that a refused request uses no proof up
+        // after all other checks, so that a refused request does not use up its proof
         let spent = possession
             .replays
             .insert_once(proven.replay_key(), proven.replayable_until(), now);

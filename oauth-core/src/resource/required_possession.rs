@@ -1,11 +1,11 @@
-//! APIs that refuse bearer tokens.
+//! Required binding of tokens, for APIs that refuse bearer tokens.
 
 use std::sync::Arc;
 
 use super::ResourceServer;
 use crate::vocabulary::Confirmation;
 
-/// Required binding of all tokens, so that a stolen token is useless.
+/// Binding that a resource server requires of all tokens, so that a stolen token is useless.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RequiredPossession {
@@ -14,7 +14,7 @@ pub enum RequiredPossession {
     /// Client certificate of the mutual TLS connection, [RFC 8705
     /// §3](https://www.rfc-editor.org/rfc/rfc8705#section-3).
     Certificate,
-    /// Either of the two.
+    /// A DPoP key or a client certificate.
     KeyOrCertificate,
 }
 
@@ -33,15 +33,15 @@ impl ResourceServer {
     /// name only the accepted schemes.
     ///
     /// [`RequiredPossession::Key`] needs [`with_dpop`](Self::with_dpop); without it all tokens are
-    /// refused. For certificates the host puts a
-    /// [`ClientCertificate`](crate::mtls::ClientCertificate) into the extensions of the request.
+    /// refused. For certificates the host must put a
+    /// [`ClientCertificate`](crate::mtls::ClientCertificate) into the extensions of each request.
     #[must_use]
     pub fn with_required_possession(mut self, required: RequiredPossession) -> Self {
         self.required = Some(required);
         self.with_schemes_on_offer()
     }
 
-    /// Updates the schemes of the challenges.
+    /// Updates the schemes that the challenges offer.
     pub(super) fn with_schemes_on_offer(mut self) -> Self {
         let realm = Arc::make_mut(&mut self.realm);
         realm.takes_proofs =

@@ -6,8 +6,8 @@ use super::cache::Cache;
 use crate::jose::{AccessTokenClaims, AccessTokenPolicy, JwtError, KeySet};
 use crate::secret::TokenHash;
 
-/// Cache of verified JWTs by the hash of the whole token. A lookup costs a hash instead of a
-/// signature verification. Refused tokens are not cached, so only the issuer's tokens take memory.
+/// Cache of verified JWTs by the hash of the whole token. A lookup computes a hash instead of
+/// verifying a signature. Refused tokens are not cached, so forged tokens take no memory.
 pub(super) struct VerifiedTokens {
     capacity: usize,
     state: Mutex<State>,
@@ -35,8 +35,9 @@ impl VerifiedTokens {
         Self::new(self.capacity)
     }
 
-    /// Verifies a token, or finds it in the cache. All calls must use the same policy, because a
-    /// cached token is not checked again.
+    /// Returns the content of a token from the cache, or verifies the token and caches it. All
+    /// calls must use the same policy, because a cached token is not checked against the policy
+    /// again.
     pub(super) fn granted(
         &self,
         token: &str,
@@ -52,13 +53,13 @@ impl VerifiedTokens {
             return verify();
         }
         let hash = TokenHash::new(token);
-        // nothing panics while it is locked, and no signature is verified
+        // no code panics while it holds the lock, and signatures are verified without the lock
         let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = lock().verified_with(keys).get(&hash, now) {
             return Ok(seen);
         }
         let granted = verify()?;
-        // without leeway: in the leeway after its expiry it is verified each time
+        // cached until `exp` without leeway; during the leeway the token is verified each time
         let until = granted.terms.expires_at;
         let known = Arc::clone(&granted);
         lock().verified_with(keys).insert(hash, known, now, until);
@@ -67,8 +68,9 @@ impl VerifiedTokens {
 }
 
 impl State {
-    /// Cache of the tokens that were verified with this very set. Another set clears it, whatever
-    /// its keys: a withdrawn key must not verify anything.
+    /// Returns the cache of the tokens that were verified with `keys` or a clone of it. Another
+    /// set, even one with equal keys, clears the cache first, because tokens of a withdrawn key
+    /// must not stay accepted.
     fn verified_with(&mut self, keys: &KeySet) -> &mut Cache<Granted> {
         if !self.keys.as_ref().is_some_and(|own| own.is_same(keys)) {
             self.cache.clear();
@@ -136,8 +138,8 @@ mod tests {
         Arc::ptr_eq(&first, &second)
     }
 
-    /// O15: a cached token is not verified again until its expiry, nor before the instant at which
-    /// it was verified.
+    /// O15: a cached token is not verified again until it expires. It is verified again if the
+    /// clock is set back to before the first verification.
     #[test]
     fn a_token_that_is_seen_again_is_not_verified_again() {
         let (tick, keys) = (Duration::from_nanos(1), keys());
@@ -167,8 +169,7 @@ mod tests {
         ));
     }
 
-    /// O15, 77: another set verifies again, even with the same keys, and forgets the tokens of the
-    /// previous set.
+    /// O15, 77: with another key set, even one with equal keys, all tokens are verified again.
     #[test]
     fn other_key_set_clears_cache() {
         let (tokens, before, after) = (VerifiedTokens::new(10), keys(), keys());
@@ -180,7 +181,8 @@ mod tests {
         assert_eq!(refused.unwrap_err(), JwtError::UnknownKey);
     }
 
-    /// O15: tokens are cached by their whole text, and refused tokens are refused each time.
+    /// O15: tokens are cached by their whole text, so a changed token is refused, and each refused
+    /// token is verified again.
     #[test]
     fn refused_tokens_are_not_cached() {
         let (tokens, keys, token) = (VerifiedTokens::new(10), keys(), token(0));
@@ -201,7 +203,7 @@ mod tests {
         }
     }
 
-    /// O15: the capacity is a bound.
+    /// O15: a full cache drops the oldest token.
     #[test]
     fn the_capacity_is_kept() {
         let (tokens, keys) = (VerifiedTokens::new(4), keys());

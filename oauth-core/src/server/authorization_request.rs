@@ -1,5 +1,5 @@
-//! Parameters of an authorization request, read after client and redirect URI are known: [RFC 6749
-//! §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and [OpenID Connect Core
+//! Parameters of an authorization request, parsed after client and redirect URI are known: [RFC
+//! 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1) and [OpenID Connect Core
 //! §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
 
 use std::collections::BTreeSet;
@@ -13,17 +13,17 @@ use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, Prompt, RegisteredClient};
 use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Thumbprint};
 
-/// Longest hint that is stored, in bytes; an email address has at most 254.
+/// Longest `login_hint` or `ui_locales` that is stored, in bytes; an email address has at most 254.
 const MAX_HINT: usize = 256;
 
-/// Value of `prompt` that forbids all pages.
+/// Value of `prompt` with which the host must show no page.
 const NO_PROMPT: &str = "none";
 
 /// Error for the client, and the precise reason for the host.
 pub(super) type Declined = (Error, Reason);
 
-/// Checks everything whose error is sent to the client. The caller has checked for repeated
-/// parameters.
+/// Parses the request and makes the checks whose errors are sent to the client. The caller must
+/// check for repeated parameters before.
 pub(super) fn read(
     params: &Params,
     client: &RegisteredClient,
@@ -50,7 +50,7 @@ pub(super) fn read(
         resources: resources(params, &server.audience)?,
         state: state.clone(),
         code_challenge,
-        // without proofs of possession the binding could never be proven
+        // if the server does not verify DPoP proofs, the client could never redeem a bound code
         dpop_jkt: match server.possession {
             Some(_) => dpop_jkt(params)?,
             None => None,
@@ -63,7 +63,7 @@ pub(super) fn read(
     })
 }
 
-/// Refuses features of OAuth that this server does not support.
+/// Refuses request objects, and response types and modes that this server does not support.
 fn offered(params: &Params) -> Result<(), Declined> {
     if params.optional("request").is_some() {
         return Err((Error::RequestNotSupported, Reason::RequestObject));
@@ -82,7 +82,7 @@ fn offered(params: &Params) -> Result<(), Declined> {
     }
 }
 
-/// Requires S256. An absent method means `plain` ([RFC 7636
+/// Parses the S256 code challenge. An absent `code_challenge_method` means `plain` ([RFC 7636
 /// §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3)), which is refused.
 fn code_challenge(params: &Params) -> Result<CodeChallenge, Declined> {
     if params.optional("code_challenge_method") != Some(pkce::METHOD) {
@@ -96,13 +96,13 @@ fn code_challenge(params: &Params) -> Result<CodeChallenge, Declined> {
         .map_err(|_| (Error::InvalidRequest, Reason::CodeChallengeMalformed))
 }
 
-/// Thumbprint of the DPoP key to which the code is to be bound.
+/// Parses `dpop_jkt`, the thumbprint of the DPoP key to which the code is bound.
 fn dpop_jkt(params: &Params) -> Result<Option<Thumbprint>, Declined> {
     let jkt = params.optional("dpop_jkt").map(str::parse).transpose();
     jkt.map_err(|_| (Error::InvalidRequest, Reason::DpopJktMalformed))
 }
 
-/// Requested resource servers, each of them an audience of this server.
+/// Parses the values of `resource`, each of which must be an audience of this server.
 fn resources(params: &Params, audience: &[Audience]) -> Result<Vec<Audience>, Declined> {
     let resources = form::resources(params).map_err(|_| (Error::InvalidTarget, Reason::ResourceMalformed))?;
     match narrow(audience, &resources) {
@@ -120,7 +120,7 @@ fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Declined> {
     Ok(nonce)
 }
 
-/// Pages that the client requires. Unknown values are ignored, as the specification advises.
+/// Parses `prompt`. Unknown values are ignored, as the specification advises.
 fn prompts(params: &Params) -> Result<BTreeSet<Prompt>, Declined> {
     let values: Vec<_> = params.optional("prompt").unwrap_or_default().split(' ').collect();
     match *values.as_slice() {
@@ -135,15 +135,15 @@ fn max_age(params: &Params) -> Result<Option<Duration>, Declined> {
     let Some(text) = params.optional("max_age") else {
         return Ok(None);
     };
-    // the integer parser would accept a plus sign
+    // the parser of integers would accept a plus sign
     let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text);
     let seconds = digits.and_then(|digits| digits.parse().ok());
     let seconds = seconds.ok_or((Error::InvalidRequest, Reason::MaxAgeMalformed))?;
     Ok(Some(Duration::from_secs(seconds)))
 }
 
-/// Hint for the pages. Implausible values are ignored, because hints are unverified, stored and
-/// shown.
+/// Returns a hint for the host's pages. A hint that is too long or has control characters is
+/// ignored, because hints are stored and shown without verification.
 fn hint(params: &Params, name: &str) -> Option<String> {
     let hint = params.optional(name)?;
     let plausible = hint.len() <= MAX_HINT && !hint.chars().any(char::is_control);

@@ -32,23 +32,24 @@ pub enum Authorize {
     Interact(Interaction),
 }
 
-/// Authorization request that passed all checks.
+/// Authorization request that has passed all checks.
 pub(super) struct Checked {
     pub(super) request: AuthorizationRequest,
     pub(super) client: RegisteredClient,
-    /// Hash of the pushed request that it came from.
+    /// Hash of the pushed request with these parameters, if the client pushed them.
     pub(super) pushed: Option<TokenHash>,
 }
 
 /// Refusal of an authorization request.
 pub(super) enum Refusal {
-    /// Client or redirect URI are in doubt: shown to the user as a page, never redirected.
+    /// Error page for the user, without a redirect, because the client or the redirect URI may be
+    /// wrong. With the client identifier of the request, if known.
     Page(Reason, Option<ClientId>),
-    /// Sent to the client by redirect.
+    /// Error for the client, sent by redirect.
     Redirect(Box<Redirect>),
-    /// A method other than GET and POST.
+    /// The request method is neither `GET` nor `POST`.
     Method,
-    /// A failure before the client was known.
+    /// A store or another dependency failed.
     Broken(Broken),
 }
 
@@ -61,7 +62,7 @@ pub(super) struct Redirect {
 }
 
 impl Refusal {
-    /// Refusal of a checked request, sent to its client.
+    /// Creates the refusal of a request with a verified redirect URI, sent to its client.
     pub(super) fn of(request: &AuthorizationRequest, error: AuthorizationErrorCode, reason: Reason) -> Self {
         Self::Redirect(Box::new(Redirect {
             to: request.redirect_uri.clone(),
@@ -82,13 +83,14 @@ impl From<Broken> for Refusal {
 impl AuthorizationServer {
     /// Serves the authorization endpoint, `GET /authorize` and `POST /authorize`.
     ///
-    /// A request that passes all checks is stored as an interaction for ten minutes. The host's
-    /// pages then authenticate the user.
+    /// A request that passes all checks is stored as an interaction for ten minutes, and the host's
+    /// pages authenticate the user. A request with `prompt=none` always gets the error
+    /// `login_required`, because only the host's pages know whether the user is signed in.
     ///
     /// # Security
     ///
-    /// If `client_id` or `redirect_uri` is wrong, the response is an error page with status 400 and
-    /// never a redirect, because the URI may belong to an attacker.
+    /// If `client_id` or `redirect_uri` is missing, repeated or not registered, the response is an
+    /// error page with status 400 and never a redirect, because the URI may belong to an attacker.
     pub async fn authorize(&self, request: Request<Bytes>) -> Authorize {
         match self.checked(&request).await {
             Ok(checked) => match self.begin(checked).await {
@@ -122,14 +124,14 @@ impl AuthorizationServer {
             None => self.check_parameters(&params, &repeated, client),
         }?;
         if checked.request.silent {
-            // only the host knows the session of the user, and finding out takes a page
+            // only the host's pages know whether the user is signed in
             let error = AuthorizationErrorCode::LoginRequired;
             return Err(Refusal::of(&checked.request, error, Reason::PromptNone));
         }
         Ok(checked)
     }
 
-    /// Checks a request whose parameters are in the browser's request.
+    /// Checks a request that was not pushed: the browser sent its parameters.
     fn check_parameters(
         &self,
         params: &Params,
@@ -193,7 +195,8 @@ impl AuthorizationServer {
     }
 }
 
-/// Shows a page: a server failure is no reason to redirect the user.
+/// Builds the error page for a server failure, with status 503 or 500. A server failure is never
+/// redirected to the client.
 pub(super) fn broken_page(broken: Broken) -> EndpointResponse {
     let mut response = error_page();
     *response.status_mut() = match broken.error {
@@ -207,7 +210,7 @@ pub(super) fn broken_page(broken: Broken) -> EndpointResponse {
     }
 }
 
-/// Parameters of a GET from the query, of a POST from the form.
+/// Parses the query of a `GET` or the form of a `POST`.
 fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     let text = match *request.method() {
         Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
@@ -221,7 +224,7 @@ fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     Params::parse(text).map_err(|_| Refusal::Page(Reason::MalformedParameters, None))
 }
 
-/// Names of all repeated parameters.
+/// Returns the names of all repeated parameters, except those that may be repeated.
 fn repeated(params: &Params) -> Vec<&str> {
     let mut names = REPEATABLE.to_vec();
     while let Some(name) = params.first_repeated(&names) {

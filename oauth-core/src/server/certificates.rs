@@ -6,7 +6,7 @@ use crate::error::Reason;
 use crate::mtls::ClientCertificate;
 use crate::store::ClientAuthentication;
 
-/// Enabled uses of client certificates; none by default.
+/// Uses of client certificates that the server enables. Default: none.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CertificateUse {
     /// Certificate-bound tokens.
@@ -18,8 +18,8 @@ pub(super) struct CertificateUse {
 }
 
 impl CertificateUse {
-    /// Checks the certificate of a client that authenticates by certificate. Accepts all other
-    /// clients.
+    /// Checks the certificate of a client that is registered for authentication by certificate.
+    /// Accepts clients of all other methods.
     pub(super) fn admits(
         self,
         registered: &ClientAuthentication,
@@ -48,7 +48,7 @@ impl CertificateUse {
         is_its_own.then_some(()).ok_or(Reason::ClientCertificateMismatch)
     }
 
-    /// Enabled authentication methods, as named in the metadata.
+    /// Returns the enabled authentication methods, by their names in the metadata.
     pub(super) fn methods(self) -> impl Iterator<Item = &'static str> {
         [
             (self.names, "tls_client_auth"),

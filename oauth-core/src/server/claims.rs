@@ -17,7 +17,7 @@ pub(super) struct ReadableClaims<'a> {
 }
 
 impl AuthorizationServer {
-    /// Claims of `grant` that a token with `scopes` may read.
+    /// Returns the claims of `grant` that a client may read with a token for `scopes`.
     pub(super) fn readable_claims<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> ReadableClaims<'a> {
         let may_know = |scope| !self.inner.claims_by_scope || scopes.contains_str(scope);
         ReadableClaims {

@@ -14,7 +14,8 @@ use crate::vocabulary::ClientId;
 /// Parameters of an assertion, [RFC 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2).
 pub(super) const PARAMETERS: [&str; 2] = ["client_assertion", "client_assertion_type"];
 
-/// Returns the assertion of a form and the client that it claims to be from.
+/// Returns the assertion in the form, and the client that the assertion names. Nothing is verified
+/// yet.
 pub(super) fn read(params: &Params) -> Result<(ClientId, &str), Reason> {
     let [assertion, kind] = PARAMETERS.map(|name| params.optional(name));
     let (Some(assertion), Some(ClientAssertion::TYPE)) = (assertion, kind) else {
@@ -25,8 +26,8 @@ pub(super) fn read(params: &Params) -> Result<(ClientId, &str), Reason> {
 }
 
 impl AuthorizationServer {
-    /// Verifies an assertion, except for replay. A client that is unknown or has no keys takes the
-    /// same time.
+    /// Verifies an assertion, but does not check for replay. The time is the same for a client that
+    /// does not exist or has no keys.
     pub(super) fn verified_assertion(
         &self,
         assertion: &str,
@@ -41,8 +42,8 @@ impl AuthorizationServer {
         ClientAssertion::verify_alike(assertion, keys.map(ClientKeys::keys), &policy, now).map_err(reason)
     }
 
-    /// Stores the `jti` of an assertion, after all other checks, so that a refused request uses
-    /// none up.
+    /// Stores the `jti` of an assertion, or refuses a replay. Call it after all other checks of the
+    /// authentication, so that a refused request stores nothing.
     pub(super) async fn spend(&self, assertion: &ClientAssertion, now: SystemTime) -> Result<(), Failure> {
         let refuse = |reason| Err(self.invalid_client(reason, Some(assertion.client_id.clone())));
         let Some(replays) = &self.inner.replays else {
@@ -67,7 +68,7 @@ const fn reason(error: JwtError) -> Reason {
         JwtError::Expired => Reason::ClientAssertionExpired,
         JwtError::LivesTooLong => Reason::ClientAssertionLivesTooLong,
         JwtError::NotYetValid => Reason::ClientAssertionNotYetValid,
-        // the other errors concern claims that an assertion does not have
+        // the other errors concern claims that a client assertion does not have
         _ => Reason::ClientAssertionMalformed,
     }
 }

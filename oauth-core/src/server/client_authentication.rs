@@ -20,15 +20,16 @@ use crate::secret::{ClientSecret, TokenHash};
 use crate::store::{ClientAuthentication, ClientKeys, ClientSecrets, RegisteredClient};
 use crate::vocabulary::ClientId;
 
-/// Credentials of a request, not yet verified.
+/// Credentials of a request, before verification.
 struct Presented<'a> {
     client_id: ClientId,
     method: Method<'a>,
 }
 
 pub(super) enum Method<'a> {
-    /// `client_id` alone, with the certificate of the connection, if there is one. With another
-    /// method the certificate is not a credential; tokens are bound to it whatever the method.
+    /// The request has only a `client_id`, and possibly a client certificate on its connection.
+    /// With the other methods, the certificate does not authenticate the client. Whether tokens are
+    /// bound to the certificate does not depend on the method.
     Name(Option<&'a ClientCertificate>),
     Basic(ClientSecret),
     Post(ClientSecret),
@@ -49,8 +50,8 @@ impl Method<'_> {
         )
     }
 
-    /// Returns `true` for credentials that can be guessed: all but a `client_id` with or without a
-    /// certificate.
+    /// Returns `true` for credentials that an attacker can guess: secrets and assertions. A
+    /// `client_id` with or without a certificate cannot be guessed.
     pub(super) const fn is_a_guess(&self) -> bool {
         !matches!(self, Self::Name(_))
     }
@@ -67,7 +68,8 @@ impl AuthorizationServer {
     /// Authenticates the client of a request by its registered method.
     ///
     /// The credentials are verified first; then the rate limit decides the response. Above the
-    /// limit, correct credentials are refused like wrong ones. A `client_id` alone is not counted.
+    /// limit, correct credentials are refused like wrong credentials. Requests with only a
+    /// `client_id` are not counted.
     pub(super) async fn authenticate(
         &self,
         request: &Request<Bytes>,
@@ -92,7 +94,8 @@ impl AuthorizationServer {
         Ok(client)
     }
 
-    /// Verifies the method and the credentials; the `jti` of an assertion is not stored yet.
+    /// Verifies the method and the credentials. The caller must then store the `jti` of the
+    /// returned assertion.
     fn verify_credentials(
         &self,
         client: Option<RegisteredClient>,
@@ -153,8 +156,9 @@ impl AuthorizationServer {
         Ok(Presented { client_id, method })
     }
 
-    /// Reads an assertion. The form may omit `client_id`, but must not name another client ([RFC
-    /// 7521 §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2)).
+    /// Reads an assertion from the form. The form may omit `client_id`, but must not name another
+    /// client than the assertion ([RFC 7521
+    /// §4.2](https://www.rfc-editor.org/rfc/rfc7521#section-4.2)).
     fn with_assertion<'a>(&self, params: &'a Params) -> Result<Presented<'a>, Failure> {
         let named = || params.optional("client_id").and_then(|id| id.parse().ok());
         let (client_id, assertion) =
@@ -166,8 +170,8 @@ impl AuthorizationServer {
         })
     }
 
-    /// Responds 401, the same for all reasons, so that the response does not reveal which clients
-    /// exist.
+    /// Refuses with `invalid_client` and status 401. The response is the same for all reasons, so
+    /// that it does not reveal which clients exist.
     pub(super) fn invalid_client(&self, reason: Reason, client_id: Option<ClientId>) -> Failure {
         let response = ErrorResponse::new(ErrorCode::InvalidClient)
             .with_basic_challenge(&self.inner.issuer)
@@ -205,10 +209,10 @@ fn with_basic(credentials: BasicCredentials, params: &Params) -> Result<Presente
     })
 }
 
-/// Verifies the method and the secret; an assertion is verified later.
+/// Verifies the method and the secret. The caller verifies an assertion.
 ///
-/// A secret is always hashed and compared, even for an unknown client or another method: the time
-/// reveals neither which clients exist nor their method.
+/// A secret is always hashed and compared, even for an unknown client or another method, so that
+/// the response time reveals neither which clients exist nor their method.
 fn verified(
     client: Option<RegisteredClient>,
     method: &Method<'_>,

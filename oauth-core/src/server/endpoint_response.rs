@@ -12,7 +12,7 @@ use crate::ports::{StoreError, StoreErrorKind};
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::ClientId;
 
-/// Response of an endpoint, with the events and the underlying failure for the host.
+/// Response of an endpoint, with events and the cause of a server failure for the host.
 ///
 /// `Debug` shows only the status of the response, because its headers and body may hold codes and
 /// tokens.
@@ -23,7 +23,8 @@ pub struct EndpointResponse {
     pub response: Response<Bytes>,
     /// Events in the order in which they happened, for the audit log.
     pub events: Vec<AuthEvent>,
-    /// Underlying failure, for the log. The response does not reveal it.
+    /// Cause of a server failure (status 500 or 503), for the log. The response does not reveal the
+    /// cause. `None` if the server did not fail.
     pub fault: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -47,7 +48,7 @@ impl fmt::Debug for EndpointResponse {
     }
 }
 
-/// Failure of a request at an endpoint.
+/// Reason why an endpoint does not serve a request.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The request was refused.
@@ -65,7 +66,8 @@ pub(super) struct Refused {
     pub(super) client_id: Option<ClientId>,
 }
 
-/// A failure of a dependency: the error code, the reason and the cause.
+/// A failure of a dependency: the error code for the client, the reason for events and the cause
+/// for the log.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) error: ErrorCode,
@@ -99,7 +101,7 @@ impl Failure {
         })
     }
 
-    /// Names the client in a refusal.
+    /// Sets the client of a refusal, for its event.
     pub(super) fn by(self, client_id: &ClientId) -> Self {
         match self {
             Self::Refused(refused) => Self::Refused(Refused {
@@ -110,7 +112,8 @@ impl Failure {
         }
     }
 
-    /// Builds the response of the endpoint; the event of the refusal is appended.
+    /// Builds the response of the endpoint, and appends the event of the refusal or failure to
+    /// `events`.
     pub(super) fn into_response(self, mut events: Vec<AuthEvent>) -> EndpointResponse {
         match self {
             Self::Refused(refused) => {
@@ -167,13 +170,14 @@ impl From<SigningError> for Broken {
     }
 }
 
-/// A random key of 256 bits was already in the store.
+/// The store already has a key that was generated now from 256 random bits.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the entropy source repeats itself")]
 struct EntropyRepeats;
 
 impl Broken {
-    /// Nothing may be issued when the entropy source repeats itself.
+    /// Creates the failure for a generated key that the store already has. The server issues
+    /// nothing then.
     pub(super) fn entropy_repeats() -> Self {
         Self {
             error: ErrorCode::ServerError,

@@ -9,19 +9,20 @@ use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::params::{Params, is_form};
 use crate::vocabulary::{Audience, InvalidAudience};
 
-/// Largest body in bytes: several times the longest token with all other parameters.
+/// Largest form or query, in bytes. The longest token with all other parameters is several times
+/// shorter.
 pub(super) const MAX_BODY: usize = 64 * 1024;
 
 /// Parameters that may be repeated, [RFC 8707
 /// §2](https://www.rfc-editor.org/rfc/rfc8707#section-2).
 pub(super) const REPEATABLE: [&str; 1] = ["resource"];
 
-/// Values of `resource`, all of which must be valid audiences.
+/// Parses the values of `resource`. Fails if one of them is not a valid audience.
 pub(super) fn resources(params: &Params) -> Result<Vec<Audience>, InvalidAudience> {
     params.all("resource").map(str::parse).collect()
 }
 
-/// Parameters of a POST form. The query is ignored, because queries end up in logs.
+/// Parses the form of a `POST`. The query is ignored, because queries end up in logs.
 pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
     if request.method() != Method::POST {
         return Err(Failure::with_response(
@@ -56,7 +57,7 @@ pub(super) fn form(request: &Request<Bytes>) -> Result<Params, Failure> {
     Ok(params)
 }
 
-/// 405 with the allowed methods.
+/// Builds the response 405 with `allowed` in the `Allow` header.
 pub(super) fn method_not_allowed(allowed: &'static str) -> Response<Bytes> {
     let mut response = ErrorResponse::new(ErrorCode::InvalidRequest)
         .with_description("the method is not allowed here")

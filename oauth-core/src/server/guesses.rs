@@ -22,7 +22,7 @@ pub(super) struct Guesses {
 }
 
 impl AuthorizationServer {
-    /// Checks the rate limit after correct credentials, without counting.
+    /// Checks the rate limit for a request with correct credentials, without counting the request.
     pub(super) async fn check_limit(
         &self,
         request: &Request<Bytes>,
@@ -39,7 +39,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Counts wrong credentials and checks the rate limit.
+    /// Counts a request with wrong credentials, and checks the rate limit.
     pub(super) async fn count_failure(
         &self,
         request: &Request<Bytes>,
@@ -61,8 +61,8 @@ impl AuthorizationServer {
     }
 }
 
-/// Key of the claimed client, registered or not, and of the source of the request, if the host sets
-/// one.
+/// Returns the key of the count: the client that the request names, registered or not, and the
+/// source of the request, if the host sets it.
 fn key(request: &Request<Bytes>, client_id: &ClientId) -> AttemptKey {
     let key = AttemptKey::client(client_id);
     match request.extensions().get::<Source>() {

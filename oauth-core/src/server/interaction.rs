@@ -17,20 +17,21 @@ use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, Prompt, RegisteredClient};
 use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
 
-/// A checked authorization request that waits for the user. The host shows a page under
-/// [`id`](Self::id) and keeps [`browser`](Self::browser) in a cookie.
+/// An authorization request that passed all checks and waits for the user. The host shows a page
+/// with [`id`](Self::id) in its URL, and sets [`browser`](Self::browser) as a cookie.
 ///
 /// # Security
 ///
 /// The id is in a URL, which other persons may see. The browser secret prevents two attacks: an
-/// attacker completes the interaction of another user, or lures a user into completing the
-/// attacker's interaction. Set the cookie `HttpOnly`, `Secure` and `SameSite=Lax`, for ten minutes.
+/// attacker completes the interaction of a user, or makes a user complete the attacker's
+/// interaction. Set the cookie `HttpOnly`, `Secure` and `SameSite=Lax`, with a `Max-Age` of ten
+/// minutes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Interaction {
-    /// Identifier of the interaction in the URL of the page.
+    /// Identifier of the interaction, for the URL of the page: 43 base64url characters.
     pub id: String,
-    /// Secret that binds the interaction to the browser.
+    /// Secret that binds the interaction to the browser, for a cookie.
     pub browser: BrowserSecret,
     /// Details for the sign-in or consent page.
     pub details: InteractionDetails,
@@ -38,7 +39,8 @@ pub struct Interaction {
     pub events: Vec<AuthEvent>,
 }
 
-/// Secret that binds an interaction to its browser: 256 random bits, for a cookie.
+/// Secret that binds an interaction to its browser: 256 random bits as 43 base64url characters, for
+/// a cookie.
 #[derive(Clone)]
 pub struct BrowserSecret(Zeroizing<String>);
 
@@ -47,7 +49,7 @@ impl BrowserSecret {
         Self(random_text::<32>("", entropy))
     }
 
-    /// Returns the secret, for a cookie of this browser only. It is base64url and needs no quoting.
+    /// Returns the secret, for a cookie of this browser only. Its characters need no quoting.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -66,24 +68,24 @@ impl fmt::Debug for BrowserSecret {
 pub struct InteractionDetails {
     /// Requesting client.
     pub client_id: ClientId,
-    /// Registered name of the client.
+    /// Registered name of the client, if it has one.
     pub client_name: Option<String>,
-    /// Redirect URI to which the browser is sent afterwards.
+    /// Redirect URI to which the server sends the browser after the interaction.
     pub redirect_uri: RedirectUri,
     /// Requested scopes.
     pub scopes: Scopes,
-    /// Requested resource servers; when empty, all of the authorization server's.
+    /// Requested resource servers. When empty, all resource servers of the authorization server.
     pub resources: Vec<Audience>,
     /// Pages that the host must show, even if it could skip them.
     pub prompts: BTreeSet<Prompt>,
-    /// Earliest acceptable authentication of the user, from `max_age` and `prompt=login`.
-    /// [`resume`](AuthorizationServer::resume) refuses an older one, so the page must authenticate
-    /// the user again.
+    /// Earliest acceptable authentication time of the user, from `max_age` and `prompt=login`;
+    /// `None` if any is acceptable. [`resume`](AuthorizationServer::resume) refuses an earlier
+    /// authentication, so the page must then authenticate the user again.
     pub signed_in_since: Option<SystemTime>,
-    /// Suggested user. Unverified: a hint only.
+    /// Suggested user for the sign-in page, from `login_hint`. It is unverified.
     pub login_hint: Option<String>,
-    /// Suggested languages of the page: language tags separated by spaces, best first. Unverified
-    /// and unparsed.
+    /// Suggested languages of the page, from `ui_locales`: language tags separated by spaces, best
+    /// first. The text is neither parsed nor verified.
     pub ui_locales: Option<String>,
 }
 
@@ -104,7 +106,7 @@ impl InteractionDetails {
 }
 
 impl AuthorizationServer {
-    /// Stores a checked request as an interaction.
+    /// Stores a request that passed all checks as an interaction.
     pub(super) async fn begin(&self, checked: Checked) -> Result<Interaction, Broken> {
         let Checked {
             request,
@@ -128,11 +130,11 @@ impl AuthorizationServer {
         }
     }
 
-    /// Returns the details of an interaction for its page. `id` is from the URL of the page,
-    /// `browser` from the cookie.
+    /// Returns the details of an interaction, for its page. `id` is from the URL of the page,
+    /// `browser` is from the cookie.
     ///
-    /// Returns `None` if the interaction does not exist, has expired, or belongs to another
-    /// browser.
+    /// Returns `None` if the interaction does not exist, has expired or belongs to another browser,
+    /// or if its client was deleted.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
 use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
 
-/// Response for an active token.
+/// Introspection response for an active token.
 #[derive(Serialize)]
 struct Active<'a> {
     active: bool,
@@ -41,7 +41,7 @@ struct Active<'a> {
     cnf: Option<Confirmation>,
 }
 
-/// Audience: one as a string, several as an array.
+/// Value of `aud`: a string for one audience, otherwise an array.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Audiences<'a> {
@@ -61,9 +61,10 @@ impl<'a> From<&'a [Audience]> for Audiences<'a> {
 impl AuthorizationServer {
     /// Serves token introspection, `POST /oauth/introspect`.
     ///
-    /// The caller must be a confidential client. It sees access tokens for one of its audiences,
-    /// and tokens that were issued to it. For all other tokens, known or unknown, the response is
-    /// `{"active":false}`.
+    /// The caller must be a confidential client; other callers get 401 `invalid_client`. A caller
+    /// may introspect access tokens for one of its [`audiences`](RegisteredClient::audiences), and
+    /// access and refresh tokens that were issued to it. For all other tokens, known or unknown,
+    /// the response is `{"active":false}`.
     pub async fn introspect(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.introspect_token(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),
@@ -79,7 +80,7 @@ impl AuthorizationServer {
             return Err(self.invalid_client(Reason::CallerIsPublic, Some(caller.id)));
         }
         let hash = TokenHash::new(required(&params, "token", &caller)?);
-        // the hint only decides which lookup comes first
+        // the hint decides only the order of the lookups
         let refresh_first = params.optional("token_type_hint") == Some("refresh_token");
         for refresh in [refresh_first, !refresh_first] {
             if refresh {
@@ -166,7 +167,8 @@ impl AuthorizationServer {
         )
     }
 
-    /// `username` of the response: the email address, or the name, as far as the scopes allow.
+    /// Returns the `username` of the response: the email address, otherwise the name, if the client
+    /// may read it.
     fn username<'a>(&self, grant: &'a Grant, scopes: &Scopes) -> Option<&'a str> {
         let user = self.readable_claims(grant, scopes);
         user.email.or(user.name)

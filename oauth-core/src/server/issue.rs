@@ -1,4 +1,4 @@
-//! Making tokens, and the token response.
+//! Generation of tokens, and the token response.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -13,13 +13,13 @@ use crate::secret::{AccessToken, RefreshToken};
 use crate::store::{AccessTokenRecord, FamilyId, Grant};
 use crate::vocabulary::{AccessTokenTerms, Confirmation, Nonce, OPENID, Scopes};
 
-/// An access token that is not stored yet; it is invalid until its record is committed.
+/// An access token and its record. The token is invalid until the record is stored.
 pub(super) struct MadeAccessToken {
     pub(super) token: AccessToken,
     pub(super) record: AccessTokenRecord,
 }
 
-/// Tokens of a token response, already stored.
+/// Tokens of a token response, which are already stored.
 pub(super) struct Issued<'a> {
     pub(super) access: &'a MadeAccessToken,
     pub(super) refresh: Option<&'a RefreshToken>,
@@ -27,8 +27,8 @@ pub(super) struct Issued<'a> {
 }
 
 impl AuthorizationServer {
-    /// Makes the access token of `terms`. In opaque format it is `opaque`, or a random token if
-    /// that is `None`.
+    /// Makes an access token with these terms. In opaque format, the token is `opaque`, or a random
+    /// token if `opaque` is `None`.
     pub(super) fn make_access_token(
         &self,
         terms: AccessTokenTerms,
@@ -42,8 +42,8 @@ impl AuthorizationServer {
         Ok(MadeAccessToken { token, record })
     }
 
-    /// Derives an access token again from its record. The caller compares its hash with that of the
-    /// issued one.
+    /// Makes an access token again from its record, for a retry. The caller must compare its hash
+    /// with the hash of the issued token.
     pub(super) fn remake_access_token(
         &self,
         record: AccessTokenRecord,
@@ -54,7 +54,8 @@ impl AuthorizationServer {
         Ok(MadeAccessToken { token, record })
     }
 
-    /// Makes the token: opaque, or a JWT of [RFC 9068](https://www.rfc-editor.org/rfc/rfc9068).
+    /// Makes the token: an opaque token, or a JWT of [RFC
+    /// 9068](https://www.rfc-editor.org/rfc/rfc9068).
     fn access_token_of(
         &self,
         terms: &AccessTokenTerms,
@@ -74,7 +75,8 @@ impl AuthorizationServer {
         claims.sign(self.inner.signing_keys.active())
     }
 
-    /// Signs the ID token that goes with the access token; `None` without the scope `openid`.
+    /// Signs the ID token of a response with this access token. Returns `None` if the access token
+    /// does not have the scope `openid`.
     pub(super) fn make_id_token(
         &self,
         grant: &Grant,
@@ -103,14 +105,14 @@ impl AuthorizationServer {
     }
 }
 
-/// `token_type` of an access token with this binding.
+/// Returns the `token_type` of an access token with this binding.
 pub(super) fn token_type(confirmation: Option<Confirmation>) -> &'static str {
     confirmation.map_or("Bearer", Confirmation::token_type)
 }
 
 impl Issued<'_> {
-    /// Token response of [RFC 6749 §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1), with
-    /// `Cache-Control: no-store`.
+    /// Builds the token response of [RFC 6749
+    /// §5.1](https://www.rfc-editor.org/rfc/rfc6749#section-5.1), with `Cache-Control: no-store`.
     pub(super) fn into_response(self) -> Response<Bytes> {
         #[derive(Serialize)]
         struct Body<'a> {

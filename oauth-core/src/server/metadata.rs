@@ -17,12 +17,14 @@ use crate::store::GrantType;
 use crate::vocabulary::{Issuer, Scopes};
 
 impl AuthorizationServer {
-    /// Returns the paths of the metadata. Mount [`metadata`](Self::metadata) at each.
+    /// Returns the paths of the metadata. The host must mount [`metadata`](Self::metadata) at each
+    /// path.
     ///
-    /// [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3) inserts the well-known part
+    /// [RFC 8414 §3](https://www.rfc-editor.org/rfc/rfc8414#section-3) inserts `/.well-known/…`
     /// between the host and the path of the issuer; [OpenID Connect Discovery
     /// §4](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig) appends it to
-    /// the path. Clients try both document names in both places.
+    /// the path. Clients try both document names at both positions. For an issuer without a path
+    /// there are two paths, otherwise four.
     ///
     /// ```
     /// # use std::{sync::Arc, time::SystemTime};
@@ -71,8 +73,8 @@ impl AuthorizationServer {
         document(request, || self.inner.metadata.clone())
     }
 
-    /// Serves the JWKS, by `GET` and `HEAD`: the active key, the next key, and each retired key
-    /// until the last token that it signed has expired.
+    /// Serves the JWKS, by `GET` and `HEAD`: the active key, the next key if there is one, and each
+    /// retired key until the last token that it signed has expired.
     #[must_use]
     pub fn jwks(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || {
@@ -96,20 +98,19 @@ fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<
     response
 }
 
-/// Features of a server that the metadata describe.
+/// Settings of a server that the metadata describes.
 pub(super) struct Offer<'a> {
     pub(super) scopes: &'a Scopes,
     pub(super) algorithm: Algorithm,
     pub(super) pushed_requests_required: bool,
-    /// Replay detection, which client assertions and DPoP proofs need.
+    /// `true` if the server has a replay store, which client assertions and DPoP proofs need.
     pub(super) replays: bool,
     pub(super) certificates: CertificateUse,
     /// Base URL of the mTLS endpoint aliases, if there are any.
     pub(super) mtls_base: Option<&'a Issuer>,
 }
 
-/// Renders the metadata of a server with these settings; features that are not enabled are left
-/// out.
+/// Renders the metadata of a server with these settings.
 pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     let base = issuer.as_str().trim_end_matches('/');
     let mut confidential = vec!["client_secret_basic", "client_secret_post"];
@@ -159,8 +160,8 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     document.to_string().into()
 }
 
-/// Endpoints that use client certificates, [RFC 8705
-/// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5).
+/// Returns `mtls_endpoint_aliases`, the URLs below `base` of the endpoints that use client
+/// certificates, [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5).
 fn mtls_endpoint_aliases(base: &Issuer) -> Value {
     let base = base.as_str().trim_end_matches('/');
     json!({

@@ -1,8 +1,8 @@
-//! Authorization server of OAuth 2.1 and OpenID Connect, one method per endpoint.
+//! Authorization server of OAuth 2.1 and OpenID Connect, with one method per endpoint.
 //!
-//! Each method takes an `http::Request<Bytes>` and returns an [`EndpointResponse`]. The host mounts
-//! each method under its [`path`], shows its own sign-in and consent pages, and writes every
-//! [`AuthEvent`] to its audit log:
+//! The host mounts each method under its [`path`], shows its own sign-in and consent pages, and
+//! writes every [`AuthEvent`] to its audit log. Endpoint methods take an `http::Request<Bytes>`;
+//! most return an [`EndpointResponse`]:
 //!
 //! | path | method of [`AuthorizationServer`] |
 //! |---|---|
@@ -36,13 +36,13 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Duties of the host:
+//! The host must provide:
 //!
-//! - TLS, a body limit, and a rate limit for requests;
-//! - a store for failed client authentications
-//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts)); without it, the number of
-//!   guesses at client secrets is not limited;
-//! - calls of the purge methods of its stores on a timer, for example every minute.
+//! - TLS, a limit of the body length, and a rate limit for requests;
+//! - a store for the counts of failed client authentications
+//!   ([`with_attempts`](AuthorizationServerBuilder::with_attempts)); without this store, guesses at
+//!   client secrets are not limited;
+//! - a timer that calls the purge methods of its stores, for example every minute.
 
 mod authorization_request;
 mod authorize;
@@ -109,9 +109,9 @@ pub mod path {
     pub const OPENID_METADATA: &str = "/.well-known/openid-configuration";
 }
 
-/// Authorization server of OAuth 2.1 and OpenID Connect over the host's stores.
+/// Authorization server of OAuth 2.1 and OpenID Connect, on stores of the host.
 ///
-/// Cheap to clone; clones share one server.
+/// A clone is cheap: it shares settings and stores with the original.
 #[derive(Clone)]
 pub struct AuthorizationServer {
     inner: Arc<Inner>,
@@ -138,7 +138,7 @@ struct Inner {
 }
 
 impl AuthorizationServer {
-    /// Returns a builder for the server of `issuer`, its URL.
+    /// Returns a builder for a server with the URL `issuer`.
     pub fn builder(issuer: &str) -> AuthorizationServerBuilder {
         AuthorizationServerBuilder::new(issuer)
     }

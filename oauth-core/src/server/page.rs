@@ -1,4 +1,4 @@
-//! Error page, for users whose request cannot be redirected to a client.
+//! Error page, for a browser that the server must not redirect to a client.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_FRAME_OPTIONS};
@@ -20,7 +20,7 @@ const BODY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\"
     <p>The application you came from sent a request that cannot be answered, or you took too long. \
     Go back to the application and start again.</p>\n</html>\n";
 
-/// Error page with status 400. It repeats no part of the request.
+/// Builds the error page, with status 400. The page contains no part of the request.
 pub(super) fn error_page() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(BODY.as_bytes()));
     *response.status_mut() = StatusCode::BAD_REQUEST;

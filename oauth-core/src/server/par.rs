@@ -24,20 +24,21 @@ use crate::vocabulary::RedirectUri;
 /// Prefix of a `request_uri`, [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2).
 const PREFIX: &str = "urn:ietf:params:oauth:request_uri:";
 
-/// Identifier of the pushed request, if `request_uri` has one of this server.
+/// Returns the identifier of the pushed request from `request_uri`. `None` if the parameter is
+/// missing or does not begin with [`PREFIX`].
 pub(super) fn name(params: &Params) -> Option<&str> {
     params.optional("request_uri")?.strip_prefix(PREFIX)
 }
 
 impl AuthorizationServer {
-    /// Serves pushed authorization requests, `POST /par`. The request is stored for 60 seconds
-    /// under an unguessable `request_uri`.
+    /// Serves pushed authorization requests, `POST /par`. The server stores the request and returns
+    /// a random `request_uri`, which expires after 60 seconds.
     ///
     /// The client authenticates as at the token endpoint, and the server checks the request as
     /// [`authorize`](Self::authorize) does. The browser then sends only `client_id` and
     /// `request_uri` to `/authorize`; the server ignores other parameters. The first completed
-    /// interaction also completes the pushed request, which then starts no other. If the request
-    /// has a DPoP proof, the code is bound to its key ([RFC 9449
+    /// interaction also completes the pushed request; its `request_uri` is then refused. If the
+    /// request has a DPoP proof, the server binds the code to the key of the proof ([RFC 9449
     /// §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
     pub async fn par(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.push(&request).await {
@@ -97,10 +98,10 @@ impl AuthorizationServer {
             .map_err(|(error, reason)| Failure::refused(error_code(error), reason))
     }
 
-    /// Loads the pushed request that a browser presents for `client`.
+    /// Loads the pushed request whose `request_uri` a browser presents for `client`.
     ///
-    /// If the client is in doubt, the server shows a page: a redirect would reveal the client of
-    /// the request to an attacker.
+    /// If the request is not one of `client`, the refusal is an error page: a redirect would reveal
+    /// to an attacker which client pushed the request.
     pub(super) async fn load_pushed(&self, name: &str, client: RegisteredClient) -> Result<Checked, Refusal> {
         let hash = TokenHash::new(name);
         let doubt = |reason| Refusal::Page(reason, Some(client.id.clone()));
@@ -135,7 +136,7 @@ impl AuthorizationServer {
     }
 }
 
-/// Binds the code to the key of the proof; `dpop_jkt` must not name another key.
+/// Binds the code to the key of the proof. Fails if `dpop_jkt` names another key.
 fn bound(
     request: AuthorizationRequest,
     proven: Option<&ProvenKey>,
@@ -150,7 +151,8 @@ fn bound(
     }
 }
 
-/// Response of [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2), never cached.
+/// Builds the response of [RFC 9126 §2.2](https://www.rfc-editor.org/rfc/rfc9126#section-2.2),
+/// which must not be cached.
 fn created(name: &str) -> Response<Bytes> {
     #[derive(Serialize)]
     struct Created {
@@ -167,7 +169,8 @@ fn created(name: &str) -> Response<Bytes> {
     response
 }
 
-/// Error code for a direct response; codes about the user do not occur here.
+/// Maps an error code of an authorization response to that of a direct response. Codes about the
+/// user do not occur here.
 const fn error_code(error: AuthorizationErrorCode) -> ErrorCode {
     use AuthorizationErrorCode as Error;
     match error {

@@ -14,10 +14,10 @@ use crate::mtls::ClientCertificate;
 use crate::store::{RegisteredClient, SenderConstraint, SpendOutcome};
 use crate::vocabulary::{Confirmation, Issuer};
 
-/// Proof policy, and the public URLs of the endpoints that accept proofs.
+/// Policy for DPoP proofs, and the public URLs of the endpoints that accept proofs.
 pub(super) struct Possession {
     policy: ProofPolicy,
-    /// URLs below the issuer, and below the base of the mTLS aliases if there is one.
+    /// Endpoint URLs below the issuer and, if set, below the base URL of the mTLS endpoint aliases.
     places: Vec<Places>,
 }
 
@@ -28,7 +28,7 @@ struct Places {
 }
 
 impl Possession {
-    /// Returns `None` without a store for replay detection.
+    /// Creates policy and URLs from the settings. Returns `None` without a replay store.
     pub(super) fn offered(issuer: &Issuer, offer: &Offer<'_>, nonces: Option<&NonceKey>) -> Option<Self> {
         let policy = match nonces {
             Some(key) => ProofPolicy::new().with_nonces(Nonces::of_authorization_server(key, issuer)),
@@ -67,13 +67,14 @@ impl Places {
 pub(super) enum Endpoint<'a> {
     Token,
     Par,
-    /// With the presented access token.
+    /// The UserInfo endpoint, with the presented access token.
     UserInfo(&'a str),
 }
 
 impl AuthorizationServer {
-    /// Verifies the DPoP proof of the request, if proofs are enabled and the request has one. The
-    /// caller must then [store](Self::spend_proof) its `jti`.
+    /// Verifies the DPoP proof of the request. Returns `None` if the request has no proof, or if
+    /// proofs are not enabled. The caller must [store](Self::spend_proof) the `jti` of a verified
+    /// proof.
     pub(super) fn proven(
         &self,
         request: &Request<Bytes>,
@@ -105,7 +106,8 @@ impl AuthorizationServer {
             .map(Some)
     }
 
-    /// Stores the `jti` of a proof, after all other checks, so that a refused request uses none up.
+    /// Stores the `jti` of a proof; the inner result is the refusal of a replay. Call it after all
+    /// other checks, so that a refused request stores nothing.
     pub(super) async fn spend_proof(
         &self,
         proven: Option<&ProvenKey>,
@@ -122,7 +124,7 @@ impl AuthorizationServer {
         })
     }
 
-    /// Refuses a proof, with a nonce if the client needs one.
+    /// Refuses a proof. The response has a nonce if the proof failed for lack of a valid nonce.
     pub(super) fn refused_proof(&self, error: ProofError, now: SystemTime) -> Failure {
         let code = if error.wants_nonce() {
             ErrorCode::UseDpopNonce
@@ -136,7 +138,7 @@ impl AuthorizationServer {
         Failure::with_response(response, reason(error))
     }
 
-    /// Adds the newest nonce to a response, if nonces are enabled.
+    /// Adds the newest DPoP nonce to a response, if nonces are enabled.
     pub(super) fn hand_out_nonce(&self, response: &mut Response<Bytes>, now: SystemTime) {
         let possession = self.inner.possession.as_ref();
         let nonces = possession.and_then(|possession| possession.policy.nonces());
@@ -146,8 +148,9 @@ impl AuthorizationServer {
         }
     }
 
-    /// Binding of the tokens that `client` requests: the key of its proof, else the certificate
-    /// with which it is registered to connect.
+    /// Returns the binding of the tokens that `client` requests: the key of its DPoP proof. Without
+    /// a proof, it is the client certificate, if the client is registered for certificate-bound
+    /// tokens and the server enables them.
     pub(super) fn confirmation(
         &self,
         request: &Request<Bytes>,
@@ -167,7 +170,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Returns `true` if proofs are enabled.
+    /// Returns `true` if DPoP proofs are enabled.
     pub(super) fn takes_proofs(&self) -> bool {
         self.inner.possession.is_some()
     }

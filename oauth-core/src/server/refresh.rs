@@ -15,7 +15,7 @@ use crate::secret::RefreshToken;
 use crate::store::{GrantType, Insertion, RefreshTokenState, RotateOutcome, RotationSalt, TokenFamily};
 use crate::vocabulary::{AccessTokenTerms, Audience, Scopes};
 
-/// Parameters of a refresh.
+/// Parameters of a token request with a refresh token.
 struct Form {
     presented: RefreshToken,
     scopes: Option<Scopes>,
@@ -82,7 +82,8 @@ impl AuthorizationServer {
         refresh_token::rotate(state, &request, &policy, exchange.now)
     }
 
-    /// Returns the response; `None` if a concurrent request rotated the token first.
+    /// Rotates the token and returns the response; `None` if a concurrent request has rotated the
+    /// token before.
     async fn commit_rotation(
         &self,
         exchange: &mut Exchange<'_>,
@@ -102,7 +103,7 @@ impl AuthorizationServer {
         };
         let access =
             self.make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant), opaque)?;
-        // OpenID Connect Core 12.2: a refreshed ID token should have no nonce
+        // OpenID Connect Core §12.2: an ID token of a refresh should have no nonce
         let id_token = self.make_id_token(&family.grant, None, &access)?;
         let presented = plan.presented;
         let rotation = plan.commit(access.record.clone(), successor.hash());
@@ -130,8 +131,9 @@ impl AuthorizationServer {
         }
     }
 
-    /// Issues an access token alone. The token is stored before the family is read again, so that
-    /// no token is issued after a revocation was acknowledged.
+    /// Issues an access token without a new refresh token. The server stores the access token, and
+    /// then reads the family again, so that it returns no token after it has acknowledged the
+    /// revocation of the family.
     async fn commit_kept(
         &self,
         exchange: &mut Exchange<'_>,
@@ -170,8 +172,8 @@ impl AuthorizationServer {
         Ok(issued.into_response())
     }
 
-    /// Handles a token that was rotated after it was read, by a retry of the same request or by a
-    /// thief.
+    /// Handles a refresh token that a concurrent request rotated after this request had read it.
+    /// One of the two requests may be a retry, or may come from a thief.
     async fn superseded(
         &self,
         mut exchange: Exchange<'_>,
@@ -200,8 +202,8 @@ impl AuthorizationServer {
             .await
     }
 
-    /// Returns the two tokens of the earlier rotation, with a newly signed ID token. Stores
-    /// nothing.
+    /// Serves a retry: returns the two tokens of the earlier rotation, with a newly signed ID
+    /// token. Stores nothing.
     fn repeat(
         &self,
         exchange: &mut Exchange<'_>,

@@ -1,4 +1,4 @@
-//! Completion of an interaction: redirect with a code or an error to the client.
+//! Completion of an interaction: redirect to the client with a code or an error.
 
 use std::time::SystemTime;
 
@@ -22,34 +22,35 @@ use crate::vocabulary::{Audience, Scopes, Subject};
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a user says yes or no")]
 pub enum Consent {
-    /// The user is authenticated and consented.
+    /// The host authenticated the user, and the user consented.
     Granted(Authentication),
-    /// The user refused or gave up.
+    /// The user refused or gave up. The client gets `access_denied`.
     Denied,
 }
 
-/// Authenticated user, and the extent of the consent.
+/// Authenticated user, with the scopes that the user granted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Authentication {
-    /// User. The identifier must never be reassigned to another person, and must not equal a client
-    /// identifier.
+    /// Identifier of the user. The host must never reassign it to another person. If it equals a
+    /// client identifier, the client gets `server_error`.
     pub subject: Subject,
     /// Instant of the user's authentication. Do not truncate it: an instant truncated to seconds
-    /// may be before the request, and `prompt=login` then refuses it.
+    /// may be before the request, and is then refused for `prompt=login`.
     pub auth_time: SystemTime,
     /// Email address of the user, if known.
     pub email: Option<String>,
     /// Name of the user, if known.
     pub name: Option<String>,
-    /// Granted scopes; `None` grants all requested scopes.
+    /// Granted scopes; `None` grants all requested scopes. Scopes that were not requested are
+    /// ignored.
     pub scopes: Option<Scopes>,
     /// Session whose end revokes the grant; see [`with_session`](Self::with_session).
     pub session: Option<SessionId>,
 }
 
 impl Authentication {
-    /// Grants all requested scopes.
+    /// Creates an authentication of `subject` at `auth_time`, which grants all requested scopes.
     #[must_use]
     pub const fn new(subject: Subject, auth_time: SystemTime) -> Self {
         Self {
@@ -62,32 +63,32 @@ impl Authentication {
         }
     }
 
-    /// Sets the email address for the ID token.
+    /// Sets the email address, for the claim `email`.
     #[must_use]
     pub fn with_email(mut self, email: impl Into<String>) -> Self {
         self.email = Some(email.into());
         self
     }
 
-    /// Sets the name for the ID token.
+    /// Sets the name, for the claim `name`.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Limits the grant to `scopes`.
+    /// Limits the grant to those requested scopes that are in `scopes`.
     #[must_use]
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
         self.scopes = Some(scopes);
         self
     }
 
-    /// Revokes the grant when the user signs out of this session or everywhere, even if the session
-    /// has timed out before. A timeout alone only invalidates a code that was not redeemed yet:
-    /// clients can continue to refresh.
+    /// Sets the session of the grant. When the user signs out of this session or everywhere, the
+    /// grant is revoked, even if the session has timed out before. A timeout invalidates only a
+    /// code that was not redeemed yet; after it, clients can continue to refresh.
     ///
-    /// The token store must also be the [session store](crate::store::SessionStore).
+    /// The token store of the server must also be the [session store](crate::store::SessionStore).
     #[must_use]
     pub const fn with_session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
@@ -97,11 +98,11 @@ impl Authentication {
 
 /// Outcome of completing an interaction.
 enum Resumption {
-    /// Error page without a redirect.
+    /// Show the error page, without a redirect.
     Page(Reason),
-    /// Redirect with a code.
+    /// Redirect to the client with a code.
     Code(AuthorizationRequest, AuthorizationCode, AuthEvent),
-    /// Redirect with an error.
+    /// Redirect to the client with an error.
     Error(AuthorizationRequest, AuthorizationErrorCode, AuthEvent),
 }
 
@@ -112,17 +113,19 @@ impl AuthorizationServer {
     /// `method` is the method of the current request: the status is 303 after a POST, otherwise
     /// 302.
     ///
-    /// - An interaction is completed once. The response is an error page if the interaction is
-    ///   unknown, expired or another browser's, or if another interaction completed its pushed
-    ///   request.
+    /// - An interaction can be completed once. The response is an error page if the interaction is
+    ///   unknown, has expired or belongs to another browser, if another interaction completed its
+    ///   pushed request, or if the client was deleted or may no longer use the redirect URI or the
+    ///   grant.
     /// - If the user authenticated before
     ///   [`signed_in_since`](super::InteractionDetails::signed_in_since), the client gets
-    ///   `login_required`.
+    ///   `login_required`. If no requested scope was granted, the client gets `access_denied`.
     ///
     /// # Security
     ///
-    /// Call it only for a request with the cookie, and for a user that the host authenticated in
-    /// this browser. Protect the form of the page against cross-site request forgery.
+    /// Call it only for a request with the cookie of the interaction, and for a user that the host
+    /// authenticated in this browser. Protect the form of the consent page against cross-site
+    /// request forgery.
     pub async fn resume(
         &self,
         method: &Method,
@@ -177,7 +180,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Stores the code for the user's consent.
+    /// Stores a code for the user's consent, or returns the error for the client.
     async fn granted(
         &self,
         request: AuthorizationRequest,
@@ -213,7 +216,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Returns `true` if the subject equals a client identifier, [RFC 9700
+    /// Returns `true` if the subject equals the identifier of a registered client, [RFC 9700
     /// §4.15](https://www.rfc-editor.org/rfc/rfc9700#section-4.15).
     async fn is_client(&self, subject: &Subject) -> Result<bool, Broken> {
         match subject.as_str().parse() {
@@ -248,7 +251,7 @@ impl AuthorizationServer {
     }
 }
 
-/// Builds the grant of the user's consent.
+/// Builds the grant from the user's consent.
 fn grant(
     request: &AuthorizationRequest,
     asked_at: SystemTime,

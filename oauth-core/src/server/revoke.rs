@@ -16,11 +16,12 @@ use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
 
 impl AuthorizationServer {
-    /// Serves token revocation, `POST /oauth/revoke`: 200 for any token, known or not.
+    /// Serves token revocation, `POST /oauth/revoke`. The response is 200 for any token, known or
+    /// unknown.
     ///
-    /// - For a refresh token, even a rotated one, the server revokes the whole family with all its
-    ///   access tokens.
-    /// - For an access token, the server revokes only this token.
+    /// - For a refresh token, even a rotated token, the server revokes the whole token family with
+    ///   all its access tokens.
+    /// - For an access token, the server revokes only this access token.
     /// - A client can revoke only its own tokens. For another client's token the response is the
     ///   same, and the token stays valid.
     pub async fn revoke(&self, request: Request<Bytes>) -> EndpointResponse {
@@ -40,7 +41,7 @@ impl AuthorizationServer {
         let now = self.inner.clock.now();
         let caller = self.authenticate(request, &params, now).await?;
         let hash = TokenHash::new(required(&params, "token", &caller)?);
-        // the hint only decides which lookup comes first
+        // the hint decides only the order of the lookups
         let access_first = params.optional("token_type_hint") == Some("access_token");
         for access in [access_first, !access_first] {
             let (found, event) = if access {
@@ -56,7 +57,8 @@ impl AuthorizationServer {
         Ok(uncached(Response::new(Bytes::new())))
     }
 
-    /// Revokes an access token. Returns `true` if the token is an access token, and the event.
+    /// Revokes an access token. Returns `true` if the token is an access token, and the event if
+    /// there is one.
     async fn revoke_access(
         &self,
         caller: &RegisteredClient,
@@ -76,7 +78,8 @@ impl AuthorizationServer {
         Ok((true, (outcome == RevokeOutcome::Revoked).then_some(event)))
     }
 
-    /// Revokes a refresh token. Returns `true` if the token is a refresh token, and the event.
+    /// Revokes the family of a refresh token. Returns `true` if the token is a refresh token, and
+    /// the event if there is one.
     async fn revoke_refresh(
         &self,
         caller: &RegisteredClient,

@@ -22,13 +22,13 @@ use crate::store::{
 };
 use crate::vocabulary::{Audience, Confirmation, Scopes};
 
-/// One authenticated token request.
+/// Token request of an authenticated client.
 pub(super) struct Exchange<'a> {
     pub(super) client: &'a RegisteredClient,
     pub(super) params: &'a Params,
     pub(super) now: SystemTime,
     pub(super) proven: Option<ProvenKey>,
-    /// Binding that the client proved.
+    /// Binding of the tokens: the key or certificate that the client proved.
     pub(super) confirmation: Option<Confirmation>,
     pub(super) events: &'a mut Vec<AuthEvent>,
 }
@@ -38,9 +38,11 @@ impl AuthorizationServer {
     /// and `client_credentials`, each with any number of `resource` parameters ([RFC
     /// 8707](https://www.rfc-editor.org/rfc/rfc8707)).
     ///
-    /// A refusal is one of the errors of [RFC 6749
-    /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2). It changes nothing, with two
-    /// exceptions: the server revokes the family of a replayed code and of a reused refresh token.
+    /// A refusal has an error of [RFC 6749
+    /// §5.2](https://www.rfc-editor.org/rfc/rfc6749#section-5.2), `invalid_target` (RFC 8707), or
+    /// `invalid_dpop_proof` or `use_dpop_nonce` (RFC 9449). A refusal changes no code or token,
+    /// with two exceptions: the server revokes the token family of a replayed code and of a reused
+    /// refresh token.
     ///
     /// If the request has a DPoP proof ([RFC 9449](https://www.rfc-editor.org/rfc/rfc9449)), the
     /// access token is bound to its key, and so is the refresh token of a public client.
@@ -98,7 +100,7 @@ impl AuthorizationServer {
         Ok(response)
     }
 
-    /// Stores the `jti` of the proof of an exchange, after all other checks.
+    /// Stores the `jti` of the DPoP proof, or refuses a replay. Call it after all other checks.
     pub(super) async fn spend_proof_of(&self, exchange: &Exchange<'_>) -> Result<(), Failure> {
         let spent = self.spend_proof(exchange.proven.as_ref(), exchange.now).await?;
         spent.map_err(|error: ProofError| self.refused_proof(error, exchange.now).by(&exchange.client.id))
@@ -128,7 +130,8 @@ impl AuthorizationServer {
                 self.commit_redemption(exchange, *plan).await
             }
             authorization_code::RedemptionDecision::RevokeFamily(family) => {
-                // a recorded request has a replayed proof, and must not revoke the family
+                // an attacker who replays a recorded request also replays its proof, and must not
+                // revoke the family
                 self.spend_proof_of(&exchange).await?;
                 self.end_family(exchange, Theft::Code(record.hash), family).await
             }
@@ -218,7 +221,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Revokes the family of a code or token that was presented twice, then refuses.
+    /// Revokes the token family of a replayed code or a reused refresh token, then refuses.
     pub(super) async fn end_family(
         &self,
         exchange: Exchange<'_>,
@@ -260,7 +263,7 @@ impl AuthorizationServer {
     }
 }
 
-/// Replayed code or reused refresh token.
+/// Hash of a replayed code or of a reused refresh token.
 pub(super) enum Theft {
     Code(TokenHash),
     RefreshToken(TokenHash),
@@ -271,7 +274,7 @@ impl Exchange<'_> {
         refusal(self.client, error, reason)
     }
 
-    /// Refuses with one error for everything that can be wrong with a code or a refresh token.
+    /// Refuses a code or a refresh token. The error is `invalid_grant` for all reasons.
     pub(super) fn invalid_grant(&self, reason: Reason) -> Failure {
         self.refuse(ErrorCode::InvalidGrant, reason)
     }
@@ -291,7 +294,7 @@ pub(super) fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failur
         .map_err(|_| exchange.refuse(ErrorCode::InvalidTarget, Reason::ResourceMalformed))
 }
 
-/// Returns a required parameter of a request of this client.
+/// Returns a required parameter. The refusal names `client` in its event.
 pub(super) fn required<'a>(
     params: &'a Params,
     name: &'static str,

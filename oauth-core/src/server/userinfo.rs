@@ -34,14 +34,14 @@ struct UserInfo<'a> {
 
 impl AuthorizationServer {
     /// Serves the UserInfo endpoint, `GET`, `HEAD` and `POST /userinfo`: claims about the user of
-    /// an access token with the scope `openid`. The claims are those that the host set at the
-    /// sign-in. The response to a `HEAD` has a body, which the host omits.
+    /// an access token with the scope `openid`. The claims have the values that the host passed to
+    /// [`resume`](Self::resume). The response to a `HEAD` has a body, which the host must omit.
     ///
     /// The token is in the `Authorization` header, or in `access_token` of a `POST` form ([RFC 6750
     /// §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), never in the query. The server
-    /// refuses it if it has expired, if it or its family was revoked (also by the end of its
-    /// session), or if its client was deleted. Refusals are the challenges of [RFC 6750
-    /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). A DPoP-bound token needs a proof
+    /// refuses a token that has expired, that was revoked itself or with its family (also by the
+    /// end of its session), or whose client was deleted. A refusal has the challenge of [RFC 6750
+    /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). A DPoP-bound token needs a DPoP proof
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
     pub async fn userinfo(&self, request: Request<Bytes>) -> EndpointResponse {
         match self.describe_user(&request).await {
@@ -89,8 +89,8 @@ impl AuthorizationServer {
         }
     }
 
-    /// Checks the binding of the token and its scheme. Returns `true` if the proof needs a newer
-    /// nonce.
+    /// Checks the authentication scheme and the binding of the token. Returns `true` if the
+    /// response must have a newer nonce.
     async fn check_binding(
         &self,
         request: &Request<Bytes>,
@@ -139,7 +139,8 @@ impl AuthorizationServer {
         Failure::with_response(response, possession::reason(error))
     }
 
-    /// Refuses for this reason. The response does not reveal what is wrong with a token.
+    /// Refuses the request for this reason. For an invalid token, the response does not reveal the
+    /// reason.
     fn challenged(&self, scheme: Option<Scheme>, reason: Reason) -> Failure {
         let (status, code) = match reason {
             Reason::MethodNotAllowed => {
@@ -179,7 +180,8 @@ impl AuthorizationServer {
     }
 }
 
-/// The single token of the request.
+/// Returns the access token of the request and its authentication scheme. Fails unless the request
+/// has exactly one token.
 fn presented(request: &Request<Bytes>) -> Result<(Scheme, AccessToken), Reason> {
     if ![Method::GET, Method::HEAD, Method::POST].contains(request.method()) {
         return Err(Reason::MethodNotAllowed);
@@ -192,12 +194,12 @@ fn presented(request: &Request<Bytes>) -> Result<(Scheme, AccessToken), Reason> 
         (Err(ChallengeReason::NoToken), None) => return Err(Reason::AccessTokenMissing),
         _ => return Err(Reason::AccessTokenMalformed),
     };
-    // malformed tokens are refused like unknown ones
+    // malformed tokens are refused like unknown tokens
     let token = token.parse().map_err(|_| Reason::AccessTokenUnknown)?;
     Ok((scheme, token))
 }
 
-/// Parameters of a POST form, if the request has one.
+/// Parses the form of a `POST`; `None` if the request has no form.
 fn form(request: &Request<Bytes>) -> Result<Option<Params>, Reason> {
     if request.method() != Method::POST || !is_form(request.headers()) {
         return Ok(None);

@@ -13,9 +13,9 @@ pub struct InvalidCookie;
 
 /// Session cookie, [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265).
 ///
-/// It is always `HttpOnly` and `SameSite=Lax`. By default its name has the prefix `__Host-`:
-/// browsers send the cookie only to this host, and other hosts and plain HTTP cannot set it. With a
-/// domain or a path the prefix is `__Secure-`.
+/// The cookie is always `HttpOnly` and `SameSite=Lax`. By default its name has the prefix
+/// `__Host-`: browsers send the cookie only to this host, and accept it only from this host over
+/// HTTPS. With a domain or a path the prefix is `__Secure-`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,12 +46,12 @@ pub struct SessionCookie {
 }
 
 impl SessionCookie {
-    /// Creates a cookie with this name; the prefix is added.
+    /// Creates a cookie with this name, to which the prefix is added.
     ///
     /// # Errors
     ///
-    /// [`InvalidCookie`] unless the name is 1 to 64 of the characters of a token
-    /// ([RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2)).
+    /// [`InvalidCookie`] unless the name is a token of 1 to 64 characters ([RFC 9110
+    /// §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2)).
     pub fn new(name: &str) -> Result<Self, InvalidCookie> {
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if !(1..=64).contains(&name.len()) || !name.bytes().all(token) {
@@ -65,15 +65,15 @@ impl SessionCookie {
         })
     }
 
-    /// Shares the session with all hosts below `domain`.
+    /// Sets the attribute `Domain`: browsers send the cookie to `domain` and all hosts below it.
     ///
     /// # Errors
     ///
-    /// [`InvalidCookie`] unless it is a host name of letters, digits, hyphens and dots.
+    /// [`InvalidCookie`] unless `domain` is 1 to 253 ASCII letters, digits, hyphens and dots.
     ///
     /// # Security
     ///
-    /// All these hosts can then read and replace the cookie.
+    /// All these hosts can read and replace the cookie.
     pub fn with_domain(self, domain: &str) -> Result<Self, InvalidCookie> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
         if !(1..=253).contains(&domain.len()) || !domain.bytes().all(plain) {
@@ -85,12 +85,13 @@ impl SessionCookie {
         })
     }
 
-    /// Restricts the cookie to URLs below this path. This is no protection against other pages of
-    /// the host.
+    /// Sets the attribute `Path`: browsers send the cookie only to URLs below `path`. This does not
+    /// protect the session from other pages of the host.
     ///
     /// # Errors
     ///
-    /// [`InvalidCookie`] unless it begins with `/` and is printable ASCII without semicolons.
+    /// [`InvalidCookie`] unless `path` begins with `/` and is at most 1024 characters of printable
+    /// ASCII without spaces and semicolons.
     pub fn with_path(self, path: &str) -> Result<Self, InvalidCookie> {
         let plain = path
             .bytes()
@@ -104,13 +105,13 @@ impl SessionCookie {
         })
     }
 
-    /// Allows the cookie over plain HTTP: it has neither `Secure` nor a prefix, which browsers
-    /// refuse there.
+    /// Allows the cookie over plain HTTP. The cookie has neither `Secure` nor a prefix, because
+    /// browsers refuse both over plain HTTP.
     ///
     /// # Security
     ///
-    /// Only for development on a loopback address: on a network an attacker can read and set the
-    /// cookie.
+    /// Use this only for development on a loopback address: on a network an attacker can read and
+    /// set the cookie.
     #[must_use]
     pub fn danger_over_plain_http(self) -> Self {
         Self {
@@ -126,7 +127,7 @@ impl SessionCookie {
     }
 
     /// Returns the `Set-Cookie` value that stores `secret` for `max_age`, rounded down to seconds.
-    /// It is marked as sensitive.
+    /// The value is marked as sensitive, so that `Debug` does not show it.
     #[must_use]
     pub fn set(&self, secret: &SessionSecret, max_age: Duration) -> HeaderValue {
         self.written(secret.expose(), max_age.as_secs())
@@ -138,8 +139,9 @@ impl SessionCookie {
         self.written("", 0)
     }
 
-    /// Reads the secret from the `Cookie` header. `None` if the cookie is missing or malformed, or
-    /// occurs with two different values, one of which may be an attacker's.
+    /// Reads the secret from the `Cookie` headers. `None` if the cookie is missing or malformed.
+    /// Also `None` if the cookie occurs with two different values, because an attacker may have set
+    /// one of them.
     #[must_use]
     pub fn read(&self, headers: &HeaderMap) -> Option<SessionSecret> {
         let mut found = None;
@@ -180,7 +182,7 @@ impl SessionCookie {
             domain.unwrap_or_default(),
             if self.secure { "; Secure" } else { "" },
         );
-        // always printable ASCII; on failure the browser has no session
+        // `text` is printable ASCII, so the conversion succeeds; the empty fallback sets no cookie
         let mut written = HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
         written.set_sensitive(true);
         written

@@ -1,13 +1,14 @@
 //! Browser sessions: sign-in, sign-out, cookies, timeouts, sign-out everywhere and password resets.
 //!
-//! The cookie has a secret of 256 random bits; the record in the store has its hash. [`Sessions`]
-//! has the operations that a host calls. It uses pure functions: the [state
-//! table](SessionState::after) and those of [`SessionRecord`](crate::store::SessionRecord).
+//! The cookie has a secret of 256 random bits; the record in the store has the hash of the secret.
+//! [`Sessions`] has the operations that a host calls. The methods of
+//! [`SessionRecord`](crate::store::SessionRecord) are pure functions that decide each change of a
+//! session, by the state table [`SessionState::after`].
 //!
 //! # Security
 //!
 //! Forms need the [`csrf_token`](SessionSecret::csrf_token) of the browser's session:
-//! `SameSite=Lax` alone allows cross-site requests between hosts of one domain.
+//! `SameSite=Lax` does not stop requests from other hosts of the same registrable domain.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! Password resets by a token that is sent to the user's address.
+//! Password resets by a token that the host sends to the user's address.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,20 +17,21 @@ use crate::vocabulary::Subject;
 const RESET_LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 impl Sessions {
-    /// Issues a reset token for `subject`, which the host sends to the user's address. The token is
-    /// valid once, for 15 minutes. Earlier reset tokens of the user become invalid.
+    /// Issues a password-reset token for `subject`. The host sends the token to the user's address.
+    /// The token is valid once, for 15 minutes. Earlier reset tokens of the user become invalid.
     ///
-    /// `address` is the address that the visitor entered, and `subject` its user, or `None` for an
-    /// unknown address. For an unknown address the method does the same work and returns `None`.
-    /// The host gives the same response in both cases and sends the message afterwards.
+    /// `address` is the address that the visitor entered. `subject` is the user with this address,
+    /// or `None` for an unknown address. For an unknown address the method does the same work and
+    /// returns `None`, so that the time does not reveal which addresses are known. The host must
+    /// give the same response in both cases, and send the message after the response.
     ///
-    /// [`with_reset_limit`](Self::with_reset_limit) limits the messages per address. Beyond the
-    /// limit the method does the same work and returns `None`, and the last token stays valid. The
-    /// host must limit the requests per source itself.
+    /// [`with_reset_limit`](Self::with_reset_limit) limits the messages per address. Above the
+    /// limit the method does the same work and returns `None`, and the last issued token stays
+    /// valid. The host must limit the requests per source itself.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the token was not stored or the response was lost.
+    /// [`StoreError`] when a store cannot answer. The host sends no message then.
     pub async fn issue_reset(
         &self,
         address: &str,
@@ -60,8 +61,8 @@ impl Sessions {
         Ok(subject.map(|_| token))
     }
 
-    /// Returns the user of a valid token, for the page with the form for the new password. The
-    /// token stays valid.
+    /// Returns the user of a valid token, for the page that asks for the new password; `None` if
+    /// the token is unknown, expired or without a user. The token stays valid.
     ///
     /// # Errors
     ///
@@ -74,14 +75,14 @@ impl Sessions {
             .and_then(|record| record.subject))
     }
 
-    /// Redeems the token and ends all sessions and tokens of its user. After
-    /// [`Redeemed`](ResetOutcome::Redeemed) the host sets the password. The page shows the same
-    /// error for all other outcomes.
+    /// Redeems the token, and ends all sessions, codes and token families of its user. After
+    /// [`Redeemed`](ResetOutcome::Redeemed) the host sets the new password. For all other outcomes
+    /// the host shows the same error.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The token may be redeemed then; the user
-    /// requests another one.
+    /// [`StoreError`] when the store cannot answer. The token may have been redeemed; the user must
+    /// request another token.
     pub async fn redeem_reset(&self, token: &PasswordResetToken) -> Result<ResetOutcome, StoreError> {
         let outcome = self
             .store

@@ -23,8 +23,8 @@ const LENGTH: usize = 43;
 #[non_exhaustive]
 pub struct InvalidSessionSecret;
 
-/// Secret in the cookie of a session, known only to its browser. Stores keep its
-/// [hash](Self::hash).
+/// Secret in the cookie of a session: `ss_` and 256 random bits as 43 base64url characters. Only
+/// the browser keeps it; the store keeps its [hash](Self::hash).
 #[derive(Clone)]
 pub struct SessionSecret(Zeroizing<String>);
 
@@ -35,13 +35,13 @@ impl SessionSecret {
         Self(random_text::<32>(PREFIX, entropy))
     }
 
-    /// Returns the secret, for the cookie only. It needs no quoting.
+    /// Returns the secret, for the cookie only. Its characters need no quoting.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Returns the hash, for the store.
+    /// Returns the SHA-256 hash of the secret, for the store.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::new(&self.0)
@@ -75,12 +75,12 @@ impl SessionSecret {
     /// Returns the CSRF token for the forms of this browser: 43 base64url characters, for a hidden
     /// field.
     ///
-    /// It is derived from the secret: nothing is stored, it changes with the secret, and it does
-    /// not reveal the secret.
+    /// The token is an HMAC-SHA-256 with the secret as key. It is not stored, changes when the
+    /// secret is renewed, and does not reveal the secret.
     ///
     /// A sign-in form needs a token before the session exists: [`generate`](Self::generate) a
-    /// secret, put it in the [cookie](super::SessionCookie), and store no session under it. The
-    /// sign-in replaces it.
+    /// secret, and put it in the [cookie](super::SessionCookie) without storing a session. The
+    /// sign-in replaces this secret.
     ///
     /// ```
     /// use oauth_core::{ports::OsEntropy, session::SessionSecret};
@@ -120,8 +120,8 @@ mod tests {
         SessionSecret::generate(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte)))
     }
 
-    /// S1, 103: a secret has 256 random bits and is never printed; text with a cookie delimiter is
-    /// refused.
+    /// S1, 103: a secret has 256 random bits and `Debug` does not print it; text with a cookie
+    /// delimiter is refused.
     #[test]
     fn a_session_secret_is_256_bits_in_base64url() {
         let secret = secret(0xff);
@@ -142,7 +142,8 @@ mod tests {
         }
     }
 
-    /// S4, 109: a CSRF token belongs to one secret: a form from before a renewal is refused.
+    /// S4, 109: a CSRF token is valid for one secret only, so a form from before a renewal is
+    /// refused.
     #[test]
     fn a_csrf_token_is_of_one_session() {
         let (first, second) = (secret(1), secret(2));

@@ -15,7 +15,7 @@ use crate::store::{
 };
 use crate::vocabulary::Subject;
 
-/// Longest label that is stored, in characters.
+/// Longest label that is stored, in characters; longer labels are truncated.
 const LONGEST_LABEL: usize = 256;
 
 /// Browser sessions: sign-in, authentication, renewal, sign-out and password resets.
@@ -58,7 +58,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Creates sessions with the default timeouts: 30 minutes idle, eight hours in total.
+    /// Creates the operations with the default timeouts: 30 minutes idle, eight hours in total.
     #[must_use]
     pub fn new(
         store: impl SessionStore + 'static,
@@ -77,7 +77,7 @@ impl Sessions {
         }
     }
 
-    /// Sets a callback for events, called after each operation that has one.
+    /// Sets a callback for the audit log. Each operation calls it with the events that occur.
     #[must_use]
     pub fn with_events(self, events: impl Fn(AuthEvent) + Send + Sync + 'static) -> Self {
         Self {
@@ -86,8 +86,8 @@ impl Sessions {
         }
     }
 
-    /// Limits the reset messages per address, by counts in `store`; see
-    /// [`issue_reset`](Self::issue_reset).
+    /// Limits the reset messages per address by `policy`, with the counts in `store`; see
+    /// [`issue_reset`](Self::issue_reset). By default there is no limit.
     #[must_use]
     pub fn with_reset_limit(self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Sessions {
         }
     }
 
-    /// Sets the timeouts. Existing sessions keep theirs.
+    /// Sets the timeouts of new sessions. Existing sessions keep their timeouts.
     #[must_use]
     pub fn with_timeouts(self, timeouts: SessionTimeouts) -> Self {
         Self { timeouts, ..self }
@@ -108,14 +108,17 @@ impl Sessions {
         &self.cookie
     }
 
-    /// Starts a session under a new secret for `subject`, after the host has authenticated this
-    /// user. Ends the previous session of the browser and revokes its grants. If the previous
-    /// session has timed out, its grants stay valid, because the user did not sign out. `label`,
-    /// for example the `User-Agent`, is truncated to 256 characters.
+    /// Starts a session with a new secret for `subject`, after the host has authenticated this
+    /// user. `headers` are those of the request. `label`, for example the `User-Agent`, is
+    /// truncated to 256 characters.
+    ///
+    /// The method ends the previous session of the browser, and revokes its grants. If the previous
+    /// session has timed out, its grants stay valid, because the user did not sign out.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The previous session may have ended then.
+    /// [`StoreError`] when the store cannot answer, or when the entropy source repeats itself. The
+    /// previous session may have been ended.
     pub async fn sign_in(
         &self,
         headers: &HeaderMap,
@@ -139,13 +142,13 @@ impl Sessions {
         }
     }
 
-    /// Signs `subject` in again, after the host has authenticated this user again. An active
-    /// session of the same user continues under a new secret with a new `auth_time`; grants, label
-    /// and absolute timeout do not change. Otherwise this method does the same as
-    /// [`sign_in`](Self::sign_in).
+    /// Signs `subject` in again, after the host has authenticated this user again. If the browser
+    /// has an active session of the same user, this session continues with a new secret and a new
+    /// `auth_time`; its grants, label and absolute timeout do not change. Otherwise the method does
+    /// the same as [`sign_in`](Self::sign_in).
     ///
-    /// Use it when a client requires a new authentication by `prompt=login` or `max_age`, so that
-    /// other clients stay signed in.
+    /// Call it when a client requires a new authentication by `prompt=login` or `max_age`, so that
+    /// the grants of other clients stay valid.
     ///
     /// # Errors
     ///
@@ -153,8 +156,7 @@ impl Sessions {
     ///
     /// # Security
     ///
-    /// The old secret no longer authenticates. Grants that were given under the old secret stay
-    /// valid.
+    /// The old secret no longer authenticates. Grants that the user gave before stay valid.
     pub async fn sign_in_again(
         &self,
         headers: &HeaderMap,
@@ -171,8 +173,9 @@ impl Sessions {
         self.sign_in(headers, subject, label).await
     }
 
-    /// Returns the session of the browser that sent these headers, and records the use. The store
-    /// is written at most once per tenth of the idle timeout.
+    /// Returns the session of the browser that sent these headers, and records the use. The inner
+    /// result is [`SignedOut`] if the browser has no active session. The store is written at most
+    /// once per tenth of the idle timeout.
     ///
     /// # Errors
     ///
@@ -193,13 +196,15 @@ impl Sessions {
         Ok(Ok(session))
     }
 
-    /// Renews the secret of the browser's session. Call it when the user gains privileges. The old
-    /// secret no longer authenticates. When the user authenticates again, call
+    /// Renews the secret of the browser's session. The old secret no longer authenticates. The
+    /// inner result is [`SignedOut`] if the browser has no active session.
+    ///
+    /// Call it when the user gains privileges. When the user authenticates again, call
     /// [`sign_in_again`](Self::sign_in_again) instead, which also renews the secret.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The old secret may be invalid then; the user
+    /// [`StoreError`] when the store cannot answer. If the old secret is then invalid, the user
     /// must sign in again.
     pub async fn renew(&self, headers: &HeaderMap) -> Result<Result<NewSession, SignedOut>, StoreError> {
         let now = self.clock.now();
@@ -216,9 +221,9 @@ impl Sessions {
     /// Ends the browser's session, if it has one, and revokes its grants. Returns the `Set-Cookie`
     /// value that deletes the cookie.
     ///
-    /// - A concurrent renewal does not prevent the end of the session.
-    /// - If the session has timed out, its grants are still revoked, until the store
-    ///   [purges](SessionStore::purge_sessions) the session after its absolute timeout.
+    /// - The session ends even if a concurrent request renews its secret.
+    /// - If the session has timed out, its grants are still revoked, unless the store has already
+    ///   [purged](SessionStore::purge_sessions) the session after its absolute timeout.
     ///
     /// # Errors
     ///
@@ -237,14 +242,14 @@ impl Sessions {
         self.store.sessions_of(subject, self.clock.now()).await
     }
 
-    /// Ends one session of [`list`](Self::list) and revokes its grants. Returns `false`, and
-    /// changes nothing, if `subject` has no active session `id`.
+    /// Ends the session `id` of [`list`](Self::list), and revokes its grants. If `subject` has no
+    /// active session `id`, returns `false` and changes nothing.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer. The session may still be active.
     pub async fn end(&self, subject: &Subject, id: &SessionId) -> Result<bool, StoreError> {
-        // the user of a session never changes
+        // two calls of the store are safe here: the user of a session never changes
         let sessions = self.list(subject).await?;
         match sessions.iter().find(|session| session.id == *id) {
             Some(session) => self.end_one(session).await.map(|()| true),
@@ -255,8 +260,8 @@ impl Sessions {
     /// Signs `subject` out everywhere: ends all sessions, codes, token families and reset tokens of
     /// this user, except the session `keep` and its grants.
     ///
-    /// Call it with [`RevocationReason::PasswordChanged`] when the password is changed without a
-    /// reset token.
+    /// Call it with [`RevocationReason::PasswordChanged`] when the user changes the password
+    /// without a reset token.
     ///
     /// # Errors
     ///
@@ -300,7 +305,7 @@ impl Sessions {
         })
     }
 
-    /// Finds the reason after a concurrent change.
+    /// Returns the reason why the session is not active, after a concurrent request changed it.
     async fn why(&self, headers: &HeaderMap, now: SystemTime) -> Result<SignedOut, StoreError> {
         Ok(self.find(headers, now).await?.err().unwrap_or(SignedOut::Unknown))
     }
@@ -342,7 +347,8 @@ impl Sessions {
         }
     }
 
-    /// Renews the secret; `None` if the session has ended or was renewed concurrently.
+    /// Renews the secret. Returns `None` if the session is no longer active, or if a concurrent
+    /// request renewed it.
     async fn renewed(
         &self,
         old: &SessionRecord,

@@ -3,17 +3,17 @@ use http::HeaderValue;
 use super::SessionSecret;
 use crate::store::SessionRecord;
 
-/// An active session with the secret of its browser.
+/// An active session, with the secret from the browser's cookie.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Session {
-    /// Secret, for the [`csrf_token`](SessionSecret::csrf_token) of forms.
+    /// Secret of the session, for the [`csrf_token`](SessionSecret::csrf_token) of forms.
     pub secret: SessionSecret,
     /// Record of the session: user, sign-in and timeouts.
     pub record: SessionRecord,
 }
 
-/// A session with a new secret, which the response must send to the browser.
+/// A session with a new secret. The host must send `set_cookie` to the browser.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 #[must_use = "a browser that is not given the cookie is not signed in"]
@@ -31,7 +31,8 @@ pub enum SignedOut {
     /// The request has no session cookie, or a malformed one.
     #[error("no session cookie")]
     NoCookie,
-    /// No session has this secret: it was never issued, it was renewed, or its session was purged.
+    /// No session has this secret: the secret was never issued or was replaced by a renewal, or the
+    /// session was purged.
     #[error("unknown session")]
     Unknown,
     /// The idle timeout has passed.
@@ -40,7 +41,7 @@ pub enum SignedOut {
     /// The absolute timeout has passed.
     #[error("absolute timeout of the session")]
     AbsoluteExpired,
-    /// The session was ended; its record has the reason.
+    /// The session was ended; [`SessionRecord::ended`] has the reason.
     #[error("session ended")]
     Revoked,
 }

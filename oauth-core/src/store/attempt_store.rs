@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use crate::attempts::{Admission, AttemptKey, AttemptPolicy};
 use crate::ports::StoreError;
 
-/// Store of the attempt counts for the rate limits of [`attempts`](crate::attempts).
+/// Store of the attempt counts (tallies) for the rate limits of [`attempts`](crate::attempts).
 ///
 /// # Contract
 ///
@@ -14,20 +14,22 @@ use crate::ports::StoreError;
 ///
 /// - `admit` is one atomic step: concurrent callers together get no more admissions than the policy
 ///   allows. The store calls [`AttemptPolicy::decide`] while it holds the lock of the row.
-/// - `standing` reads the primary, takes about the same time as `admit`, and does not overtake a
-///   concurrent `admit`. Otherwise an attacker could learn during a lock-out if a guess was right.
-/// - Keys from attackers take bounded memory. A full store evicts the tallies with the fewest
-///   attempts first. It evicts no tally with a running wait while it has one without.
-/// - The store may lose tallies at a restart. A tally that is forgotten or forgiven never causes a
-///   refusal.
+/// - `standing` reads the primary database, never a replica. It takes about the same time as
+///   `admit`, and waits for a concurrent `admit` of the same key. The server calls `admit` after a
+///   wrong guess and `standing` after a correct guess, so a difference in time or order would
+///   reveal correct guesses during a lock-out.
+/// - A store in memory has a capacity, because attackers choose the keys. A full store first evicts
+///   tallies without a running wait, and among these the tallies with the fewest attempts.
+/// - The store may lose tallies at a restart. A [forgotten](crate::attempts::Tally::is_forgotten)
+///   or [forgiven](Self::forgive) tally never causes a refusal.
 #[async_trait]
 pub trait AttemptStore: Send + Sync {
-    /// Counts one attempt and admits it, or refuses it without counting.
+    /// Counts one attempt and admits it, or refuses the attempt without counting it.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the attempt was not counted or the response was lost. The caller then
-    /// makes no attempt.
+    /// [`StoreError`] when the attempt was not counted, or was counted and the response was lost.
+    /// The caller must then not make the attempt.
     async fn admit(
         &self,
         key: &AttemptKey,
@@ -35,7 +37,7 @@ pub trait AttemptStore: Send + Sync {
         now: SystemTime,
     ) -> Result<Admission, StoreError>;
 
-    /// Returns the admission of an attempt, without counting it.
+    /// Returns the decision on an attempt, without counting the attempt.
     ///
     /// # Errors
     ///

@@ -10,7 +10,8 @@ use crate::session_state::SessionState;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
 
-/// Authorization of a client by a user. The records of the code and of its token family contain it.
+/// Authorization of a client by a user. It is part of the record of the code, and later of the
+/// record of the token family.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -19,7 +20,7 @@ use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject,
 pub struct Grant {
     /// Client that received the grant.
     pub client_id: ClientId,
-    /// User who granted.
+    /// User who gave the grant.
     pub subject: Subject,
     /// Granted scopes. A refresh may narrow them and never widens them.
     pub scopes: Scopes,
@@ -27,8 +28,8 @@ pub struct Grant {
     pub audience: Vec<Audience>,
     /// Instant of the user's last authentication.
     pub auth_time: SystemTime,
-    /// Session of the sign-in; when the session is ended, the grant is revoked. A session timeout
-    /// does not revoke it. `None`: no session ends the grant.
+    /// Session in which the user gave the grant. Ending this session revokes the grant; a timeout
+    /// of the session does not. `None`: the grant does not depend on a session.
     pub session: Option<SessionId>,
     /// `nonce` of the authorization request.
     pub nonce: Option<Nonce>,
@@ -39,8 +40,8 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Creates a grant of `scopes` by `subject`, authenticated at `auth_time`, to the client. The
-    /// audience is empty.
+    /// Creates a grant of `scopes` to the client by `subject`, who authenticated at `auth_time`.
+    /// The audience is empty, and the optional fields are `None`.
     #[must_use]
     pub const fn new(client_id: ClientId, subject: Subject, scopes: Scopes, auth_time: SystemTime) -> Self {
         Self {
@@ -66,13 +67,13 @@ impl Grant {
     }
 }
 
-/// Lifetime of a code: 60 seconds.
+/// Lifetime of a code.
 const CODE_LIFETIME: Duration = Duration::from_secs(60);
 
-/// An authorization code, fresh or redeemed.
+/// An authorization code, redeemed or not.
 ///
-/// A redeemed code stays in the store as a tombstone: presenting it again is a replay, which
-/// revokes the tokens of the authorization.
+/// A redeemed code stays in the store as a tombstone. If the code is presented again, this is a
+/// replay, and the server revokes the token family of the code.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -83,26 +84,27 @@ pub struct AuthorizationCodeRecord {
     pub hash: TokenHash,
     /// Redirect URI to which the code was sent.
     pub redirect_uri: RedirectUri,
-    /// S256 challenge that the client's verifier must match.
+    /// S256 code challenge that the client's code verifier must match.
     pub code_challenge: CodeChallenge,
-    /// Thumbprint of the DPoP key that the client must prove, if the authorization request named
-    /// one.
+    /// Thumbprint of the DPoP key that the client must prove, if the authorization request had
+    /// `dpop_jkt` or a pushed request had a DPoP proof.
     pub dpop_jkt: Option<Thumbprint>,
-    /// Grant of the tokens for which the client redeems the code.
+    /// Grant, which the token family receives at redemption.
     pub grant: Grant,
     /// Instant of issue.
     pub issued_at: SystemTime,
-    /// Instant from which a fresh code is refused.
+    /// Instant from which the code is refused, if it was not redeemed.
     pub expires_at: SystemTime,
     /// Instant from which a redeemed code may be deleted: all tokens of its family have expired by
     /// then.
     pub retain_until: SystemTime,
-    /// Family that was created when the code was redeemed. The only field that changes.
+    /// Token family that the redemption created. This is the only field that changes.
     pub redeemed: Option<FamilyId>,
 }
 
 impl AuthorizationCodeRecord {
-    /// Creates a fresh code, sent to `redirect_uri` at `issued_at`. It expires after 60 seconds.
+    /// Creates a code that is not redeemed and is sent to `redirect_uri` at `issued_at`. The code
+    /// expires after 60 seconds.
     #[must_use]
     pub fn new(
         hash: TokenHash,
@@ -112,7 +114,7 @@ impl AuthorizationCodeRecord {
         issued_at: SystemTime,
     ) -> Self {
         let expires_at = later(issued_at, CODE_LIFETIME);
-        // the host may change lifetimes meanwhile; no token outlives the maximum
+        // the host may change its lifetimes before the redemption; these are the maximum
         let longest = RefreshTokenLifetime::MAX_ABSOLUTE + AccessTokenLifetime::MAX;
         Self {
             hash,
@@ -139,7 +141,8 @@ mod tests {
     use super::*;
     use crate::session_timeouts::SessionTimeouts;
 
-    /// S3: a grant of no session needs none; any other needs its own, and needs it active.
+    /// S3: a grant without a session is always valid; a grant with a session only while this
+    /// session is active.
     #[test]
     fn grant_needs_its_own_session_active() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);

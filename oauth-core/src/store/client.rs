@@ -14,8 +14,8 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 
 /// A registered client.
 ///
-/// Forbidden combinations have no effect: a loopback redirect URI of a confidential client matches
-/// nothing, and a public client cannot use the client credentials grant.
+/// Forbidden combinations have no effect. A loopback redirect URI with any port never matches for a
+/// confidential client, and a public client cannot use the client credentials grant.
 ///
 /// ```
 /// use oauth_core::secret::ClientSecret;
@@ -31,27 +31,27 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RegisteredClient {
-    /// Client identifier on the wire.
+    /// Client identifier, the parameter `client_id`.
     pub id: ClientId,
     /// Name of the client on consent pages.
     pub name: Option<String>,
-    /// Authentication method of the client; all others are refused.
+    /// Authentication method of the client. The server refuses all other methods.
     pub authentication: ClientAuthentication,
-    /// Redirect URIs to which a browser may be sent.
+    /// Registered redirect URIs.
     pub redirect_uris: Vec<RegisteredRedirectUri>,
     /// Grant types that the client may use.
     pub grant_types: BTreeSet<GrantType>,
     /// Scopes that the client may request.
     pub scopes: Scopes,
-    /// Audiences of the client as a resource server: it may introspect access tokens for any of
-    /// these.
+    /// Audiences of the client, if it is a resource server. It may introspect access tokens for any
+    /// of these.
     pub audiences: BTreeSet<Audience>,
-    /// Lifetime of the client's access tokens; `None` uses that of the server.
+    /// Lifetime of the client's access tokens; `None` uses the lifetime of the server.
     pub access_token_lifetime: Option<AccessTokenLifetime>,
-    /// Lifetime of the client's refresh tokens; `None` uses that of the server.
+    /// Lifetime of the client's refresh tokens; `None` uses the lifetime of the server.
     pub refresh_token_lifetime: Option<RefreshTokenLifetime>,
-    /// Required binding of the client's tokens. With `None` a token is bound to the DPoP key of the
-    /// request, if it has one, and otherwise a bearer token.
+    /// Required binding of the client's tokens. With `None`, a request with a DPoP proof gets
+    /// tokens bound to its key, and a request without a proof gets bearer tokens.
     pub sender_constraint: Option<SenderConstraint>,
     keeps_refresh_tokens: bool,
 }
@@ -176,16 +176,16 @@ impl RegisteredClient {
         self
     }
 
-    /// Disables rotation for the client. A refresh then returns only an access token, and the
-    /// refresh token is valid until its family expires, without an idle timeout. FAPI 2.0
-    /// recommends this for clients that authenticate: rotation does not protect them further, and
-    /// fails when a response is lost.
+    /// Disables rotation for the client. A refresh then returns only an access token. The refresh
+    /// token is valid until its family expires, without an idle timeout. FAPI 2.0 recommends this
+    /// for clients that authenticate: rotation gives them no further protection, and a lost
+    /// response of a rotation leaves them without a valid refresh token.
     ///
     /// # Errors
     ///
     /// [`NotSenderConstrained`] for a public client, and for a client without a [sender
-    /// constraint](Self::with_sender_constraint): for these, only rotation detects a stolen refresh
-    /// token.
+    /// constraint](Self::with_sender_constraint). For these clients, only rotation detects a stolen
+    /// refresh token.
     pub fn with_kept_refresh_tokens(mut self) -> Result<Self, NotSenderConstrained> {
         self.keeps_refresh_tokens = true;
         if self.rotates_refresh_tokens() {
@@ -195,8 +195,8 @@ impl RegisteredClient {
     }
 
     /// Returns `true` if each refresh returns a new refresh token. `false` only if
-    /// [`with_kept_refresh_tokens`](Self::with_kept_refresh_tokens) was set and its conditions
-    /// still hold.
+    /// [`with_kept_refresh_tokens`](Self::with_kept_refresh_tokens) was called, and the client is
+    /// still confidential and still has a sender constraint.
     #[must_use]
     pub const fn rotates_refresh_tokens(&self) -> bool {
         !(self.keeps_refresh_tokens && self.is_confidential() && self.sender_constraint.is_some())
@@ -225,9 +225,9 @@ impl RegisteredClient {
         self.grant_types.contains(&grant_type)
     }
 
-    /// Returns `true` if a browser may be sent to `uri`: it equals a registered URI byte for byte,
-    /// or, for a public client, a loopback URI with any port ([RFC 8252
-    /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
+    /// Returns `true` if the server may redirect a browser to `uri`. The URI must equal a
+    /// registered URI byte for byte. For a public client, it may also match a registered loopback
+    /// URI with another port ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
     #[must_use]
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         self.redirect_uris
@@ -242,7 +242,7 @@ impl RegisteredClient {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SenderConstraint {
-    /// A DPoP key, proven with each request: `dpop_bound_access_tokens`, [RFC 9449
+    /// The DPoP key that the client proves with each request: `dpop_bound_access_tokens`, [RFC 9449
     /// §5.2](https://www.rfc-editor.org/rfc/rfc9449#section-5.2).
     Dpop,
     /// The TLS client certificate of the connection: `tls_client_certificate_bound_access_tokens`,
@@ -250,7 +250,7 @@ pub enum SenderConstraint {
     MutualTls,
 }
 
-/// The client is public, or its tokens are not sender-constrained.
+/// The client is public, or has no sender constraint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("only a confidential client with a sender constraint may keep its refresh token")]
 pub struct NotSenderConstrained;
@@ -280,7 +280,7 @@ pub enum ClientAuthentication {
 }
 
 impl ClientAuthentication {
-    /// Returns the secrets, if the method uses secrets.
+    /// Returns the secrets; `None` if the method uses no secrets.
     #[must_use]
     pub const fn secrets(&self) -> Option<&ClientSecrets> {
         match self {
@@ -323,7 +323,7 @@ impl GrantType {
         }
     }
 
-    /// Parses a value of `grant_type`; `None` for an unsupported one.
+    /// Parses a value of `grant_type`; `None` for an unsupported value.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grant| grant.as_str() == name)
@@ -334,11 +334,11 @@ impl GrantType {
 ///
 /// # Contract
 ///
-/// - Every lookup after `put_client` returns the complete record.
+/// - Every lookup after `put_client` returns the whole new record.
 /// - Client identifiers are compared byte for byte, without case folding or trimming.
 #[async_trait]
 pub trait ClientStore: Send + Sync {
-    /// Returns the client with this identifier.
+    /// Returns the client with this identifier; `None` if it is not registered.
     ///
     /// # Errors
     ///

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::Thumbprint;
 
-/// Certificate of a `self_signed_tls_client_auth` client and, during a rotation, the previous one:
-/// [RFC 8705 §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
+/// Thumbprint of the certificate of a `self_signed_tls_client_auth` client and, during a rotation,
+/// of the previous certificate, [RFC 8705
+/// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2).
 ///
-/// The server compares only the thumbprint of the certificate and ignores its fields, with the
-/// validity dates. A certificate is accepted while it is registered.
+/// The server compares only the thumbprint of the certificate. It ignores all fields of the
+/// certificate, also the validity dates: a certificate is accepted while it is registered.
 ///
 /// ```
 /// use oauth_core::mtls::ClientCertificate;
@@ -26,7 +27,7 @@ use crate::vocabulary::Thumbprint;
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct RegisteredCertificates {
-    /// Current certificate.
+    /// SHA-256 thumbprint of the current certificate.
     pub current: Thumbprint,
     /// Previous certificate, while it is still accepted.
     pub previous: Option<PreviousCertificate>,
@@ -46,7 +47,7 @@ pub struct PreviousCertificate {
 }
 
 impl RegisteredCertificates {
-    /// Registers one certificate.
+    /// Registers the certificate with this thumbprint.
     #[must_use]
     pub const fn new(certificate: Thumbprint) -> Self {
         Self {
@@ -55,7 +56,8 @@ impl RegisteredCertificates {
         }
     }
 
-    /// Replaces the current certificate. The previous one is accepted until `previous_expires_at`.
+    /// Replaces the current certificate. The replaced certificate is accepted until
+    /// `previous_expires_at`; a certificate that was replaced earlier is no longer accepted.
     #[must_use]
     pub const fn rotate(&self, certificate: Thumbprint, previous_expires_at: SystemTime) -> Self {
         let previous = PreviousCertificate {

@@ -2,12 +2,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::jose::{Algorithm, InvalidKeySet, KeySet};
 
-/// The key set has no key of the algorithm, has two keys with one `kid`, or has more than 100 keys.
+/// The key set has no key of the algorithm, has two keys with the same `kid`, or has more than 100
+/// keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not usable client keys: expected at least one key of the algorithm, each with its own kid")]
 pub struct InvalidClientKeys;
 
-/// Public keys of a `private_key_jwt` client and the one algorithm of its assertions: `jwks` and
+/// Public keys of a `private_key_jwt` client, and the only algorithm of its assertions: `jwks` and
 /// `token_endpoint_auth_signing_alg` of [RFC 7591
 /// §2](https://www.rfc-editor.org/rfc/rfc7591#section-2).
 ///
@@ -33,8 +34,8 @@ pub struct ClientKeys {
 }
 
 impl ClientKeys {
-    /// Registers those keys of `keys` that have this algorithm. The server refuses assertions of
-    /// another algorithm.
+    /// Registers those keys of `keys` that have this algorithm. The server refuses the client's
+    /// assertions with another algorithm.
     ///
     /// # Errors
     ///
@@ -54,7 +55,7 @@ impl ClientKeys {
         self.algorithm
     }
 
-    /// Returns the keys, all of [`algorithm`](Self::algorithm). There are several while the client
+    /// Returns the keys, all of [`algorithm`](Self::algorithm): one, or several while the client
     /// rotates its key.
     #[must_use]
     pub const fn keys(&self) -> &KeySet {
@@ -105,7 +106,7 @@ mod tests {
         KeySet::new([es256, eddsa].map(|key| key.public_key().clone())).unwrap()
     }
 
-    /// O25, 11, 66: a key of another algorithm is not the client's.
+    /// O25, 11, 66: keys of another algorithm are not registered.
     #[test]
     fn the_keys_of_a_client_are_of_one_algorithm() {
         for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {

@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::{ClientSecret, TokenHash};
 
-/// Hash of a client's secret and, during a rotation, that of the previous one.
+/// Hash of a client's secret and, during a rotation, of the previous secret.
 ///
 /// # Security
 ///
-/// The hash is SHA-256 without salt or stretching. It protects a secret of 256 random bits from
-/// [`ClientSecret::generate`], but not a password that a person chose.
+/// The hash is SHA-256 without salt or key stretching. It protects a secret of
+/// [`ClientSecret::generate`], which has 256 random bits, but not a password that a person chose.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct ClientSecrets {
-    /// Hash of the current secret.
+    /// SHA-256 hash of the current secret.
     pub current: TokenHash,
     /// Previous secret, while it is still accepted.
     pub previous: Option<PreviousSecret>,
@@ -45,7 +45,8 @@ impl ClientSecrets {
         }
     }
 
-    /// Replaces the current secret. The previous one is accepted until `previous_expires_at`.
+    /// Replaces the current secret. The replaced secret is accepted until `previous_expires_at`; a
+    /// secret that was replaced earlier is no longer accepted.
     #[must_use]
     pub fn rotate(&self, secret: &ClientSecret, previous_expires_at: SystemTime) -> Self {
         let previous = PreviousSecret {

@@ -73,9 +73,9 @@ macro_rules! id {
 }
 
 id! {
-    /// Identifier of a token family: all tokens of one authorization, which are revoked together.
+    /// Identifier of a token family: the tokens of one authorization, which are revoked together.
     ///
-    /// Not a secret: it gives no access, and it appears in events.
+    /// The identifier is not a secret: it gives no access, and it appears in events.
     ///
     /// ```
     /// use oauth_core::store::FamilyId;
@@ -88,10 +88,10 @@ id! {
     InvalidFamilyId
 }
 id! {
-    /// Identifier of a user's session. It stays the same when the secret of the cookie is renewed.
+    /// Identifier of a user's session. It does not change when the secret in the cookie is renewed.
     ///
-    /// Not a secret: it gives no access, and it appears in events and in the user's list of
-    /// sessions.
+    /// The identifier is not a secret: it gives no access, and it appears in events and in the
+    /// user's list of sessions.
     SessionId,
     /// The text is not a [`SessionId`].
     InvalidSessionId

@@ -12,7 +12,7 @@ use crate::secret::TokenHash;
 use crate::time::later;
 use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
 
-/// A checked authorization request, [RFC 6749
+/// An authorization request that the server has checked, [RFC 6749
 /// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), before the user's sign-in and
 /// consent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -23,7 +23,7 @@ use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, T
 pub struct AuthorizationRequest {
     /// Requesting client.
     pub client_id: ClientId,
-    /// Redirect URI of the response; it matches a registered one.
+    /// Redirect URI of the response. It matches a registered redirect URI of the client.
     pub redirect_uri: RedirectUri,
     /// Requested scopes; a subset of the client's registered scopes.
     pub scopes: Scopes,
@@ -39,20 +39,23 @@ pub struct AuthorizationRequest {
     /// Thumbprint of the DPoP key to which the code is bound, [RFC 9449
     /// §10](https://www.rfc-editor.org/rfc/rfc9449#section-10).
     pub dpop_jkt: Option<Thumbprint>,
-    /// Pages that the client requires, even if the host could skip them.
+    /// Pages that the host must show, even if it could skip them.
     pub prompts: BTreeSet<Prompt>,
-    /// `true` for `prompt=none`: no page may be shown.
+    /// `true` for `prompt=none`: the host must show no page.
     pub silent: bool,
-    /// Maximum age of the user's authentication at the time of the request.
+    /// Maximum age of the user's authentication at the time of the request, from `max_age` in
+    /// seconds.
     pub max_age: Option<Duration>,
-    /// Suggested user for the sign-in page. Unverified: a hint only.
+    /// Suggested user for the sign-in page, from `login_hint`. It is unverified.
     pub login_hint: Option<String>,
-    /// Suggested languages of the page, unparsed. Unverified: a hint only.
+    /// Suggested languages of the page, from `ui_locales`: language tags separated by spaces, best
+    /// first. The text is neither parsed nor verified.
     pub ui_locales: Option<String>,
 }
 
 impl AuthorizationRequest {
-    /// Creates a request for a code that is sent to `redirect_uri`, without scopes and options.
+    /// Creates a request for a code that the server sends to `redirect_uri`. Scopes and optional
+    /// parameters are empty.
     #[must_use]
     pub fn new(
         client_id: ClientId,
@@ -78,10 +81,10 @@ impl AuthorizationRequest {
     }
 
     /// Returns the earliest acceptable authentication time for a request received at `asked_at`;
-    /// `None` when any sign-in is accepted.
+    /// `None` if any authentication time is acceptable.
     ///
-    /// `prompt=login` requires a sign-in after the request, as `max_age=0` does. Compare it with an
-    /// `auth_time` that is not truncated to seconds.
+    /// `prompt=login` requires a sign-in after the request, as `max_age=0` does. Compare the result
+    /// with an `auth_time` that is not truncated to seconds.
     #[must_use]
     pub fn signed_in_since(&self, asked_at: SystemTime) -> Option<SystemTime> {
         let max_age = if self.prompts.contains(&Prompt::Login) {
@@ -102,16 +105,16 @@ impl AuthorizationRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Prompt {
-    /// `consent`: asks for consent again, even for scopes that were granted before.
+    /// `consent`: the host asks for consent again, even for scopes that the user granted before.
     Consent,
-    /// `login`: authenticates the user again, even in an active session.
+    /// `login`: the host authenticates the user again, even in an active session.
     Login,
-    /// `select_account`: lets the user choose an account.
+    /// `select_account`: the host lets the user choose an account.
     SelectAccount,
 }
 
 impl Prompt {
-    /// Parses a value of `prompt`; `None` for an unknown one and for `none`.
+    /// Parses a value of `prompt`; `None` for an unknown value and for `none`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -142,12 +145,13 @@ impl Prompt {
 pub struct InteractionRecord {
     /// Hash of the identifier in the URL of the page.
     pub id: TokenHash,
-    /// Hash of the secret in the browser's cookie. The identifier is useless without it.
+    /// Hash of the secret in the browser's cookie. Without this secret, the identifier gives no
+    /// access.
     pub browser: TokenHash,
     /// Authorization request of the client.
     pub request: AuthorizationRequest,
-    /// Hash of the pushed request that started the interaction. Completing the interaction
-    /// completes the pushed request.
+    /// Hash of the pushed request that started the interaction, if any. Completing the interaction
+    /// completes this pushed request.
     pub pushed: Option<TokenHash>,
     /// Instant of the authorization request.
     pub created_at: SystemTime,
@@ -184,8 +188,8 @@ impl InteractionRecord {
     }
 }
 
-/// Outcome of taking an interaction. The checks are made in the order `NotFound`, `Expired`,
-/// `RequestSpent`.
+/// Outcome of [`InteractionStore::take_interaction`]. The checks are made in the order `NotFound`,
+/// `Expired`, `RequestSpent`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -194,25 +198,27 @@ pub enum TakeOutcome {
     Taken(Box<InteractionRecord>),
     /// The interaction belongs to this browser and has expired; nothing changed.
     Expired,
-    /// The pushed request of the interaction was completed or deleted; nothing changed.
+    /// The pushed request of the interaction was completed before or no longer exists; nothing
+    /// changed.
     RequestSpent,
     /// No interaction has that identifier, or it belongs to another browser; nothing changed.
     NotFound,
 }
 
 impl TakeOutcome {
-    /// Decides at `now` if `browser` may take the interaction that the store read; `None` if it
-    /// found none. Returns the hash of the pushed request to complete, if there is one.
+    /// Decides whether `browser` may take the interaction at `now`. `interaction` is the record
+    /// that the store read, or `None` if the store found no record. Returns the hash of the pushed
+    /// request to complete, if there is one.
     ///
     /// In the same step the store marks that pushed request as completed and removes the
-    /// interaction; the outcome is then [`TakeOutcome::Taken`]. If the update of the pushed request
-    /// changes no row, because it was deleted or completed before, the store changes nothing and
-    /// returns [`TakeOutcome::RequestSpent`].
+    /// interaction. The outcome is then [`TakeOutcome::Taken`]. If the pushed request does not
+    /// exist or was completed before, the store changes nothing and returns
+    /// [`TakeOutcome::RequestSpent`].
     ///
     /// # Errors
     ///
-    /// The outcome of a refusal: [`TakeOutcome::NotFound`] (another browser is refused in the same
-    /// way) or [`TakeOutcome::Expired`].
+    /// The outcome of a refusal: [`TakeOutcome::NotFound`], also for another browser, or
+    /// [`TakeOutcome::Expired`].
     pub fn decide(
         interaction: Option<&InteractionRecord>,
         browser: &TokenHash,
@@ -235,21 +241,21 @@ impl TakeOutcome {
 ///
 /// In addition to the contract of the [module](super):
 ///
-/// - Of any number of concurrent callers that take one interaction, exactly one gets it.
-/// - Of any number of concurrent callers that take interactions of one pushed request, exactly one
-///   gets its interaction: taking completes the pushed request in the same step.
+/// - Of any number of concurrent callers that take the same interaction, exactly one gets `Taken`.
+/// - Of any number of concurrent callers that take interactions of the same pushed request, exactly
+///   one gets `Taken`: the store completes the pushed request in the same step.
 /// - The checks are made in the order of [`TakeOutcome::decide`]: browser, expiry, pushed request.
 /// - A refusal changes nothing.
 #[async_trait]
 pub trait InteractionStore: Send + Sync {
-    /// Inserts a new interaction. Never overwrites.
+    /// Inserts a new interaction. Never overwrites a record.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_interaction(&self, interaction: InteractionRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads an interaction, even an expired one that was not purged yet.
+    /// Reads an interaction. An expired interaction is returned until it is purged.
     ///
     /// # Errors
     ///
@@ -262,8 +268,8 @@ pub trait InteractionStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot answer. The interaction may be removed then; the user
-    /// must start again.
+    /// [`StoreError`] when the store cannot answer. The interaction may have been removed; the user
+    /// must start again at the client.
     async fn take_interaction(
         &self,
         id: &TokenHash,
@@ -271,14 +277,14 @@ pub trait InteractionStore: Send + Sync {
         now: SystemTime,
     ) -> Result<TakeOutcome, StoreError>;
 
-    /// Inserts a new pushed request. Never overwrites.
+    /// Inserts a new pushed request. Never overwrites a record.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_pushed(&self, pushed: PushedRequestRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads a pushed request, even a completed or expired one that was not purged yet.
+    /// Reads a pushed request. A completed or expired request is returned until it is purged.
     ///
     /// # Errors
     ///
@@ -343,8 +349,8 @@ mod tests {
         InteractionRecord::new(id, browser, request, now).with_pushed(pushed)
     }
 
-    /// O23, O24: no interaction and another browser, then the expiry, then the pushed request; each
-    /// combination.
+    /// O23, O24: an unknown interaction or another browser is refused first, then an expired
+    /// interaction; otherwise the pushed request is returned.
     #[test]
     fn taking_is_decided_in_documented_order() {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);

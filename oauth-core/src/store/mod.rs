@@ -10,34 +10,34 @@
 //! | attempts at secrets and passwords | [`AttemptStore`] | [`Tally`](crate::attempts::Tally) |
 //! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
 //!
-//! Codes and tokens are one aggregate because redeeming a code creates a family and its first
-//! tokens in the same step. A crash in between would leave a redeemed code without tokens, or
-//! tokens whose code can still be redeemed.
+//! Codes and tokens are one aggregate, because redeeming a code creates a token family and its
+//! first tokens in the same step. With two steps, a crash between them would leave a redeemed code
+//! without tokens, or tokens whose code can still be redeemed.
 //!
 //! # Contract
 //!
-//! - **Each method is one linearizable step.** Concurrent calls take effect in some order, never
-//!   mixed. No other call takes effect between a read and a write of one method. A method makes its
-//!   checks inside its step, even if its caller has just read the same row.
-//! - **A refusal changes nothing.** Only the successful outcome writes.
+//! - **Each method is one linearizable step.** Concurrent calls take effect one after the other. No
+//!   other call takes effect between a read and a write of the same call. A method makes its checks
+//!   within its step, even if its caller has just read the same row.
+//! - **A refusal changes nothing.** The store writes only for the successful outcome.
 //! - **Pure functions decide the order of checks**: [`RedeemOutcome::decide`],
 //!   [`RotateOutcome::decide`], [`RevokeOutcome::decide`], [`TakeOutcome::decide`],
 //!   [`SessionChange::decide`], [`ResetOutcome::decide`]. A store passes the rows that it read in
-//!   the step of the method. A store that uses a conditional `UPDATE` calls the function after an
-//!   `UPDATE` that changed no row, to get the refusal.
+//!   the step of the method. A store that uses a conditional `UPDATE` calls the function only if
+//!   the `UPDATE` changed no row, to get the refusal.
 //! - **Acknowledged means durable**: an acknowledged write survives a crash, unless the store is
 //!   documented as volatile.
-//! - **Expiry is data.** `now` is an argument, and a store reads no clock. A record that expires at
-//!   T is valid while `now < T`.
+//! - **The caller passes the time.** A store reads no clock and compares with the argument `now`. A
+//!   record that expires at T is valid while `now < T`.
 //! - **Tombstones stay** until a purge method deletes them. A tombstone is a redeemed code or a
 //!   rotated refresh token, kept to detect reuse. If a tombstone is deleted too early, the server
 //!   cannot distinguish reuse from an unknown token.
 //!
-//! Records are serde values that contain hashes instead of secrets. A store keeps the whole record
-//! and copies the fields of its queries into columns.
+//! Records implement serde's traits, and contain hashes instead of secrets. A store keeps the whole
+//! record, and copies the fields that its queries need into columns.
 //!
 //! [`memory`](crate::memory) has the reference implementations. The crate `oauth-core-conformance`
-//! has a conformance kit for each trait.
+//! has tests for implementations of each trait.
 
 mod attempt_store;
 mod authorization_code;
@@ -89,7 +89,7 @@ pub use token_store::{CodeRedemption, Rotation, TokenStore};
 pub enum Insertion {
     /// The record was stored.
     Inserted,
-    /// A record with that key exists and did not change. Keys have 256 random bits, so this
-    /// indicates broken entropy.
+    /// A record with this key exists and did not change. Keys are random, so this means that the
+    /// entropy source repeats itself.
     Exists,
 }

@@ -6,12 +6,12 @@ use super::{AuthorizationRequest, InteractionRecord};
 use crate::secret::TokenHash;
 use crate::time::later;
 
-/// A pushed authorization request (PAR), [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126),
-/// already checked.
+/// A pushed authorization request (PAR), [RFC 9126](https://www.rfc-editor.org/rfc/rfc9126), that
+/// the server has checked.
 ///
-/// Browsers may present its `request_uri` any number of times until it expires. The first completed
-/// sign-in completes the request. The record stays until every interaction of the request has
-/// expired.
+/// Browsers may present its `request_uri` any number of times until it expires; each time starts an
+/// interaction. The first completed interaction completes the pushed request. The record stays
+/// until every interaction of the request has expired.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -20,13 +20,13 @@ use crate::time::later;
 pub struct PushedRequestRecord {
     /// Hash of the identifier in the `request_uri`.
     pub hash: TokenHash,
-    /// Authorization request, with its client.
+    /// Authorization request.
     pub request: AuthorizationRequest,
     /// Instant from which the `request_uri` is refused.
     pub expires_at: SystemTime,
-    /// Instant from which the record may be deleted.
+    /// Instant from which the record may be deleted: all its interactions have expired by then.
     pub retain_until: SystemTime,
-    /// `true` once one of its interactions was completed. The only field that changes.
+    /// `true` after one of its interactions was completed. This is the only field that changes.
     pub completed: bool,
 }
 

@@ -6,20 +6,20 @@ use async_trait::async_trait;
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 
-/// Outcome of storing a single-use key.
+/// Outcome of [`ReplayStore::insert_once`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum SpendOutcome {
     /// The key was unknown and is now stored.
     Fresh,
-    /// The key was stored before: this is a replay. Nothing changed.
+    /// The key is already stored: the request is a replay. Nothing changed.
     Seen,
 }
 
-/// Store for replay detection. It keeps the used `jti` values until they expire: those of client
-/// assertions, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and of DPoP proofs,
-/// [RFC 9449 §11.1](https://www.rfc-editor.org/rfc/rfc9449#section-11.1).
+/// Store for replay detection. It keeps a key for each used `jti` until the key expires: for the
+/// `jti` of client assertions, [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3), and
+/// of DPoP proofs, [RFC 9449 §11.1](https://www.rfc-editor.org/rfc/rfc9449#section-11.1).
 ///
 /// The caller derives the key as a hash of the purpose, the sender and the `jti`, so that the keys
 /// of different senders never collide. The caller stores a key **after** all other checks, so that
@@ -39,8 +39,8 @@ pub trait ReplayStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the response was lost. The key may be stored then;
-    /// the client retries with a new `jti`.
+    /// [`StoreError`] when nothing was stored, or the key was stored and the response was lost. The
+    /// client must retry with a new `jti`.
     async fn insert_once(
         &self,
         key: TokenHash,

@@ -15,16 +15,17 @@ use crate::secret::TokenHash;
 pub struct Rotated {
     /// Instant of the rotation.
     pub at: SystemTime,
-    /// Hash of the refresh token that replaced it.
+    /// Hash of the refresh token that replaced the rotated token.
     pub successor: TokenHash,
-    /// Hash of the access token issued with the replacement.
+    /// Hash of the access token that was issued with `successor`.
     pub access: TokenHash,
-    /// Salt from which both tokens were derived; `None` for random tokens, which have no retry.
+    /// Salt from which both new tokens were derived. `None`: the tokens are random, and the
+    /// rotation cannot be retried.
     pub salt: Option<RotationSalt>,
 }
 
 impl Rotated {
-    /// Creates a rotation at `at` that issued two random tokens.
+    /// Creates a rotation at `at` that issued random tokens with these hashes.
     #[must_use]
     pub const fn new(at: SystemTime, successor: TokenHash, access: TokenHash) -> Self {
         Self {
@@ -35,7 +36,7 @@ impl Rotated {
         }
     }
 
-    /// Sets the salt from which both tokens were derived.
+    /// Sets the salt from which both new tokens were derived.
     #[must_use]
     pub const fn with_salt(self, salt: Option<RotationSalt>) -> Self {
         Self { salt, ..self }
@@ -49,9 +50,9 @@ impl Rotated {
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct Successor {
-    /// Refresh token that replaced the presented one.
+    /// Refresh token that replaced the presented token.
     pub refresh: RefreshTokenRecord,
-    /// Access token issued with it.
+    /// Access token that was issued with `refresh`.
     pub access: AccessTokenRecord,
 }
 
@@ -63,10 +64,10 @@ impl Successor {
     }
 }
 
-/// 128 random bits that make the tokens of each rotation unique; see
+/// Salt of 128 random bits that makes the derived tokens of each rotation unique; see
 /// [`RetryPepper`](crate::grant::RetryPepper).
 ///
-/// Not a secret: without the presented token and the pepper it reveals nothing.
+/// The salt is not a secret: without the presented token and the pepper it reveals nothing.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct RotationSalt([u8; 16]);
 

@@ -19,12 +19,12 @@ const TOUCHES: u32 = 10;
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct SessionRecord {
-    /// Hash of the secret in the browser's cookie. Each renewal replaces it.
+    /// Hash of the secret in the browser's cookie. Each renewal replaces the secret.
     pub hash: TokenHash,
-    /// Hash of the secret before the last renewal. This secret no longer authenticates, but signing
-    /// out with it ends the session.
+    /// Hash of the secret before the last renewal. That secret no longer authenticates, but a
+    /// sign-out with it still ends the session.
     pub renewed_from: Option<TokenHash>,
-    /// Identifier of the session, which never changes. Lists, grants and events refer to it.
+    /// Identifier of the session, which never changes. Grants and events refer to it.
     pub id: SessionId,
     /// Signed-in user.
     pub subject: Subject,
@@ -32,16 +32,16 @@ pub struct SessionRecord {
     pub auth_time: SystemTime,
     /// Instant of the sign-in.
     pub created_at: SystemTime,
-    /// Instant of the last recorded use. It is at most a tenth of the idle timeout behind the last
-    /// use, and never decreases.
+    /// Instant of the last recorded use, which never decreases. The last use is at most a tenth of
+    /// the idle timeout later.
     pub seen_at: SystemTime,
     /// Idle timeout.
     pub idle: Duration,
-    /// Instant of the absolute timeout, which never changes.
+    /// Instant at which the session ends by its absolute timeout. It never changes.
     pub expires_at: SystemTime,
     /// Label in the user's list of sessions, for example the name of the browser.
     pub label: Option<String>,
-    /// Instant and reason of an early end.
+    /// Instant and reason of the end, if the user or the host ended the session before a timeout.
     pub ended: Option<SessionEnd>,
 }
 
@@ -55,7 +55,7 @@ pub enum SessionRenewal {
     Proven,
 }
 
-/// Early end of a session.
+/// End of a session before a timeout.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -69,7 +69,7 @@ pub struct SessionEnd {
 }
 
 impl SessionEnd {
-    /// Creates an end for `reason` at `at`.
+    /// Creates the end of a session for `reason` at the instant `at`.
     #[must_use]
     pub const fn new(reason: RevocationReason, at: SystemTime) -> Self {
         Self { reason, at }
@@ -109,22 +109,22 @@ impl SessionRecord {
         self
     }
 
-    /// Returns the end of the session without further uses: the earlier of the idle and the
-    /// absolute timeout.
+    /// Returns the instant at which the session ends if it is not used again: the earlier of the
+    /// idle and the absolute timeout. An end before a timeout is ignored.
     #[must_use]
     pub fn active_until(&self) -> SystemTime {
         later(self.seen_at, self.idle).min(self.expires_at)
     }
 
-    /// Returns the instant from which the record may be deleted. A session after its idle timeout
-    /// is kept until its absolute timeout, as the cookie is, so that signing out still revokes its
-    /// grants.
+    /// Returns the instant from which the record may be deleted: the end of a session that was
+    /// ended, otherwise the absolute timeout. After the idle timeout the record is kept, so that a
+    /// sign-out with the cookie still revokes the grants of the session.
     #[must_use]
     pub fn kept_until(&self) -> SystemTime {
         self.ended.map_or(self.expires_at, |end| end.at)
     }
 
-    /// Returns the state at `now`. After both timeouts, the earlier one determines the state.
+    /// Returns the state at `now`. After both timeouts, the earlier timeout determines the state.
     #[must_use]
     pub fn state(&self, now: SystemTime) -> SessionState {
         if self.ended.is_some() {
@@ -138,14 +138,14 @@ impl SessionRecord {
         }
     }
 
-    /// Returns `true` if a use at `now` must be recorded: the session is active, and its last
+    /// Returns `true` if the store must record a use at `now`: the session is active, and its last
     /// recorded use is at least a tenth of the idle timeout ago.
     #[must_use]
     pub fn needs_touch(&self, now: SystemTime) -> bool {
         self.state(now) == SessionState::Active && now >= later(self.seen_at, self.idle / TOUCHES)
     }
 
-    /// Returns the session after a use at `now`; `None` if it is not active at `now`.
+    /// Returns the record after a use at `now`; `None` if the session is not active at `now`.
     #[must_use]
     pub fn touch(&self, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
@@ -154,8 +154,8 @@ impl SessionRecord {
         })
     }
 
-    /// Returns the session under a new secret; `None` if it is not active at `now`. The absolute
-    /// timeout does not change.
+    /// Returns the record with the `hash` of a new secret; `None` if the session is not active at
+    /// `now`. The renewal counts as a use. The absolute timeout does not change.
     #[must_use]
     pub fn renew(&self, hash: TokenHash, renewal: SessionRenewal, now: SystemTime) -> Option<Self> {
         self.touch(now).map(|session| Self {
@@ -169,14 +169,16 @@ impl SessionRecord {
         })
     }
 
-    /// Returns `true` if signing out with the secret of this hash ends this session: the current
-    /// secret, or the one before the last renewal, which a concurrent request may have sent.
+    /// Returns `true` if a sign-out with the secret of this hash ends this session: `hash` is that
+    /// of the current secret, or of the secret before the last renewal, which a concurrent request
+    /// may have sent.
     #[must_use]
     pub fn matches_secret(&self, hash: &TokenHash) -> bool {
         self.hash == *hash || self.renewed_from == Some(*hash)
     }
 
-    /// Returns the session, ended at `now`; `None` if it was ended or timed out before.
+    /// Returns the record of the session, ended at `now`; `None` if the session was ended or timed
+    /// out before.
     #[must_use]
     pub fn revoke(&self, reason: RevocationReason, now: SystemTime) -> Option<Self> {
         self.active(now).map(|session| Self {
@@ -214,7 +216,8 @@ mod tests {
         )
     }
 
-    /// Returns the record after `trigger`, and the instant at which that is.
+    /// Returns the record after `trigger`, and the instant of the trigger: `now` or the later
+    /// instant of a timeout.
     fn happen(
         record: &SessionRecord,
         trigger: SessionTrigger,
@@ -242,8 +245,8 @@ mod tests {
         }
     }
 
-    /// S6: after any five triggers a record is in the state of the table; an ended session never
-    /// becomes active.
+    /// S6: after any five triggers, a record has the state that [`SessionState::after`] gives; an
+    /// ended session never becomes active.
     #[test]
     fn a_session_follows_the_table_of_its_states() {
         let triggers = SessionTrigger::ALL;
@@ -275,8 +278,7 @@ mod tests {
         }
     }
 
-    /// S2, 105: timeouts are exact to the nanosecond, and the timeout that came first names the
-    /// state.
+    /// S2, 105: timeouts are exact to the nanosecond, and the earlier timeout determines the state.
     #[test]
     fn a_session_ends_idle_or_old_at_the_exact_instant() {
         let session = session();
@@ -294,8 +296,8 @@ mod tests {
         assert_eq!(busy.state(busy.expires_at), SessionState::AbsoluteExpired);
     }
 
-    /// S2, 108: a use is recorded once in a tenth of the idle timeout, and a clock that goes back
-    /// changes nothing.
+    /// S2, 108: a use is recorded at most once in a tenth of the idle timeout, and a clock that
+    /// goes back does not decrease `seen_at`.
     #[test]
     fn a_touch_is_rare_and_only_moves_forward() {
         let session = session();
@@ -336,7 +338,7 @@ mod tests {
         assert_eq!(again.auth_time, now);
     }
 
-    /// S1, S4: the current and the previous secret sign the session out, older ones do not.
+    /// S1, S4: the current and the previous secret match the session, older secrets do not.
     #[test]
     fn last_two_secrets_match_session() {
         let secrets = ["cookie", "second", "third"].map(TokenHash::new);

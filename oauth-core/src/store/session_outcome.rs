@@ -13,7 +13,7 @@ pub enum SessionOutcome {
     Done,
     /// The session has timed out or was ended; nothing changed.
     Over,
-    /// No session has that secret; nothing changed.
+    /// No session has this secret; nothing changed.
     NotFound,
 }
 
@@ -24,9 +24,9 @@ pub enum SessionOutcome {
     reason = "the verbs of a store that change one session"
 )]
 pub enum SessionChange {
-    /// Record a use: [`SessionStore::touch_session`](super::SessionStore::touch_session).
+    /// Records a use: [`SessionStore::touch_session`](super::SessionStore::touch_session).
     Touch,
-    /// Replace the secret: [`SessionStore::renew_session`](super::SessionStore::renew_session).
+    /// Replaces the secret: [`SessionStore::renew_session`](super::SessionStore::renew_session).
     Renew {
         /// Hash of the new secret.
         hash: TokenHash,
@@ -36,9 +36,9 @@ pub enum SessionChange {
 }
 
 impl SessionChange {
-    /// Decides the change of `session` at `now`. `session` is the record that the store read;
-    /// `None` if it found none. Returns the record to write in the same step; the outcome is then
-    /// [`SessionOutcome::Done`].
+    /// Decides the change of `session` at `now`. `session` is the record that the store read, or
+    /// `None` if the store found no record. Returns the new record, which the store writes in the
+    /// same step; the outcome is then [`SessionOutcome::Done`].
     ///
     /// # Errors
     ///
@@ -63,30 +63,30 @@ impl SessionChange {
 #[must_use]
 #[non_exhaustive]
 pub enum ResetOutcome {
-    /// The token was deleted, and its subject is signed out everywhere.
+    /// The token was deleted, and its user is signed out everywhere.
     Redeemed {
         /// User whose password may now be set.
         subject: Subject,
-        /// Numbers of ended records.
+        /// Numbers of ended and deleted records of the user.
         revoked: Revoked,
     },
     /// The token has expired; nothing changed.
     Expired,
-    /// The token does not exist or has no user: it was never issued, redeemed before, replaced by a
-    /// newer one, or issued for an unknown address. Nothing changed.
+    /// The token does not exist or has no user: it was never issued, was redeemed before, was
+    /// replaced by a newer token, or was issued for an unknown address. Nothing changed.
     NotFound,
 }
 
 impl ResetOutcome {
-    /// Decides the redemption of `token` at `now`. `token` is the record that the store read;
-    /// `None` if it found none. Returns the subject. In the same step the store ends the sessions,
-    /// families, codes and reset tokens of that subject; the outcome is then
+    /// Decides the redemption of `token` at `now`. `token` is the record that the store read, or
+    /// `None` if the store found no record. Returns the subject. In the same step the store ends
+    /// the sessions, token families, codes and reset tokens of this subject; the outcome is then
     /// [`ResetOutcome::Redeemed`].
     ///
     /// # Errors
     ///
-    /// The outcome of a refusal: [`ResetOutcome::NotFound`] (a token without a subject is refused
-    /// in the same way) or [`ResetOutcome::Expired`].
+    /// The outcome of a refusal: [`ResetOutcome::NotFound`], also for a token without a subject, or
+    /// [`ResetOutcome::Expired`].
     pub fn decide(token: Option<&ResetTokenRecord>, now: SystemTime) -> Result<&Subject, Self> {
         let token = token.ok_or(Self::NotFound)?;
         let subject = token.subject.as_ref().ok_or(Self::NotFound)?;
@@ -110,7 +110,8 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
-    /// Sessions that are active until `now`, by their idle and by their absolute timeout.
+    /// Two sessions that end at `now`, the first by its idle timeout, the second by its absolute
+    /// timeout.
     fn sessions() -> [SessionRecord; 2] {
         let timeouts = SessionTimeouts::default();
         [timeouts.idle(), timeouts.absolute()].map(|before| {
@@ -125,8 +126,8 @@ mod tests {
         })
     }
 
-    /// S2, S4: no session, then one that is over, then the change; each change of each state of a
-    /// session.
+    /// S2, S4: a missing session is refused first, then a session that is over. Otherwise the
+    /// change is made. All changes and states are tried.
     #[test]
     fn session_change_is_decided_in_documented_order() {
         let renewal = |renewal| SessionChange::Renew {
@@ -156,7 +157,8 @@ mod tests {
         }
     }
 
-    /// S5: no token and one without a subject, then one that expired; each of the 6 combinations.
+    /// S5: a missing token or a token without a subject is refused first, then an expired token.
+    /// All 6 combinations are tried.
     #[test]
     fn reset_is_decided_in_documented_order() {
         assert_eq!(ResetOutcome::decide(None, now()), Err(ResetOutcome::NotFound));

@@ -21,7 +21,7 @@ use crate::vocabulary::Subject;
 pub struct ResetTokenRecord {
     /// SHA-256 hash of the token.
     pub hash: TokenHash,
-    /// User whose password may be set; `None` when no user has the requested address.
+    /// User whose password may be set; `None` if no user has the requested address.
     pub subject: Option<Subject>,
     /// Instant of issue.
     pub issued_at: SystemTime,
@@ -29,7 +29,7 @@ pub struct ResetTokenRecord {
     pub expires_at: SystemTime,
 }
 
-/// Numbers of records that one step ended.
+/// Numbers of records that one call ended or deleted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[must_use]
 #[expect(
@@ -41,7 +41,7 @@ pub struct Revoked {
     pub sessions: u64,
     /// Token families that were not revoked before.
     pub families: u64,
-    /// Codes that were not redeemed.
+    /// Codes that were not redeemed before.
     pub codes: u64,
     /// Password-reset tokens.
     pub reset_tokens: u64,
@@ -49,42 +49,45 @@ pub struct Revoked {
 
 /// Store of sessions and password-reset tokens, and of sign-out everywhere.
 ///
-/// It extends [`TokenStore`] on the same tables: ending a session revokes the grants made in it,
-/// and signing out everywhere ends sessions, codes, token families and reset tokens in one step. A
-/// session timeout ends the session alone.
+/// The trait extends [`TokenStore`], because both change the same tables in one step: ending a
+/// session revokes its grants, and a sign-out everywhere ends sessions, codes, token families and
+/// reset tokens. A session timeout ends only the session.
 ///
 /// # Contract
 ///
 /// In addition to the contract of the [module](super):
 ///
-/// - **Pure functions decide the change of a row**: in one step, load it, call
-///   [`SessionChange::decide`](super::SessionChange::decide) to touch or renew a session,
-///   [`SessionRecord::revoke`] to end it or [`ResetOutcome::decide`] to redeem a reset token, and
-///   write the result.
-/// - Of any number of concurrent callers that renew one session, exactly one succeeds.
+/// - **Pure functions decide the change of a row**: in one step, the store reads the row, calls the
+///   function and writes the result. [`SessionChange::decide`](super::SessionChange::decide)
+///   touches or renews a session, [`SessionRecord::revoke`] ends a session, and
+///   [`ResetOutcome::decide`] redeems a reset token.
+/// - Of any number of concurrent callers that renew a session by the same secret, exactly one gets
+///   `Done`.
 /// - **Ended records stay ended.** After [`end_session`](Self::end_session),
 ///   [`end_session_by_secret`](Self::end_session_by_secret),
 ///   [`revoke_subject`](Self::revoke_subject) or [`redeem_reset_token`](Self::redeem_reset_token)
 ///   has returned, all sessions, codes and tokens that the call ended are invalid, even for
-///   concurrent calls that began before. A reader sees all of them ended or none.
-/// - A code that names a session is redeemed only while that session is active; otherwise the
-///   outcome is [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded). Otherwise a
-///   consent that the user gives during a sign-out everywhere would survive it. A timeout does not
-///   revoke the tokens of codes that were redeemed before.
-///   [`Grant::is_session_active`](super::Grant::is_session_active) makes this check.
+///   concurrent calls that began before. A concurrent reader sees either all of them ended or none
+///   of them.
+/// - A code whose grant names a session is redeemed only while
+///   [`Grant::is_session_active`](super::Grant::is_session_active) is `true`. Otherwise the outcome
+///   is [`RedeemOutcome::SessionEnded`](super::RedeemOutcome::SessionEnded). Without this check, a
+///   code that is issued during a sign-out everywhere could be redeemed after it. A session timeout
+///   does not revoke the tokens of codes that were redeemed before.
 /// - Records of other subjects do not change.
-/// - Of any number of concurrent callers that redeem one reset token, exactly one gets `Redeemed`.
-///   A subject has at most one reset token.
+/// - Of any number of concurrent callers that redeem the same reset token, exactly one gets
+///   `Redeemed`. A subject has at most one reset token.
 #[async_trait]
 pub trait SessionStore: TokenStore {
-    /// Inserts a new session. Never overwrites one with the same secret or identifier.
+    /// Inserts a new session. Never overwrites a session with the same secret or identifier.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_session(&self, session: SessionRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads the session with this secret, even an ended one that was not purged yet.
+    /// Reads the session with this current secret. An ended or timed-out session is returned until
+    /// it is purged.
     ///
     /// # Errors
     ///
@@ -102,8 +105,8 @@ pub trait SessionStore: TokenStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the response was lost. Either secret may be valid
-    /// then.
+    /// [`StoreError`] when nothing was stored, or the new secret was stored and the response was
+    /// lost. Either secret may be the valid one.
     async fn renew_session(
         &self,
         hash: &TokenHash,
@@ -112,8 +115,8 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<SessionOutcome, StoreError>;
 
-    /// Ends a session and revokes the token families and codes whose grants name it, even if the
-    /// session was ended or timed out before.
+    /// Ends a session, and revokes the token families and codes whose grants name this session. The
+    /// call revokes them even if the session was ended or timed out before.
     ///
     /// # Errors
     ///
@@ -132,9 +135,9 @@ pub trait SessionStore: TokenStore {
     ///
     /// - No session matches the secret. Nothing changes.
     /// - The session was ended or timed out before. Its record does not change, but the token
-    ///   families and codes whose grants name it are revoked.
+    ///   families and codes whose grants name the session are revoked.
     ///
-    /// Lookup and end are one step: if a renewal runs concurrently, no secret of the session
+    /// Lookup and end are one step: even if a renewal runs concurrently, no secret of the session
     /// authenticates afterwards.
     ///
     /// # Errors
@@ -147,8 +150,8 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// Returns the sessions of `subject` that are active at `now`, newest first, then by
-    /// identifier.
+    /// Returns the sessions of `subject` that are active at `now`, newest sign-in first; sessions
+    /// with the same instant are sorted by identifier.
     ///
     /// # Errors
     ///
@@ -156,8 +159,8 @@ pub trait SessionStore: TokenStore {
     async fn sessions_of(&self, subject: &Subject, now: SystemTime)
     -> Result<Vec<SessionRecord>, StoreError>;
 
-    /// Ends the sessions, token families, codes and reset tokens of `subject`. The session `keep`
-    /// stays active, with the families and codes whose grants name it.
+    /// Ends the sessions, token families, codes and reset tokens of `subject`. The session `keep`,
+    /// if given, stays active, and the token families and codes whose grants name it stay valid.
     ///
     /// # Errors
     ///
@@ -170,29 +173,30 @@ pub trait SessionStore: TokenStore {
         now: SystemTime,
     ) -> Result<Revoked, StoreError>;
 
-    /// Stores a reset token and deletes all others of the same subject. A token without a subject
-    /// replaces the others without a subject.
+    /// Stores a reset token and deletes all other reset tokens of the same subject. A token without
+    /// a subject deletes all other tokens without a subject.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the response was lost. The older tokens may be
-    /// deleted then.
+    /// [`StoreError`] when nothing was stored, or the token was stored and the response was lost.
+    /// The older tokens may have been deleted.
     async fn put_reset_token(&self, token: ResetTokenRecord) -> Result<(), StoreError>;
 
-    /// Reads a reset token, even an expired one that was not purged yet.
+    /// Reads a reset token. An expired token is returned until it is purged.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn reset_token(&self, hash: &TokenHash) -> Result<Option<ResetTokenRecord>, StoreError>;
 
-    /// Redeems a reset token that has a subject, while `now < expires_at`: deletes the token and
-    /// ends all records of the subject for [`RevocationReason::PasswordReset`].
+    /// Redeems a reset token that has a subject, while `now < expires_at`. The call deletes the
+    /// token, and ends the sessions, token families and codes of the subject with
+    /// [`RevocationReason::PasswordReset`].
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when nothing was stored or the response was lost. The token may be redeemed
-    /// then; the user requests another one.
+    /// [`StoreError`] when nothing was stored, or the token was redeemed and the response was lost.
+    /// The user must request another token.
     async fn redeem_reset_token(&self, hash: &TokenHash, now: SystemTime)
     -> Result<ResetOutcome, StoreError>;
 

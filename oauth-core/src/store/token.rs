@@ -6,8 +6,9 @@ use super::{FamilyId, Grant, Rotated, Successor};
 use crate::secret::TokenHash;
 use crate::vocabulary::{AccessTokenTerms, Confirmation};
 
-/// A token family: the tokens of one authorization. It has a chain of refresh tokens, of which at
-/// most one is valid, and the access tokens issued with them.
+/// A token family: the tokens of one authorization. It has the refresh tokens, each of which
+/// replaced the one before, and the access tokens issued with them. At most one refresh token is
+/// valid.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -16,23 +17,23 @@ use crate::vocabulary::{AccessTokenTerms, Confirmation};
 pub struct TokenFamily {
     /// Identifier of the family.
     pub id: FamilyId,
-    /// Grant of the family.
+    /// Authorization by the user.
     pub grant: Grant,
-    /// Key that a public client must prove at each refresh: the key with which it redeemed the
-    /// code.
+    /// DPoP key or client certificate that a public client proved when it redeemed the code, and
+    /// must prove again at each refresh. `None`: the family is not bound.
     pub confirmation: Option<Confirmation>,
     /// Instant at which the code was redeemed.
     pub created_at: SystemTime,
-    /// Absolute expiry: the instant from which no token of the family can be refreshed.
+    /// Absolute expiry: the instant from which every refresh of the family is refused.
     pub expires_at: SystemTime,
-    /// Instant from which the family and its tombstones may be deleted: all its tokens have expired
-    /// by then.
+    /// Instant from which the family and its refresh tokens may be deleted: all its access tokens
+    /// have expired by then.
     pub retain_until: SystemTime,
-    /// Instant and reason of a revocation. The only field that changes.
+    /// Instant and reason of the revocation. This is the only field that changes.
     pub revoked: Option<FamilyRevocation>,
 }
 
-/// Revocation of a family.
+/// Revocation of a token family.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -46,7 +47,7 @@ pub struct FamilyRevocation {
 }
 
 impl FamilyRevocation {
-    /// Creates a revocation for `reason` at `at`.
+    /// Creates a revocation for `reason` at the instant `at`.
     #[must_use]
     pub const fn new(reason: RevocationReason, at: SystemTime) -> Self {
         Self { reason, at }
@@ -93,8 +94,8 @@ impl RevocationReason {
     }
 }
 
-/// A refresh token: the valid one of its family, or a rotated one (a tombstone), kept to detect
-/// reuse.
+/// A refresh token: the current token of its family, or a rotated token, which is kept as a
+/// tombstone to detect reuse.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
@@ -105,13 +106,13 @@ pub struct RefreshTokenRecord {
     pub hash: TokenHash,
     /// Family of the token.
     pub family: FamilyId,
-    /// Position in the chain, from 0.
+    /// Number of rotations before this token was issued. The first token of a family has 0.
     pub generation: u32,
     /// Instant of issue.
     pub issued_at: SystemTime,
-    /// Idle expiry of the token.
+    /// Instant from which the token is refused, by its idle timeout or with its family.
     pub expires_at: SystemTime,
-    /// Rotation of the token. The only field that changes.
+    /// Rotation that replaced the token. This is the only field that changes.
     pub rotated: Option<Rotated>,
 }
 
@@ -122,15 +123,16 @@ pub struct RefreshTokenRecord {
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct AccessTokenRecord {
-    /// SHA-256 hash of the whole token as it is sent.
+    /// SHA-256 hash of the whole token, as the client sends it.
     pub hash: TokenHash,
-    /// `jti` of the token.
+    /// Unique identifier of the token: `jti` of the JWT and of the introspection response.
     pub jti: String,
     /// Family of the token; `None` for client credentials.
     pub family: Option<FamilyId>,
     /// Client, subject, scopes, audience, binding and lifetime of the token.
     pub terms: AccessTokenTerms,
-    /// Instant at which this token was revoked alone. The only field that changes.
+    /// Instant at which this token was revoked. The revocation of its family does not set the
+    /// field. This is the only field that changes.
     pub revoked_at: Option<SystemTime>,
 }
 
@@ -173,11 +175,10 @@ impl AccessTokenState {
         Self { token, family }
     }
 
-    /// Returns `true` if the token is valid at `now`: not expired, not revoked, and its family not
-    /// revoked.
+    /// Returns `true` if the token is valid at `now`: neither expired nor revoked, and its family
+    /// is not revoked.
     ///
-    /// A token that names a family which does not exist is invalid, because the family was purged
-    /// or deleted.
+    /// A token is also invalid if it names a family that the store no longer has.
     #[must_use]
     pub fn is_active(&self, now: SystemTime) -> bool {
         let family_stands = match (&self.token.family, &self.family) {
@@ -200,13 +201,13 @@ pub struct RefreshTokenState {
     pub token: RefreshTokenRecord,
     /// Family of the token.
     pub family: TokenFamily,
-    /// Tokens that replaced it. `None` if the token is not rotated, or if the store has purged
-    /// either of them.
+    /// Tokens that replaced `token`. `None` if the token was not rotated, or if the store has
+    /// purged one of the two.
     pub successor: Option<Successor>,
 }
 
 impl RefreshTokenState {
-    /// Combines a token with its family, without successor.
+    /// Combines a token with its family. `successor` is `None`.
     #[must_use]
     pub const fn new(token: RefreshTokenRecord, family: TokenFamily) -> Self {
         Self {
@@ -216,13 +217,14 @@ impl RefreshTokenState {
         }
     }
 
-    /// Sets the tokens that replaced it.
+    /// Sets the tokens that replaced `token`.
     #[must_use]
     pub fn with_successor(self, successor: Option<Successor>) -> Self {
         Self { successor, ..self }
     }
 
-    /// Returns `true` if the token can be refreshed at `now`.
+    /// Returns `true` if the token is valid at `now`: neither rotated nor expired, and its family
+    /// is neither revoked nor expired.
     #[must_use]
     pub fn is_active(&self, now: SystemTime) -> bool {
         self.token.rotated.is_none() && self.family.revoked.is_none() && !self.is_expired(now)

@@ -2,30 +2,31 @@ use std::time::SystemTime;
 
 use super::{AuthorizationCodeRecord, FamilyId, RefreshTokenRecord, TokenFamily};
 
-/// Outcome of redeeming a code. The checks are made in the order `NotFound`, `AlreadyRedeemed`,
-/// `Expired`, `SessionEnded`.
+/// Outcome of [`TokenStore::redeem_code`](super::TokenStore::redeem_code). The checks are made in
+/// the order `NotFound`, `AlreadyRedeemed`, `Expired`, `SessionEnded`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum RedeemOutcome {
-    /// The code is redeemed, and the family and its tokens are stored.
+    /// The code is now redeemed, and the token family and its tokens are stored.
     Redeemed,
-    /// The code was redeemed before, for this family; nothing changed.
+    /// The code was redeemed before; nothing changed.
     AlreadyRedeemed {
-        /// Family that the redemption created.
+        /// Token family that the first redemption created.
         family: FamilyId,
     },
     /// The code was not redeemed and has expired; nothing changed.
     Expired,
-    /// The session that the grant names has ended or does not exist; nothing changed.
+    /// The session that the grant names was ended, has timed out or does not exist; nothing
+    /// changed.
     SessionEnded,
     /// No such code exists.
     NotFound,
 }
 
 impl RedeemOutcome {
-    /// Decides the outcome of redeeming a code at `now`. `code` is the row that the store read;
-    /// `None` if it found no code.
+    /// Decides the outcome of redeeming a code at `now`. `code` is the row that the store read, or
+    /// `None` if the store found no code.
     ///
     /// On `Redeemed` the store writes the redemption in the step in which it read the row. On any
     /// other outcome it writes nothing.
@@ -68,7 +69,7 @@ impl RedeemOutcome {
     reason = "a store builds it; a new condition must not go unnoticed"
 )]
 pub struct CodeSnapshot {
-    /// Family that was created, if the code was redeemed.
+    /// Token family that the redemption created; `None` if the code was not redeemed.
     pub redeemed: Option<FamilyId>,
     /// Instant from which the code is refused.
     pub expires_at: SystemTime,
@@ -77,7 +78,7 @@ pub struct CodeSnapshot {
 }
 
 impl CodeSnapshot {
-    /// Extracts the snapshot from a whole record.
+    /// Takes the snapshot from a whole record.
     #[must_use]
     pub const fn new(code: &AuthorizationCodeRecord, is_session_active: bool) -> Self {
         Self {
@@ -88,13 +89,14 @@ impl CodeSnapshot {
     }
 }
 
-/// Outcome of rotating a refresh token. The checks are made in the order `NotFound`,
-/// `FamilyRevoked`, `Superseded`, `Expired`.
+/// Outcome of [`TokenStore::rotate`](super::TokenStore::rotate). The checks are made in the order
+/// `NotFound`, `FamilyRevoked`, `Superseded`, `Expired`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum RotateOutcome {
-    /// The presented token is marked as rotated, and its successor and the access token are stored.
+    /// The presented token is now marked as rotated, and the new refresh token and access token are
+    /// stored.
     Rotated,
     /// The family was revoked; nothing changed.
     FamilyRevoked,
@@ -108,7 +110,7 @@ pub enum RotateOutcome {
 
 impl RotateOutcome {
     /// Decides the outcome of rotating a refresh token at `now`. `token` is the snapshot of the
-    /// rows that the store read; `None` if the store found no token, or no family of the token.
+    /// rows that the store read, or `None` if the store found no token or no family of the token.
     ///
     /// On `Rotated` the store writes the rotation in the step in which it read the rows. On any
     /// other outcome it writes nothing.
@@ -161,7 +163,7 @@ pub struct RefreshTokenSnapshot {
 }
 
 impl RefreshTokenSnapshot {
-    /// Extracts the snapshot from the whole records of a token and its family.
+    /// Takes the snapshot from the whole records of a token and its family.
     #[must_use]
     pub fn new(token: &RefreshTokenRecord, family: &TokenFamily) -> Self {
         Self {
@@ -172,7 +174,7 @@ impl RefreshTokenSnapshot {
     }
 }
 
-/// Outcome of a revocation.
+/// Outcome of revoking a token family or an access token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -186,12 +188,11 @@ pub enum RevokeOutcome {
 }
 
 impl RevokeOutcome {
-    /// Decides the outcome of revoking a family or an access token. `is_revoked` is the state that
-    /// the store read: `Some(true)` if the family or token was revoked before; `None` if the store
-    /// found no such family or token.
+    /// Decides the outcome of revoking a token family or an access token. `is_revoked` is the state
+    /// that the store read, or `None` if the store found no such family or token.
     ///
     /// On `Revoked` the store writes the revocation in the step in which it read the row. On any
-    /// other outcome it writes nothing. Expiry is ignored.
+    /// other outcome it writes nothing. An expired family or token is revoked like a valid one.
     pub const fn decide(is_revoked: Option<bool>) -> Self {
         match is_revoked {
             None => Self::NotFound,
@@ -213,7 +214,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
     }
 
-    /// Instants of expiry around `now`, each with `true` if it has expired.
+    /// Expiry instants around `now`, each with `true` if a record with this expiry has expired.
     fn expiries() -> [(SystemTime, bool); 3] {
         [
             (now() - NANOSECOND, true),
@@ -222,7 +223,8 @@ mod tests {
         ]
     }
 
-    /// O6, O10, S3: the order is absent, spent, expired, session over; each of the 12 combinations.
+    /// O6, O10, S3: the checks are made in the order not found, already redeemed, expired, session
+    /// ended. All 12 combinations are tried.
     #[test]
     fn redemption_is_decided_in_documented_order() {
         assert_eq!(RedeemOutcome::decide(None, now()), RedeemOutcome::NotFound);
@@ -246,7 +248,8 @@ mod tests {
         }
     }
 
-    /// O9, O10: the order is absent, revoked, rotated, expired; each of the 12 combinations.
+    /// O9, O10: the checks are made in the order not found, family revoked, already rotated,
+    /// expired. All 12 combinations are tried.
     #[test]
     fn rotation_is_decided_in_documented_order() {
         assert_eq!(RotateOutcome::decide(None, now()), RotateOutcome::NotFound);
@@ -270,7 +273,7 @@ mod tests {
         }
     }
 
-    /// O13: a second revocation changes nothing, and a missing token is not revoked.
+    /// O13: only the first revocation changes the record, and a missing token is not revoked.
     #[test]
     fn revocation_is_decided_by_first_revocation() {
         for (is_revoked, expected) in [

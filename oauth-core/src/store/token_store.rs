@@ -37,22 +37,23 @@ pub struct CodeRedemption {
 pub struct Rotation {
     /// Hash of the presented token.
     pub presented: TokenHash,
-    /// Its successor, of the same family.
+    /// Refresh token that replaces the presented token, of the same family.
     pub successor: RefreshTokenRecord,
-    /// Access token issued with the successor.
+    /// Access token that is issued with `successor`.
     pub access: AccessTokenRecord,
-    /// Salt from which both tokens were derived; `None` for random tokens.
+    /// Salt from which both new tokens were derived; `None` for random tokens.
     pub salt: Option<RotationSalt>,
 }
 
 impl Rotation {
-    /// Sets the salt from which both tokens were derived.
+    /// Sets the salt from which both new tokens were derived.
     #[must_use]
     pub fn with_salt(self, salt: Option<RotationSalt>) -> Self {
         Self { salt, ..self }
     }
 
-    /// Returns the rotation to record in the presented token when it is rotated at `at`.
+    /// Returns the value for [`RefreshTokenRecord::rotated`] of the presented token, for a rotation
+    /// at `at`.
     #[must_use]
     pub const fn to_rotated(&self, at: SystemTime) -> Rotated {
         Rotated::new(at, self.successor.hash, self.access.hash).with_salt(self.salt)
@@ -65,37 +66,38 @@ impl Rotation {
 ///
 /// In addition to the contract of the [module](super):
 ///
-/// - Of any number of concurrent callers that redeem one code, exactly one gets `Redeemed`.
-/// - Of any number of concurrent callers that rotate one token, exactly one gets `Rotated`. Under
-///   every interleaving a family has **at most one refresh token that is not rotated**.
+/// - Of any number of concurrent callers that redeem the same code, exactly one gets `Redeemed`.
+/// - Of any number of concurrent callers that rotate the same token, exactly one gets `Rotated`. At
+///   all times a family has **at most one refresh token that is not rotated**.
 /// - After `revoke_family` has returned, no `rotate` of that family succeeds, even one that began
 ///   before.
 /// - A lookup reads the token, its family and its successors in one snapshot.
-/// - The outcomes are those of [`RedeemOutcome::decide`], [`RotateOutcome::decide`] and
-///   [`RevokeOutcome::decide`], on the rows that the method reads in its own step.
+/// - The outcome of a method is that of [`RedeemOutcome::decide`], [`RotateOutcome::decide`] or
+///   [`RevokeOutcome::decide`] for the rows that the method reads in its own step.
 ///
 /// In SQL, `redeem_code` and `rotate` are one transaction with a conditional `UPDATE`: `… WHERE
 /// redeemed IS NULL` or `… WHERE rotated_at IS NULL`. `rotate` also locks the row of the family. If
-/// the `UPDATE` changed one row, the call succeeded; otherwise read the row and call `decide` to
-/// get the refusal.
+/// the `UPDATE` changed one row, the call succeeded. Otherwise the store reads the row and calls
+/// `decide` to get the refusal.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
-    /// Inserts a new code. Never overwrites.
+    /// Inserts a new code. Never overwrites a record.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads a code, even a redeemed or expired one that was not purged yet.
+    /// Reads a code. A redeemed or expired code is returned until it is purged.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError>;
 
-    /// Redeems a fresh code while `now < expires_at`, and stores the family, the access token and
-    /// the refresh token.
+    /// Redeems a code that was not redeemed before, if `now < expires_at` and
+    /// [`Grant::is_session_active`](super::Grant::is_session_active) is `true`. Stores the token
+    /// family, the access token and the refresh token.
     ///
     /// # Errors
     ///
@@ -107,38 +109,39 @@ pub trait TokenStore: Send + Sync {
     ) -> Result<RedeemOutcome, StoreError>;
 
     /// Inserts an access token that is issued without a refresh token: by the client credentials
-    /// grant, or to a client that keeps its refresh token. Never overwrites.
+    /// grant, or to a client that keeps its refresh token. Never overwrites a record.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError>;
 
-    /// Reads an access token and its family, even a revoked one.
+    /// Reads an access token and its family. A revoked or expired token is returned until it is
+    /// purged.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError>;
 
-    /// Reads a refresh token and its family, even a rotated or revoked one. For a rotated one it
-    /// also reads the two tokens that replaced it.
+    /// Reads a refresh token and its family, and for a rotated token the two tokens that replaced
+    /// it. A rotated, revoked or expired token is returned until its family is purged.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when the store cannot answer.
     async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError>;
 
-    /// Marks the presented token as [`rotated`](Rotation::to_rotated) and stores its successor and
-    /// the access token, if the token is not rotated, its family is not revoked, and neither has
-    /// expired.
+    /// Marks the presented token as [`rotated`](Rotation::to_rotated), and stores the new refresh
+    /// token and access token. The presented token must not be rotated, its family must not be
+    /// revoked, and neither may have expired.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when nothing was stored or the response was lost.
     async fn rotate(&self, rotation: Rotation, now: SystemTime) -> Result<RotateOutcome, StoreError>;
 
-    /// Revokes a family. All its tokens are invalid from this step on.
+    /// Revokes a token family. All its tokens are invalid from this step on.
     ///
     /// # Errors
     ///
@@ -150,7 +153,7 @@ pub trait TokenStore: Send + Sync {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError>;
 
-    /// Revokes one access token.
+    /// Revokes one access token. Other tokens of its family stay valid.
     ///
     /// # Errors
     ///
@@ -163,8 +166,8 @@ pub trait TokenStore: Send + Sync {
 
     /// Deletes these rows and returns their number:
     ///
-    /// - fresh codes with `expires_at <= now`, and redeemed codes with `retain_until <= now`;
-    /// - families with `retain_until <= now`, with all their refresh tokens;
+    /// - unredeemed codes with `expires_at <= now`, and redeemed codes with `retain_until <= now`;
+    /// - token families with `retain_until <= now`, and all their refresh tokens;
     /// - access tokens with `expires_at <= now`.
     ///
     /// # Errors

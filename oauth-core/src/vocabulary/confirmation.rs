@@ -1,4 +1,4 @@
-//! Binding of a token to a key of its sender: the `cnf` claim.
+//! Binding of a token to a key or certificate of its sender: the `cnf` claim.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::serde_as_text;
 
-/// The text is not a [`Thumbprint`].
+/// Error for a text that is not a [`Thumbprint`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a thumbprint: expected 43 base64url characters")]
 pub struct InvalidThumbprint;
 
 /// SHA-256 thumbprint of a public key, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638), or of a
-/// certificate, [RFC 8705 §3.1](https://www.rfc-editor.org/rfc/rfc8705#section-3.1); base64url on
-/// the wire. Not a secret.
+/// certificate, [RFC 8705 §3.1](https://www.rfc-editor.org/rfc/rfc8705#section-3.1); sent as 43
+/// base64url characters. Not a secret.
 ///
 /// ```
 /// use oauth_core::vocabulary::Thumbprint;
@@ -30,7 +30,7 @@ pub struct InvalidThumbprint;
 pub struct Thumbprint([u8; 32]);
 
 impl Thumbprint {
-    /// Creates the thumbprint from its bytes.
+    /// Creates a thumbprint from the 32 bytes of the digest.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -72,8 +72,8 @@ serde_as_text!(Thumbprint);
 /// Binding of a token to its sender, [RFC 7800
 /// §3.1](https://www.rfc-editor.org/rfc/rfc7800#section-3.1), serialized as the object of `cnf`.
 ///
-/// Deserialization fails for a `cnf` with another method or with several, because this crate could
-/// not check it.
+/// Deserialization fails for a `cnf` with an unknown method or with several methods, because this
+/// crate cannot check them.
 ///
 /// ```
 /// use oauth_core::vocabulary::Confirmation;
@@ -155,7 +155,7 @@ mod tests {
 
     const A: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
 
-    /// O20, DP12: exactly one known method is accepted.
+    /// O20, DP12: a `cnf` must have exactly one known method.
     #[test]
     fn rejects_unsupported_confirmation() {
         let parse = |text: &str| serde_json::from_str::<Confirmation>(text).ok();
@@ -176,7 +176,7 @@ mod tests {
             r#"{"jkt":null}"#.to_owned(),
             r#"{"jkt":"0ZcO"}"#.to_owned(),
             format!(r#"{{"jkt":"{A}="}}"#),
-            // 43 characters whose last has a surplus bit
+            // 43 characters, the last of which has a trailing bit that is not zero
             format!(r#"{{"jkt":"{}J"}}"#, A.strip_suffix("I").unwrap()),
             format!(r#"{{"jkt":"{A}","x5t#S256":"{A}"}}"#),
             format!(r#"{{"jkt":"{A}","kid":"1"}}"#),

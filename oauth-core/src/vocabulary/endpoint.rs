@@ -4,23 +4,24 @@ use http::Uri;
 
 use super::Issuer;
 
-/// The text is not an endpoint URL.
+/// Error for a text that is not an [`Endpoint`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an endpoint: expected an https url without fragment and user information")]
 pub struct InvalidEndpoint;
 
-/// URL of an endpoint: `https`, or `http` on a loopback address. A query is allowed.
+/// URL of an endpoint: `https`, or `http` on a loopback address, without fragment and user
+/// information. A query is allowed. The part before the query has at most 2048 bytes.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Endpoint(Uri);
 
-// used only by senders of requests, which need a signature back end
+// only code that sends requests uses these methods, and it needs a signature back end
 #[cfg(feature = "_signatures")]
 impl Endpoint {
     pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 
-    /// Appends pairs to the query of the URL.
+    /// Returns the URL with `query` appended to its query. `query` must be form-encoded.
     pub(crate) fn with_query(&self, query: &str) -> String {
         let separator = if self.0.query().is_some() { '&' } else { '?' };
         format!("{}{separator}{query}", self.0)

@@ -5,15 +5,16 @@ use url::Url;
 
 use super::{authority, is_loopback, is_uri_text, word};
 
-/// The text is not an [`Issuer`].
+/// Error for a text that is not an [`Issuer`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an issuer: expected an https url without query and fragment")]
 pub struct InvalidIssuer;
 
 word! {
     /// Issuer identifier of an authorization server, [RFC 8414
-    /// §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an `https` URL without query and
-    /// fragment. On a loopback address `http` is also accepted, for development and tests.
+    /// §2](https://www.rfc-editor.org/rfc/rfc8414#section-2): an `https` URL of at most 2048 bytes
+    /// without query, fragment and user information. On a loopback address `http` is also accepted,
+    /// for development and tests.
     ///
     /// # Security
     ///
@@ -25,7 +26,8 @@ word! {
 
 #[cfg(feature = "_signatures")]
 impl Issuer {
-    /// Origin and path without trailing slash, between which a well-known path is inserted.
+    /// Returns the origin, and the path without trailing slashes. A well-known path is inserted
+    /// between the two.
     pub(crate) fn origin_and_path(&self) -> (&str, &str) {
         let (scheme, behind_scheme) = self.as_str().split_once("://").unwrap_or_default();
         let path = behind_scheme.find('/').map(|at| scheme.len() + "://".len() + at);
@@ -41,7 +43,8 @@ fn is_issuer(text: &str) -> bool {
     }
     let (scheme, rest) = text.split_once(':').unwrap_or_default();
     match (scheme, Url::parse(text)) {
-        // a host with escapes is not a name to which requests can be sent
+        // `Url` accepts percent-encoded hosts, but `Uri` refuses them; no request can be sent to
+        // them
         _ if authority(rest).is_empty() || text.parse::<Uri>().is_err() => false,
         ("https", Ok(url)) => url.has_host(),
         ("http", Ok(url)) => is_loopback(&url),

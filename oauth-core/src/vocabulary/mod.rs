@@ -1,7 +1,7 @@
 //! Types for the terms of OAuth: client identifiers, issuers, redirect URIs, scopes. Parsing
 //! validates them.
 //!
-//! Values are cheap to clone. They are ordered, hashed and compared by their bytes, without
+//! Values are cheap to clone. Texts are compared, ordered and hashed by their bytes, without
 //! normalisation.
 //!
 //! ```
@@ -36,7 +36,8 @@ pub use words::{
 /// 3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest).
 pub(crate) const OPENID: &str = "openid";
 
-/// Defines a term with its error; the grammar is a `fn(&str) -> bool`.
+/// Defines a text type and its parser, which fails with `$error` unless `$grammar`, a `fn(&str) ->
+/// bool`, returns `true`.
 macro_rules! word {
     ($(#[$docs:meta])* $name:ident, $error:ident, $grammar:expr) => {
         $(#[$docs])*
@@ -44,7 +45,7 @@ macro_rules! word {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// Returns the text, as sent on the wire.
+            /// Returns the text as it was parsed.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -71,7 +72,7 @@ macro_rules! word {
 }
 use word;
 
-/// Serializes a type as its text (`Display`), and parses it again when it is read (`FromStr`).
+/// Implements serde traits for a type: it is serialized with `Display`, and parsed with `FromStr`.
 macro_rules! serde_as_text {
     ($name:ty) => {
         impl serde::Serialize for $name {
@@ -90,18 +91,19 @@ macro_rules! serde_as_text {
 }
 pub(crate) use serde_as_text;
 
-/// `1*VSCHAR` of at most `longest` bytes, [RFC 6749 appendix
-/// A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
+/// Returns `true` for `1*VSCHAR` (printable ASCII and space) of at most `longest` bytes, [RFC 6749
+/// appendix A](https://www.rfc-editor.org/rfc/rfc6749#appendix-A).
 fn is_vschar(text: &str, longest: usize) -> bool {
     (1..=longest).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Returns `true` if `url` has a loopback host.
+/// Returns `true` if the host of `url` is `127.0.0.1`, `[::1]` or `localhost`.
 fn is_loopback(url: &url::Url) -> bool {
     matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
-/// Authority of a URL, from the text after the scheme and its colon; empty without `//`.
+/// Returns the authority of a URL, given the text after the scheme and colon. The authority is
+/// empty if the text does not begin with `//`.
 ///
 /// The URL parser also accepts `https:host` and `https:///host`, so it cannot be used to check that
 /// a URL has a host.
@@ -113,8 +115,8 @@ fn authority(after_scheme: &str) -> &str {
 /// Returns `true` if the text has only characters of RFC 3986, and each percent sign has two
 /// hexadecimal digits.
 ///
-/// The URL parser repairs other text (backslashes, tabs, blanks), so that two texts could mean one
-/// URL. Refusing them makes comparison by bytes reliable.
+/// The URL parser repairs other characters, such as backslashes, tabs and spaces, so that two texts
+/// could stand for one URL. Refusing such texts makes comparison by bytes reliable.
 pub(crate) fn is_uri_text(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!("demo web".parse::<ClientId>().unwrap().as_str(), "demo web");
     }
 
-    /// 25: long enough for every client, and bounded for a store.
+    /// 25: texts of the maximum length are accepted, and longer texts are refused.
     #[test]
     fn words_have_a_longest_length() {
         assert!("s".repeat(2048).parse::<State>().is_ok());

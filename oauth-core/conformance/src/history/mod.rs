@@ -1,9 +1,10 @@
 //! Histories of concurrent callers of one store, and a linearizability check.
 //!
-//! A [`Recorder`] between the callers and the store notes each verb, its start, its response and
-//! the time of the response. [`History::check`] then checks two things:
+//! A *verb* is one call of a store method, as in [`verbs`](super::verbs). A [`Recorder`] between
+//! the callers and the store records each verb, its response, and the order of all starts and
+//! responses. [`History::check`] then checks two things:
 //!
-//! - each rule of the ports; a broken rule is a [`Violation`];
+//! - each rule of the store traits; a broken rule is a [`Violation`];
 //! - the whole history: some sequential order of the verbs must explain every response. In this
 //!   order each verb is one step, and a verb whose response arrived before another verb began comes
 //!   first.
@@ -47,11 +48,12 @@ struct Entry {
 pub struct History {
     entries: Vec<Entry>,
     ticks: usize,
-    /// Tombstones that were retried within the window and got the first response again.
+    /// Rotated refresh tokens that were retried within the retry window and got the first response
+    /// again.
     repeated: HashSet<TokenHash>,
 }
 
-/// A store that records its verbs and responses.
+/// A wrapper of a store that records its verbs and responses.
 ///
 /// Purges are not recorded: the number of deleted rows depends on the records of other callers.
 pub struct Recorder<R> {

@@ -1,5 +1,5 @@
-//! State tables of codes and refresh tokens: total functions, with one line for each pair of state
-//! and trigger.
+//! State tables of codes and refresh tokens. Each table is a function with a result for every pair
+//! of state and trigger.
 
 use oauth_core::store::{RedeemOutcome, RefreshTokenState, RotateOutcome};
 
@@ -19,13 +19,13 @@ pub enum CodeState {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
 pub enum CodeTrigger {
-    /// Redeemed before its expiry, and its grant names an active session or none.
+    /// A redemption before the expiry; the grant names an active session or no session.
     Redeemed,
-    /// Redeemed at or after its expiry.
+    /// A redemption at or after the expiry.
     RedeemedLate,
-    /// Redeemed before its expiry, after the end of its session.
+    /// A redemption before the expiry, but after the end of the session.
     RedeemedAfterSession,
-    /// Its session, or everything of its subject, was ended.
+    /// The end of its session, or of everything of its subject.
     GrantEnded,
 }
 
@@ -33,17 +33,17 @@ pub enum CodeTrigger {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
 pub enum CodeOutcome {
-    /// [`RedeemOutcome::Redeemed`].
+    /// The store returned [`RedeemOutcome::Redeemed`].
     Redeemed,
-    /// [`RedeemOutcome::AlreadyRedeemed`].
+    /// The store returned [`RedeemOutcome::AlreadyRedeemed`].
     AlreadyRedeemed,
-    /// [`RedeemOutcome::Expired`].
+    /// The store returned [`RedeemOutcome::Expired`].
     Expired,
-    /// [`RedeemOutcome::SessionEnded`].
+    /// The store returned [`RedeemOutcome::SessionEnded`].
     SessionEnded,
-    /// [`RedeemOutcome::NotFound`].
+    /// The store returned [`RedeemOutcome::NotFound`].
     NotFound,
-    /// The code was not redeemed.
+    /// The trigger was no redemption, so it has no result.
     None,
 }
 
@@ -51,7 +51,7 @@ impl CodeState {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Absent, Self::Fresh, Self::Spent];
 
-    /// Returns the state after `trigger`, and the result for the caller.
+    /// Returns the state after `trigger`, and the result of the redemption.
     #[must_use]
     pub const fn after(self, trigger: CodeTrigger) -> (Self, CodeOutcome) {
         use CodeTrigger::{GrantEnded, Redeemed, RedeemedAfterSession, RedeemedLate};
@@ -66,7 +66,7 @@ impl CodeState {
             (Self::Spent, Redeemed | RedeemedLate | RedeemedAfterSession) => {
                 (Self::Spent, CodeOutcome::AlreadyRedeemed)
             }
-            // its tombstone outlives the tokens that it was redeemed for
+            // the record of the redeemed code outlives its tokens, to detect a replay
             (Self::Spent, GrantEnded) => (Self::Spent, CodeOutcome::None),
         }
     }
@@ -87,7 +87,7 @@ impl CodeOutcome {
     ///
     /// # Panics
     ///
-    /// If the outcome is not in the table.
+    /// If the outcome is a variant that [`CodeOutcome`] does not have.
     #[must_use]
     #[expect(clippy::panic, reason = "a table is total")]
     pub const fn from_outcome(outcome: &RedeemOutcome) -> Self {
@@ -110,7 +110,7 @@ pub enum RefreshState {
     Absent,
     /// The active token of its family.
     Active,
-    /// Rotated, in an active family: kept to detect reuse.
+    /// Rotated, in an active family. The store keeps it to detect reuse.
     Tombstone,
     /// The last token of a revoked family.
     Revoked,
@@ -122,11 +122,11 @@ pub enum RefreshState {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a table is total")]
 pub enum RefreshTrigger {
-    /// Rotated before the expiry of the token and of its family.
+    /// A rotation before the expiry of the token and of its family.
     Rotated,
-    /// Rotated at or after the expiry of either.
+    /// A rotation at or after the expiry of the token or of its family.
     RotatedLate,
-    /// Its family was revoked: by a reuse, by its client, or with its session or subject.
+    /// The revocation of its family: after a reuse, by its client, or with its session or subject.
     FamilyRevoked,
 }
 
@@ -154,7 +154,8 @@ impl RefreshState {
         }
     }
 
-    /// Returns the state after `trigger`, and the result of the rotation.
+    /// Returns the state after `trigger`, and the result of the rotation; `None` if the trigger was
+    /// no rotation.
     #[must_use]
     pub const fn after(self, trigger: RefreshTrigger) -> (Self, Option<RotateOutcome>) {
         use RefreshTrigger::{FamilyRevoked, Rotated, RotatedLate};

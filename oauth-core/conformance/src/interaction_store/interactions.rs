@@ -1,4 +1,5 @@
-//! Cases of interactions, from the authorization request to the response of the user.
+//! Cases of interactions. An interaction lasts from the authorization request to the user's consent
+//! or refusal.
 
 /// The cases of interactions in `interaction_store!`.
 #[host_ports_conformance::kit(interaction_store_interactions)]
@@ -58,7 +59,7 @@ mod cases {
         assert_eq!(answer(store.interaction(&first.id).await), Some(first));
     }
 
-    /// The second take finds nothing.
+    /// An interaction is taken once: the second take finds nothing.
     pub async fn an_interaction_is_taken_once(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         let take = || store.take_interaction(&record.id, &record.browser, start());
@@ -78,8 +79,8 @@ mod cases {
         assert_eq!(taken, TakeOutcome::Taken(Box::new(record)));
     }
 
-    /// A take succeeds one nanosecond before the expiry and fails at it. The row stays for a server
-    /// with an earlier clock.
+    /// A take succeeds one nanosecond before the expiry and fails at the expiry. The failed take
+    /// leaves the row, because another server may have an earlier clock.
     pub async fn an_interaction_expires_at_the_exact_instant(store: &Arc<dyn InteractionStore>) {
         let record = stored(store, "a").await;
         let at = |now| store.take_interaction(&record.id, &record.browser, now);

@@ -1,4 +1,4 @@
-//! Cases of pushed authorization requests, each used by one sign-in.
+//! Cases of pushed authorization requests. Each can be used for one completed sign-in.
 
 /// The cases of pushed requests in `interaction_store!`.
 #[host_ports_conformance::kit(interaction_store_pushed)]
@@ -39,8 +39,8 @@ mod cases {
         assert_eq!(answer(store.pushed(&first.hash).await), Some(first));
     }
 
-    /// O23: starting a sign-in leaves the request unused; the first answer uses it up for all
-    /// others.
+    /// O23: starting a sign-in leaves the pushed request unused. The first completed sign-in uses
+    /// it, and all others are refused.
     pub async fn first_answer_spends_pushed_request(store: &Arc<dyn InteractionStore>) {
         let request = pushed(store, "p").await;
         let first = begun(store, "a", &request).await;
@@ -65,8 +65,8 @@ mod cases {
         assert_eq!(take(store, &third).await, TakeOutcome::RequestSpent);
     }
 
-    /// Without the row of its pushed request an interaction is refused: the request may have been
-    /// used.
+    /// An interaction whose pushed request is not stored is refused, because the request may have
+    /// been used.
     pub async fn an_interaction_is_not_taken_without_its_pushed_request(store: &Arc<dyn InteractionStore>) {
         let never_stored = PushedRequestRecord::new(hash("p"), request(), start());
         let interaction = begun(store, "a", &never_stored).await;
@@ -77,7 +77,7 @@ mod cases {
         );
     }
 
-    /// A take by another browser, a late take, and takes of unrelated interactions leave the
+    /// A take by another browser, a late take, and takes of unrelated interactions leave the pushed
     /// request unused.
     pub async fn failed_take_leaves_pushed_request_unspent(store: &Arc<dyn InteractionStore>) {
         let (request, other) = (pushed(store, "p").await, pushed(store, "other").await);
@@ -102,7 +102,7 @@ mod cases {
         assert_eq!(take(store, &record).await, TakeOutcome::Taken(Box::new(record)));
     }
 
-    /// O23: one of 32 concurrent answers to one pushed request succeeds.
+    /// O23: of 32 concurrent sign-ins with one pushed request, one is completed.
     pub async fn one_of_32_answers_uses_pushed_request(store: &Arc<dyn InteractionStore>) {
         let request = pushed(store, "p").await;
         let mut records = Vec::new();
@@ -142,8 +142,8 @@ mod cases {
         assert_eq!(kept, winners.first().map(|(index, _)| index.to_string()));
     }
 
-    /// The row outlives its expiry until the end of its retention; the purge then drops and counts
-    /// it.
+    /// A purge keeps an expired pushed request until `retain_until`. It then drops and counts the
+    /// request.
     pub async fn pushed_request_is_purged_after_retention(store: &Arc<dyn InteractionStore>) {
         let record = pushed(store, "p").await;
         assert!(record.expires_at < record.retain_until);

@@ -1,4 +1,5 @@
-//! Cases of the end of sessions: one session, all of a subject, and everything granted in them.
+//! Cases of ending sessions: one session or all sessions of a subject, and the codes and tokens
+//! that were granted in them.
 
 /// The cases of endings in `session_store!`.
 #[host_ports_conformance::kit(session_store_endings)]
@@ -45,8 +46,8 @@ mod cases {
         assert_eq!(alive(store, "ada").await, left);
     }
 
-    /// S1, 110: a session is ended by its secret or the one before the last renewal, and by no
-    /// other.
+    /// S1, 110: a session can be ended with its secret or with the secret before the last renewal,
+    /// and with no other secret.
     pub async fn session_is_ended_by_current_or_previous_secret(store: &Arc<dyn SessionStore>) {
         let left = [false, true, false, false, false, true, true, true, true];
         for (name, by, ends) in [
@@ -81,8 +82,8 @@ mod cases {
         }
     }
 
-    /// S1, S2, 110: signing out of an idle session revokes its grants, though the session itself
-    /// has ended already. The secret before the last renewal works too, until the cookie expires,
+    /// S1, S2, 110: signing out of a session after its idle timeout revokes its grants. This works
+    /// until the absolute timeout, with the current secret and the one before the last renewal, and
     /// also after a purge.
     pub async fn signing_out_of_idle_session_revokes_its_grants(store: &Arc<dyn SessionStore>) {
         // the reset token has expired by then
@@ -106,7 +107,7 @@ mod cases {
         }
     }
 
-    /// S1, S4: after a race of renewals with the end, no secret opens the session.
+    /// S1, S4: if renewals race the end of a session, no secret opens the session afterwards.
     pub async fn ending_wins_over_racing_renewals(store: &Arc<dyn SessionStore>) {
         for round in ["a", "b", "c", "d"] {
             let open = session(round);
@@ -155,8 +156,8 @@ mod cases {
         }
     }
 
-    /// S2, S3: a code is refused from the exact instant at which its session expires, because that
-    /// end revokes nothing.
+    /// S2, S3: a code is refused from the exact instant at which its session expires, because the
+    /// expiry itself revokes no codes.
     pub async fn code_of_expired_session_is_refused(store: &Arc<dyn SessionStore>) {
         let short = SessionRecord {
             expires_at: start() + Duration::from_secs(30),
@@ -177,7 +178,7 @@ mod cases {
         }
     }
 
-    /// S3: after a race of redemptions with the end of their session, no token is active.
+    /// S3: if redemptions race the end of their session, no token is active afterwards.
     pub async fn ending_wins_over_racing_redemptions(store: &Arc<dyn SessionStore>) {
         let open = session("open");
         assert_eq!(
@@ -238,7 +239,7 @@ mod cases {
         assert_eq!(alive(store, "ada").await, left);
     }
 
-    /// S3: a second revocation is safe, and the first reason stays.
+    /// S3: a second revocation changes nothing, and the first reason stays.
     pub async fn second_revocation_changes_nothing(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let _counts = answer(store.revoke_subject(&ada(), None, REASON, start()).await);

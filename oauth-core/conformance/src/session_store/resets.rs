@@ -84,14 +84,14 @@ mod cases {
         assert_eq!(reason, Some(RevocationReason::PasswordReset));
     }
 
-    /// S5, 114: a token for an unknown address ends nothing.
+    /// S5, 114: a token for an unknown account ends no session.
     pub async fn reset_token_without_subject_opens_nothing(store: &Arc<dyn SessionStore>) {
         answer(store.put_reset_token(reset("unowned", None)).await);
         assert_eq!(redeemed(store, "unowned").await, ResetOutcome::NotFound);
         assert_eq!(redeemed(store, "never issued").await, ResetOutcome::NotFound);
     }
 
-    /// S5: an expired token is refused and ends nothing.
+    /// S5: an expired token is refused and ends no session.
     pub async fn a_reset_token_expires_at_the_exact_instant(store: &Arc<dyn SessionStore>) {
         populate(store, "ada", &ada()).await;
         let end = start() + LIFETIME;

@@ -67,7 +67,8 @@ mod cases {
         }
     }
 
-    /// S2: from the exact instant of the idle or the absolute end, touch and renewal are refused.
+    /// S2: from the exact instant of the idle or the absolute timeout, touch and renewal are
+    /// refused.
     pub async fn expired_session_is_neither_touched_nor_renewed(store: &Arc<dyn SessionStore>) {
         let idle = stored(store, session("idle")).await;
         let old = SessionRecord {
@@ -113,8 +114,8 @@ mod cases {
         assert_eq!(answer(store.sessions_of(&old.subject, now).await), [expected]);
     }
 
-    /// S4: a renewal with a new proof sets the time of sign-in to the nanosecond, and no other
-    /// field.
+    /// S4: a renewal after a new authentication (`Proven`) sets `auth_time` with nanoseconds, in
+    /// addition to the fields that every renewal sets.
     pub async fn proven_renewal_updates_sign_in_time(store: &Arc<dyn SessionStore>) {
         let old = stored(store, session("old")).await;
         let now = start() + MINUTE + NANOSECOND;
@@ -191,7 +192,7 @@ mod cases {
         assert_eq!(idle, []);
     }
 
-    /// S4, 106: one of 32 concurrent renewals succeeds, and one secret is left.
+    /// S4, 106: one of 32 concurrent renewals succeeds, and only its secret is valid.
     pub async fn one_of_32_renewals_succeeds(store: &Arc<dyn SessionStore>) {
         let old = stored(store, session("old")).await;
         let old_hash = old.hash;
@@ -232,8 +233,8 @@ mod cases {
         assert_eq!(ended, Some(SessionEnd::new(REASON, start())));
     }
 
-    /// A purge drops ended and expired sessions at the exact instant and counts them. An idle
-    /// session stays, so that its browser can still sign out.
+    /// A purge drops ended sessions, and others at the exact instant of their absolute timeout, and
+    /// counts them. A session after its idle timeout stays, so that its browser can still sign out.
     pub async fn purge_drops_ended_sessions_only(store: &Arc<dyn SessionStore>) {
         let early = stored(store, session("early")).await;
         let late = SessionRecord {

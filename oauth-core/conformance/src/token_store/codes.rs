@@ -34,7 +34,8 @@ mod cases {
         }
     }
 
-    /// A code or token that was never stored is absent, also under the key of another kind.
+    /// A code or token that was never stored is absent, and the hash of one kind does not find a
+    /// record of another kind.
     pub async fn unknown_codes_and_tokens_are_absent(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let key = hash("nothing");
@@ -45,7 +46,7 @@ mod cases {
             answer(store.redeem_code(redemption("nothing", "g"), start()).await),
             RedeemOutcome::NotFound
         );
-        // a key of one kind opens nothing of another
+        // hashes of refresh token, access token and code
         assert_eq!(answer(store.access_token(&hash("f rt 0")).await), None);
         assert_eq!(answer(store.refresh_token(&hash("f at 0")).await), None);
         assert_eq!(answer(store.access_token(&hash("f")).await), None);
@@ -150,7 +151,8 @@ mod cases {
         );
     }
 
-    /// O6: a redeemed code that has also expired is still reported as a replay.
+    /// O6: the second redemption of a code is reported as a replay even after the expiry of the
+    /// code.
     pub async fn replay_of_expired_code_is_reported(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let late = code("f").retain_until;
@@ -163,7 +165,8 @@ mod cases {
         );
     }
 
-    /// O6: one of 32 concurrent redemptions succeeds; the others get its family.
+    /// O6: one of 32 concurrent redemptions succeeds; for the others the store returns the family
+    /// of the successful one.
     pub async fn one_of_32_redemptions_wins(store: &Arc<dyn TokenStore>) {
         assert_eq!(answer(store.insert_code(code("c")).await), Insertion::Inserted);
         let families: Vec<_> = (0..RACERS).map(|index| format!("family {index}")).collect();

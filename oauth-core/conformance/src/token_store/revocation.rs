@@ -12,7 +12,8 @@ mod cases {
     use crate::token_store::redeemed;
     use oauth_core::store::{FamilyRevocation, Insertion, RevocationReason, RevokeOutcome, TokenStore};
 
-    /// O10, O13: every token of the family is inactive at once; the first reason and time stay.
+    /// O10, O13: a revocation makes every token of the family inactive at once. A second revocation
+    /// keeps the first reason and time.
     pub async fn revoking_a_family_ends_all_of_it_once(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         redeemed(store, "other").await;
@@ -63,8 +64,8 @@ mod cases {
         );
     }
 
-    /// O10, O13, 55: an access token that was inserted on its own ends with its family, also one
-    /// that is inserted after the revocation.
+    /// O10, O13, 55: the revocation of a family also ends its access tokens from
+    /// `insert_access_token`, whether they are inserted before or after the revocation.
     pub async fn inserted_access_token_ends_with_its_family(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let insert = async |label: &str| {

@@ -38,8 +38,8 @@ mod cases {
     }
 
     /// O10, 51, 53: a tombstone is read with the current state of the refresh and access token that
-    /// replaced it, so that the server can tell a retry from a reuse. An active token, and a
-    /// tombstone whose access token was purged, are read without.
+    /// replaced it, so that the server can tell a retry from a reuse. A successor is not returned
+    /// for an active token, or for a tombstone whose access token was purged.
     pub async fn tombstone_is_read_with_its_successors(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let random = Rotation {
@@ -89,7 +89,7 @@ mod cases {
         assert!(is_leaf(store, hash("f rt 1")).await);
     }
 
-    /// An unknown token is not found.
+    /// The rotation of an unknown token returns `NotFound` and stores no token.
     pub async fn unknown_token_is_not_rotated(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let outcome = answer(store.rotate(rotation("guess", "f rt 1", "f"), start()).await);
@@ -97,7 +97,8 @@ mod cases {
         assert_eq!(answer(store.refresh_token(&hash("f rt 1")).await), None);
     }
 
-    /// O21: a refresh token is rotated one nanosecond before its idle expiry, and refused at it.
+    /// O21: a refresh token is rotated one nanosecond before its idle expiry, and refused at the
+    /// expiry.
     pub async fn a_refresh_token_expires_at_the_exact_instant(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         let expires_at = refresh("f rt 0", "f", 0).expires_at;
@@ -107,7 +108,7 @@ mod cases {
         assert_eq!(answer(at(expires_at - NANOSECOND).await), RotateOutcome::Rotated);
     }
 
-    /// O21: a family is refused at its absolute expiry, however fresh its last token is.
+    /// O21: a family is refused at its absolute expiry, even if its last token has not expired.
     pub async fn a_family_expires_at_the_exact_instant(store: &Arc<dyn TokenStore>) {
         assert_eq!(answer(store.insert_code(code("f")).await), Insertion::Inserted);
         let mut redemption = redemption("f", "f");

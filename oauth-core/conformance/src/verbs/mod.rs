@@ -1,9 +1,10 @@
-//! Calls of the token and session stores as values, so that one function sees each call and its
-//! response.
+//! Verbs: calls of the token and session stores as values, so that one function handles every call
+//! and its response.
 //!
-//! A [`Respond`] returns the response to a verb. Every store implements it, and [`VerbStore`] makes
-//! a store of any other implementation. A wrapper that delays, loses, records or changes responses
-//! is therefore one function.
+//! A [`Respond`] performs a verb and returns its response. The trait objects of [`TokenStore`] and
+//! [`SessionStore`] implement it, and [`VerbStore`] makes a store from any implementation. A
+//! wrapper that delays, loses, records or changes responses is therefore one function, such as this
+//! one, which counts the calls:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -54,7 +55,7 @@ use oauth_core::store::{
     TokenStore,
 };
 
-/// A call of a store.
+/// A call of a method of [`TokenStore`] or [`SessionStore`], with its arguments.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_enums,
@@ -62,9 +63,9 @@ use oauth_core::store::{
     reason = "one of either port, for tests"
 )]
 pub enum Verb {
-    /// A verb of [`TokenStore`].
+    /// A call of [`TokenStore`].
     Token(TokenVerb),
-    /// A verb of [`SessionStore`].
+    /// A call of [`SessionStore`].
     Session(SessionVerb),
 }
 
@@ -87,14 +88,15 @@ impl Verb {
     }
 }
 
-/// A store in the form of one function, from verb to response.
+/// A store as one function from verb to response.
 #[async_trait]
 pub trait Respond: Send + Sync {
     /// Performs the verb.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] of the called verb.
+    /// [`StoreError`] of the called method, or [`StoreError::corrupt`] for a session verb on a
+    /// store without sessions.
     async fn respond(&self, verb: Verb) -> Result<Reply, StoreError>;
 }
 
@@ -160,7 +162,7 @@ impl<R: Respond + ?Sized> Respond for Arc<R> {
     }
 }
 
-/// The kinds of responses, each with the type that the verb returns.
+/// The kinds of responses, each with the type that the store method returns.
 macro_rules! replies {
     ($($(#[$doc:meta])* $kind:ident($answer:ty),)*) => {
         /// The response to a verb.
@@ -213,9 +215,9 @@ replies! {
     SessionOutcome(SessionOutcome),
     /// A list of sessions.
     Sessions(Vec<SessionRecord>),
-    /// The number of records that ended.
+    /// The numbers of sessions, families, codes and reset tokens that were ended.
     Revoked(Revoked),
-    /// Done, without a value.
+    /// The response of a verb that returns no value.
     Done(()),
     /// A reset token, if it was found.
     Reset(Option<ResetTokenRecord>),

@@ -11,8 +11,8 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::Subject;
 
-/// A call of a method of [`SessionStore`]; [`TokenVerb`](super::TokenVerb) has those of
-/// [`TokenStore`](oauth_core::store::TokenStore).
+/// A call of a method of [`SessionStore`], with its arguments in the order of the method.
+/// [`TokenVerb`](super::TokenVerb) has the calls of [`TokenStore`](oauth_core::store::TokenStore).
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "one of each verb, for tests")]
 pub enum SessionVerb {
@@ -71,7 +71,7 @@ impl SessionVerb {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] of the called verb.
+    /// [`StoreError`] of the called method.
     pub async fn call(self, store: &dyn SessionStore) -> Result<Reply, StoreError> {
         Ok(match self {
             Self::InsertSession(session) => store.insert_session(session).await?.into(),

@@ -25,7 +25,7 @@ const MAX_AGE: Duration = Duration::from_secs(600);
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum CallbackError {
-    /// A parameter is missing or repeated, or the response has both a code and an error.
+    /// A parameter is missing, repeated or malformed, or the response has both a code and an error.
     #[error("the authorization response is malformed")]
     Malformed,
     /// The state is missing or does not match: the response belongs to another browser or request.
@@ -42,17 +42,18 @@ pub enum CallbackError {
     Refused(#[source] OAuthError),
 }
 
-/// A sent authorization request that waits for the browser to return.
+/// An authorization request whose response has not arrived yet.
 ///
-/// It keeps its [`Client`]. The code is redeemed only at that client's server, with that client's
-/// credentials and key ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+/// It contains the [`Client`] that created it. The code is redeemed only at the server of this
+/// client, with the credentials and the DPoP key of this client ([RFC 9700
+/// §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
 ///
 /// # Security
 ///
-/// Keep it in the session of the redirected browser. This binds the response to the user ([RFC 9700
-/// §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and
-/// [`finish`](Self::finish) consumes it. To store it outside this process, use
-/// [`into_text`](Self::into_text).
+/// Keep it in the session of the browser that is redirected. This binds the response to the user
+/// ([RFC 9700 §4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7)). It cannot be cloned, and
+/// [`finish`](Self::finish) consumes it, so that only one response is accepted. To store it outside
+/// this process, use [`into_text`](Self::into_text).
 ///
 /// `Debug` shows neither state nor nonce nor code verifier.
 pub struct PendingAuthorization {
@@ -73,7 +74,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`NotOffered`] when the server accepts only pushed requests.
+    /// [`NotOffered`] when the server accepts only pushed requests. Use [`push`](Self::push)
+    /// instead.
     pub fn authorize(
         &self,
         params: &AuthorizationParams,
@@ -140,13 +142,14 @@ impl PendingAuthorization {
     }
 
     /// Checks the authorization response and returns the call that redeems the code. `query` is the
-    /// query of the request to the redirect URI.
+    /// query of the browser's request to the redirect URI. The response must arrive within ten
+    /// minutes.
     ///
     /// # Errors
     ///
-    /// [`CallbackError`] when the response does not match this request, or is a refusal. The client
-    /// checks state and issuer before it reports a refusal, so a forged response cannot pass as
-    /// one.
+    /// [`CallbackError`] when the response does not match this request, or is a refusal. The state
+    /// and the issuer are checked first, so that a forged response is not reported as a refusal by
+    /// the server.
     pub fn finish(self, query: &str, now: SystemTime) -> Result<Call<TokenResponse>, CallbackError> {
         let params = Params::parse(query.as_bytes()).map_err(|_| CallbackError::Malformed)?;
         if params.first_repeated(&[]).is_some() {
@@ -177,8 +180,8 @@ impl PendingAuthorization {
         Ok(self.redemption(&code))
     }
 
-    /// [RFC 9207 §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4): compared without
-    /// normalisation.
+    /// Compares `iss` without normalisation, [RFC 9207
+    /// §2.4](https://www.rfc-editor.org/rfc/rfc9207#section-2.4).
     fn is_from_issuer(&self, issuer: Option<&str>) -> bool {
         let provider = &self.client.inner.provider;
         match issuer {
@@ -187,7 +190,8 @@ impl PendingAuthorization {
         }
     }
 
-    /// [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
+    /// Builds the token request, [RFC 6749
+    /// §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
     fn redemption(self, code: &AuthorizationCode) -> Call<TokenResponse> {
         let form = Form::from([
             ("grant_type", "authorization_code"),

@@ -14,10 +14,11 @@ use crate::json;
 use crate::pkce::CodeVerifier;
 use crate::vocabulary::{Nonce, OPENID, Scopes};
 
-/// Version of the text form, so that other versions do not read it.
+/// Version of the text form. A text of another version is refused.
 const VERSION: u8 = 1;
 
-/// The text was not written by this version, or belongs to another client or server.
+/// Error for a text that is malformed, has another format version, or belongs to another client or
+/// server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a pending authorization request of this client")]
 pub struct InvalidPendingText;
@@ -28,12 +29,14 @@ pub struct InvalidPendingText;
 ///
 /// # Security
 ///
-/// It contains the code verifier, and the state that binds the response to the browser. Keep it in
-/// the session record of this browser, or in a cookie that is encrypted and authenticated,
-/// `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes. With read access an attacker
-/// can redeem a stolen code; with write access an attacker can sign the user in to another account.
-/// Remove the text from a session store when the browser returns. A browser can present a cookie
-/// twice; the server then refuses the code.
+/// It contains the code verifier, and the state that binds the response to the browser. An attacker
+/// who can read the text can redeem a stolen code; an attacker who can replace the text can sign
+/// the user in to another account.
+///
+/// - Keep the text in the session record of this browser, or in a cookie that is encrypted and
+///   authenticated, `HttpOnly`, `Secure`, `SameSite=Lax` and expires after ten minutes.
+/// - Remove the text from a session store when the browser returns. A cookie can be presented
+///   twice; the server then refuses the code.
 pub struct PendingText(Zeroizing<String>);
 
 impl PendingText {
@@ -130,7 +133,8 @@ impl Wire<'_> {
             &self.code_verifier,
         ];
         let length: usize = texts.into_iter().chain(&self.nonce).map(|text| text.len()).sum();
-        // never grown, because a move leaves a copy; printable ASCII needs at most one escape each
+        // never grown, because a move leaves a copy of the secrets; an escape doubles a character
+        // at most
         let mut text = Vec::with_capacity(length * 2 + 256);
         // writing texts and numbers to memory cannot fail
         let written = serde_json::to_writer(&mut text, self);

@@ -110,7 +110,7 @@ pub struct Discovery {
 }
 
 impl Discovery {
-    /// Creates a discovery for this issuer.
+    /// Creates the discovery of this issuer.
     pub fn new(issuer: Issuer) -> Self {
         Self {
             issuer,
@@ -123,10 +123,10 @@ impl Discovery {
     ///
     /// # Security
     ///
-    /// A server without PKCE ignores the code challenge. Then the verifier does not protect against
+    /// A server without PKCE ignores the code challenge, so that PKCE does not protect against
     /// stolen or injected codes ([RFC 9700
-    /// §2.1.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1.1)). Use it only for a server
-    /// that is known to verify S256.
+    /// §2.1.1](https://www.rfc-editor.org/rfc/rfc9700#section-2.1.1)). Use this method only for a
+    /// server that is known to verify S256.
     pub fn danger_take_silence_for_s256(mut self) -> Self {
         self.silence_is_s256 = true;
         self
@@ -175,9 +175,9 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// [`DiscoveryError`] when the server was not reached, has neither document, or its first
-    /// document is unusable. Only a 404 leads to the second document, so that an attacker cannot
-    /// select it by corrupting the first.
+    /// [`DiscoveryError`] when the server was not reached, has neither document, or responds with
+    /// an unusable document. An unusable first document does not lead to the second, so that an
+    /// attacker cannot select the second by corrupting the first.
     pub async fn run(&self, transport: &dyn Transport) -> Result<Provider, DiscoveryError> {
         for document in WellKnown::ALL {
             let response = exchange(transport, self.request(document)).await;

@@ -24,7 +24,7 @@ pub struct Provider {
     pub(super) introspection_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
-    /// For clients that present a certificate.
+    /// Endpoints for clients that present a certificate.
     pub(super) mtls_aliases: MtlsAliases,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct MtlsAliases {
 }
 
 impl Provider {
-    /// Creates a server that sends `iss` in its authorization responses ([RFC
+    /// Creates the description of a server that sends `iss` in its authorization responses ([RFC
     /// 9207](https://www.rfc-editor.org/rfc/rfc9207)).
     #[must_use]
     pub fn new(issuer: Issuer, authorization_endpoint: Endpoint, token_endpoint: Endpoint) -> Self {
@@ -67,7 +67,8 @@ impl Provider {
         self
     }
 
-    /// Requires pushed authorization requests.
+    /// Records that the server accepts only pushed authorization requests.
+    /// [`Client::authorize`](crate::client::Client::authorize) then returns an error.
     #[must_use]
     pub fn with_required_pushed_authorization_requests(mut self) -> Self {
         self.requires_pushed_authorization_requests = true;
@@ -107,9 +108,10 @@ impl Provider {
     ///
     /// # Security
     ///
-    /// Only for servers whose metadata lack `authorization_response_iss_parameter_supported`. A
-    /// client of several servers then needs a redirect URI for each, or one of them can obtain the
-    /// codes of another ([RFC 9700 §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
+    /// Use this method only for a server whose metadata lack
+    /// `authorization_response_iss_parameter_supported`. A client of several servers then needs a
+    /// redirect URI for each; otherwise one server can obtain the codes of another ([RFC 9700
+    /// §4.4](https://www.rfc-editor.org/rfc/rfc9700#section-4.4)).
     #[must_use]
     pub fn danger_without_issuer_in_response(mut self) -> Self {
         self.sends_issuer = false;
@@ -123,8 +125,8 @@ impl Provider {
     }
 
     /// Returns `true` if the server sends `iss` in its authorization responses; the client then
-    /// refuses a response without it. If `false`, use a redirect URI that is used for no other
-    /// server (see the security section of [`Discovery`]).
+    /// refuses a response without it. If `false`, use a separate redirect URI for this server (see
+    /// the security section of [`Discovery`]).
     #[must_use]
     pub fn sends_issuer(&self) -> bool {
         self.sends_issuer

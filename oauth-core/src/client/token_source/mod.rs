@@ -25,7 +25,7 @@ use crate::time::later;
 /// Default time before expiry at which an access token is replaced: ten seconds.
 const LEEWAY: Duration = Duration::from_secs(10);
 
-/// Age up to which a token is new: ten seconds.
+/// Age below which a token counts as new: ten seconds.
 const NEW: Duration = Duration::from_secs(10);
 
 /// Tokens of one sign-in, or of the client itself, shared by all callers of an API. The refresh is
@@ -38,16 +38,17 @@ const NEW: Duration = Duration::from_secs(10);
 /// # Contract
 ///
 /// - The refresh is polled by its waiters; there is no background task. If a waiter is dropped, the
-///   next caller continues the refresh. If all waiters are dropped for longer than the transport's
-///   timeout, the response is lost and, with rotation, the sign-in too. A host that drops its
-///   handlers spawns [`token`](Self::token) as a task and awaits that.
+///   next caller continues the refresh. If no caller continues it within the transport's timeout,
+///   the response is lost; if the server rotates refresh tokens, the user must then sign in again.
+///   A host whose handlers can be dropped, for example on a disconnect, must spawn
+///   [`token`](Self::token) as a task and await the task.
 /// - After a failure with an unknown outcome, the next call retries with the same refresh token.
 /// - `invalid_grant` in response to a refresh is final: all later calls fail at once, and the user
 ///   must sign in again. A source of [`client_credentials`](super::Client::client_credentials)
 ///   retries instead.
 /// - A panic in the transport or the sink counts as a failure.
 ///
-/// Cheap to clone. Clones share the tokens and the sink; each has its own leeway.
+/// It is cheap to clone. Clones share the tokens and the sink; each clone has its own leeway.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -85,8 +86,9 @@ const NEW: Duration = Duration::from_secs(10);
 /// - Create one source per refresh token, not one per request: two sources would present the same
 ///   refresh token. A host with several machines routes each user to one machine, or holds a
 ///   distributed lock during the refresh.
-/// - If the server rotates refresh tokens, set a [sink](Self::with_sink). Otherwise the store has a
-///   rotated refresh token after a restart; using it counts as reuse and ends the sign-in.
+/// - If the server rotates refresh tokens, set a [sink](Self::with_sink). Otherwise the store still
+///   has an old, rotated refresh token after a restart; the server treats its use as reuse and
+///   revokes the token family.
 #[derive(Clone)]
 pub struct TokenSource {
     settings: Arc<Settings>,
@@ -100,14 +102,14 @@ struct Settings {
 }
 
 impl TokenSource {
-    /// Creates a source with the tokens of a sign-in. The sink does not save these: the host stores
-    /// them first.
+    /// Creates a source with the tokens of a sign-in. The sink does not save these tokens: the host
+    /// stores them before it creates the source.
     #[must_use]
     pub fn new(tokens: TokenResponse, ports: Ports) -> Self {
         Self::with_state(State::having(tokens), ports)
     }
 
-    /// Creates a source without tokens. It sends this call when the first tokens are needed.
+    /// Creates a source without tokens. It sends `call` when the first tokens are needed.
     ///
     /// The call is [`Client::refresh`](super::Client::refresh) with a stored refresh token, or
     /// [`Client::client_credentials`](super::Client::client_credentials). The latter is sent again
@@ -168,11 +170,11 @@ impl TokenSource {
     /// Sends a request to an API with the access token, as [`TokenResponse::call`] does. After a
     /// 401 with `invalid_token`, or without an error code ([RFC 6750
     /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)), it renews the token and retries
-    /// once. The host reads the response of the retry, a second 401 included.
+    /// once. The method returns the response of the retry, even if it is a second 401.
     ///
-    /// There is no retry, and the host gets the first 401, if the token cannot be renewed now, or
-    /// if this source received the refused token by a refresh less than ten seconds ago. This
-    /// limits the refreshes that an API can cause by refusing every token.
+    /// The method returns the first 401 without a retry if the token cannot be renewed now, or if
+    /// this source received the refused token by a refresh less than ten seconds ago. This limits
+    /// the refreshes that an API can cause by refusing every token.
     ///
     /// # Errors
     ///
@@ -181,7 +183,7 @@ impl TokenSource {
     ///
     /// # Security
     ///
-    /// The receiver of the request gets the token. Call only the API for which it was issued.
+    /// The server in the URL gets the token. Call only the API for which the token was issued.
     pub async fn call(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ApiError> {
         let ports = &self.settings.ports;
         let tokens = self.token().await?;
@@ -216,7 +218,8 @@ impl TokenSource {
         }
     }
 
-    /// Future of an errand. Its waiters poll it, and it does not keep the state alive.
+    /// Returns the future that saves or refreshes the tokens. Its waiters poll it, and it does not
+    /// keep the state alive.
     fn flight(&self, errand: Errand) -> Flight {
         let (settings, state) = (Arc::clone(&self.settings), Arc::downgrade(&self.state));
         let flight = async move {
@@ -257,7 +260,7 @@ impl Settings {
                 return Err(error);
             }
         };
-        // before anything else can fail, because the old tokens are invalid now
+        // kept before anything else can fail, because the old tokens are invalid now
         let now = self.ports.now();
         drop(note(state, |state| state.take(Arc::clone(&tokens), now)));
         self.save(&tokens, state).await?;
@@ -281,7 +284,7 @@ impl Settings {
         })
     }
 
-    /// Saves the tokens in the sink. Returns the instant.
+    /// Saves the tokens in the sink, if there is one. Returns the time after that.
     async fn save(
         &self,
         tokens: &TokenResponse,

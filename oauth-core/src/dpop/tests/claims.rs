@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// DP8: the method must match, with its letter case.
+/// DP8: `htm` must equal the method, including letter case.
 #[test]
 fn a_proof_is_for_one_method() {
     for method in ["GET", "post", "Post", "PUT", "", "POST "] {
@@ -10,7 +10,7 @@ fn a_proof_is_for_one_method() {
     }
 }
 
-/// DP9: the URL must match, in any spelling, with any query.
+/// DP9: `htu` must be equivalent to the URL of the request. A query has no effect.
 #[test]
 fn a_proof_is_for_one_place() {
     for uri in [
@@ -35,8 +35,8 @@ fn a_proof_is_for_one_place() {
     }
 }
 
-/// DP10, DP16: with required nonces a proof without one, or with that of another server, is
-/// refused.
+/// DP10, DP16: if nonces are required, a proof without a nonce, or with the nonce of another
+/// server, is refused.
 #[test]
 fn a_proof_has_the_nonce_that_it_was_asked_for() {
     let key = NonceKey::from_bytes([7; 32]);
@@ -66,11 +66,12 @@ fn a_proof_has_the_nonce_that_it_was_asked_for() {
     }
     assert_eq!(ProofError::TooOld.code(), "invalid_dpop_proof");
     assert_eq!(ProofError::WrongKey.code(), "invalid_token");
-    // no nonce is required
+    // a policy without nonces ignores `nonce`
     check(&and("\"nonce\":\"1\""), Ok(()));
 }
 
-/// DP11: at most a minute old and ten seconds ahead; `exp` and `nbf` are checked if present.
+/// DP11: a proof is accepted if it is less than a minute old and at most ten seconds ahead. `exp`
+/// and `nbf` are checked if present.
 #[test]
 fn a_proof_is_of_this_minute() {
     let at = |iat: u64| changed("1800000000", &iat.to_string());
@@ -123,8 +124,8 @@ fn a_proof_is_for_one_access_token() {
     );
 }
 
-/// DP13: replay detection uses key, `jti` and URL together, for as long as the proof is accepted
-/// and a minute more.
+/// DP13: the replay key depends on key, `jti` and URL. It is stored until one minute after the
+/// proof becomes too old.
 #[test]
 fn a_proof_is_remembered_by_key_name_and_place() {
     let proven = verify(&proper()).unwrap();
@@ -132,7 +133,7 @@ fn a_proof_is_remembered_by_key_name_and_place() {
     assert_eq!(proven.replayable_until(), end);
     assert_eq!(verify(&proper()).unwrap().replay_key(), proven.replay_key());
 
-    // stored from the instant of `iat`, not from that of the request
+    // the time is counted from `iat`, not from the request
     let ahead = verify(&forge(&header(), &changed("1800000000", "1800000010"))).unwrap();
     assert_eq!(ahead.replayable_until(), end + Duration::from_secs(10));
 

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// DP4: a token of another type is no proof, though all else matches; a proof is no access token.
+/// DP4: a token with another `typ` is refused as a proof even if all else is valid, and a proof is
+/// refused as an access token.
 #[test]
 fn a_token_of_another_type_is_no_proof() {
     let jwk = jwk(&key());
@@ -24,7 +25,7 @@ fn a_token_of_another_type_is_no_proof() {
     assert!(AccessTokenClaims::verify(&proper(), &keys, &policy, now()).is_err());
 }
 
-/// DP5: the algorithm is registered, asymmetric, accepted, and that of the key.
+/// DP5: `alg` must be asymmetric, accepted, and the algorithm of the key.
 #[test]
 fn a_proof_is_of_an_accepted_algorithm() {
     let jwk = jwk(&key());
@@ -40,7 +41,7 @@ fn a_proof_is_of_an_accepted_algorithm() {
     }
 }
 
-/// DP6: the signature covers all parts, and is that of the embedded key.
+/// DP6: the signature must be valid for the whole proof under the embedded key.
 #[test]
 fn the_signature_is_that_of_the_key() {
     let (proof, mismatch) = (proper(), Err(ProofError::SignatureMismatch));
@@ -54,7 +55,7 @@ fn the_signature_is_that_of_the_key() {
         let proof = format!("{signed}.{}", URL_SAFE_NO_PAD.encode(bytes));
         assert_eq!(verify(&proof), mismatch, "{at}");
     }
-    // another name of the same algorithm
+    // other claims with the signature of the first proof
     let other = forge(&header(), &changed("\"1\"", "\"2\""));
     let (other, _) = other.rsplit_once('.').unwrap();
     assert_eq!(verify(&format!("{other}.{signature}")), mismatch);

@@ -16,7 +16,7 @@ use crate::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey};
 
 const URI: &str = "https://api.example/v1/charges";
 const TOKEN: &str = "at_of_ada";
-/// Claims of a valid proof; the hash is that of [`TOKEN`].
+/// Claims of a valid proof. `ath` is the hash of [`TOKEN`].
 const CLAIMS: &str =
     r#""jti":"1","htm":"POST","htu":"https://api.example/v1/charges","iat":1800000000,"ath":"ATH""#;
 
@@ -32,7 +32,7 @@ fn key() -> SigningKey {
     key_of(7)
 }
 
-/// Public members of a key, as they are in a header.
+/// Returns the public members of a key, as the header of a proof contains them.
 fn jwk(key: &SigningKey) -> String {
     let document: serde_json::Value = serde_json::from_str(&key.public_key().to_json()).unwrap();
     let members = ["kty", "crv", "x", "y"].into_iter();
@@ -48,14 +48,14 @@ fn claims() -> String {
     CLAIMS.replace("ATH", &crate::secret::TokenHash::new(TOKEN).to_string())
 }
 
-/// The claims with `from` replaced by `to`.
+/// Returns the claims with `from` replaced by `to`.
 fn changed(from: &str, to: &str) -> String {
     let claims = claims();
     assert!(claims.contains(from), "{from}");
     format!("{{{}}}", claims.replace(from, to))
 }
 
-/// The claims with more members.
+/// Returns the claims with more members.
 fn and(more: &str) -> String {
     format!("{{{},{more}}}", claims())
 }
@@ -103,7 +103,8 @@ fn check_header(header: &str, expected: Result<(), ProofError>) {
     assert_eq!(verify(&proof).map(drop), expected, "{header}");
 }
 
-/// DP1, DP2, DP3, DP4, DP5, DP6, DP7, DP8, DP9, DP11, DP12: a valid proof passes and names its key.
+/// DP1, DP2, DP3, DP4, DP5, DP6, DP7, DP8, DP9, DP11, DP12: a valid proof is accepted, and its key
+/// is returned.
 #[test]
 fn a_proper_proof_proves_its_key() {
     let proven = verify(&proper()).unwrap();
@@ -114,7 +115,7 @@ fn a_proper_proof_proves_its_key() {
     }
     let ed25519 = SigningKey::generate_ed25519(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
     let jwk = jwk(&ed25519);
-    // the second is its name in RFC 9864
+    // RFC 9864 names the algorithm `Ed25519`
     for (alg, more) in [("EdDSA", ""), ("Ed25519", ""), ("Ed25519", r#","alg":"Ed25519""#)] {
         let header = format!(r#"{{"typ":"dpop+jwt","alg":"{alg}","jwk":{{{jwk}{more}}}}}"#);
         let proof = signed_by(&ed25519, &header, &format!("{{{}}}", claims()));
@@ -173,7 +174,7 @@ fn a_proof_is_one_well_formed_token() {
     check(&format!("[{}]", claims()), Err(ProofError::Malformed));
 }
 
-/// DP3, DP14: all header members and claims are required, of their type, once.
+/// DP3, DP14: each required header member and claim must occur once and have the right type.
 #[test]
 fn members_and_claims_of_proof_are_required() {
     let jwk = jwk(&key());
@@ -298,7 +299,7 @@ fn the_proofs_of_rfc_9449_are_accepted() {
     }
 }
 
-/// O20: the exact bytes of a client's proof, and that the server accepts it.
+/// O20: a proof of the client has exactly these bytes, and the server accepts it.
 #[test]
 fn server_accepts_proof_of_client() {
     let entropy = entropy_fn(|bytes: &mut [u8]| bytes.fill(0));
@@ -325,7 +326,7 @@ fn server_accepts_proof_of_client() {
 }
 
 proptest! {
-    /// O20: no text makes the verifier panic, and random text is refused.
+    /// O20: random text is refused without a panic.
     #[test]
     fn garbage_proves_nothing(header in ".{0,40}", claims in ".{0,40}", raw in "[ -~]{0,60}") {
         prop_assert!(verify(&forge(&header, &claims)).is_err());

@@ -1,4 +1,4 @@
-//! Grants that are bound to a key of their client.
+//! Grants that are bound to a key or certificate of the client.
 
 use super::*;
 use crate::store::{NotSenderConstrained, SenderConstraint};
@@ -6,7 +6,7 @@ use crate::vocabulary::{Confirmation, Thumbprint};
 
 pub(super) const KEY: Confirmation = Confirmation::Jkt(Thumbprint::from_bytes([1; 32]));
 const OTHER_KEY: Confirmation = Confirmation::Jkt(Thumbprint::from_bytes([2; 32]));
-/// Another kind of binding with the same bytes.
+/// Binding of another kind with the same bytes as [`KEY`].
 const CERTIFICATE: Confirmation = Confirmation::Certificate(Thumbprint::from_bytes([1; 32]));
 
 fn confidential(id: &str) -> RegisteredClient {
@@ -82,7 +82,8 @@ fn bound_code_is_redeemed_only_with_its_key() {
     assert_eq!(Refusal::KeyMismatch.error(), ErrorCode::InvalidGrant);
 }
 
-/// O20, 50: tokens are bound to the proven key; refresh tokens only for public clients.
+/// O20, 50: the access token is bound to the proven key; the refresh token only for a public
+/// client.
 #[test]
 fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
     for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
@@ -99,8 +100,8 @@ fn the_refresh_tokens_of_a_public_client_are_bound_to_its_key() {
     }
 }
 
-/// O20, 50: a bound family is refreshed only with its key; without the key a thief neither
-/// refreshes nor revokes it.
+/// O20, 50: a bound family is refreshed only with its key; a thief without the key can neither
+/// refresh nor revoke it.
 #[test]
 fn bound_family_is_refreshed_only_with_its_key() {
     use refresh_token::{Refusal, RotationDecision};
@@ -124,7 +125,7 @@ fn bound_family_is_refreshed_only_with_its_key() {
         panic!("refused");
     };
     assert_eq!(plan.access.confirmation, Some(KEY));
-    // an unbound family issues tokens with any proven binding
+    // an unbound family issues access tokens with any proven binding
     for confirmation in [None, Some(KEY), Some(CERTIFICATE)] {
         let RotationDecision::Rotate(plan) = rotate(&refresh(), &web, confirmation) else {
             panic!("refused");
@@ -133,7 +134,8 @@ fn bound_family_is_refreshed_only_with_its_key() {
     }
 }
 
-/// O20, DP1: a sender-constrained client gets no bearer token, by any grant.
+/// O20, DP1: a client with a sender constraint gets no bearer token and no other binding, by any
+/// grant.
 #[test]
 fn a_constrained_client_gets_no_bearer_token() {
     let unconstrained = confidential("web").with_grant_types([
@@ -176,8 +178,7 @@ fn a_constrained_client_gets_no_bearer_token() {
     }
 }
 
-/// O10, 55: only a confidential sender-constrained client keeps its refresh token, as long as it is
-/// both.
+/// O10, 55: a client keeps its refresh token only while it is confidential and sender-constrained.
 #[test]
 fn only_constrained_confidential_client_keeps_refresh_token() {
     use refresh_token::RotationDecision;
@@ -196,7 +197,7 @@ fn only_constrained_confidential_client_keeps_refresh_token() {
         panic!("rotated");
     };
     assert_eq!(plan.confirmation, Some(KEY));
-    // reuse of an earlier rotated token still counts
+    // a token that was rotated earlier still detects reuse
     let mut rotated = refresh();
     rotated.token.rotated = Some(Rotated::new(now(), TokenHash::new("a"), TokenHash::new("b")));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Table tests of the decisions: one change at a time to a valid record or request.
+//! Tests of the decisions. Each case changes a valid record or request.
 
 mod bound;
 mod retry;
@@ -84,7 +84,7 @@ type Fault = (
     authorization_code::Refusal,
 );
 
-/// Fault of a redemption.
+/// Faults of a redemption request, each with its refusal.
 const FAULTS: [Fault; 5] = {
     use authorization_code::Refusal;
     [
@@ -108,8 +108,8 @@ const FAULTS: [Fault; 5] = {
     ]
 };
 
-/// O6, O7, 35: each fault refuses a redemption, of a fresh and of a redeemed code alike: only a
-/// valid request is a replay.
+/// O6, O7, 35: each fault refuses the redemption, for an unused and for a redeemed code. Only a
+/// valid request for a redeemed code is a replay.
 #[test]
 fn each_fault_refuses_a_redemption() {
     use authorization_code::{RedemptionDecision, Refusal, Request, redeem};
@@ -142,7 +142,7 @@ fn each_fault_refuses_a_redemption() {
         let decision = redeem(record, &foreign, &TokenPolicy::default(), now());
         assert_eq!(decision, RedemptionDecision::Refuse(Refusal::ClientMismatch));
     }
-    // the client has lost all granted scopes; for a redeemed code the request is still a replay
+    // the client has lost all granted scopes; with a redeemed code the request is still a replay
     let stripped = public("web").with_scopes("write:charges".parse().unwrap());
     let request = Request {
         client: &stripped,
@@ -159,7 +159,7 @@ fn each_fault_refuses_a_redemption() {
     assert_eq!(refusal.error(), ErrorCode::InvalidScope);
 }
 
-/// O6: a valid code is redeemed until it expires; a redeemed one is a replay as long as it is
+/// O6: an unused code is redeemed until it expires. A redeemed code is a replay as long as it is
 /// stored.
 #[test]
 fn a_spent_code_in_order_is_a_theft_however_late() {
@@ -190,7 +190,7 @@ fn a_spent_code_in_order_is_a_theft_however_late() {
     }
 }
 
-/// O10: the plan keeps the family until no token of any policy is valid.
+/// O10: the plan keeps the family until no token that it issued under any policy is valid.
 #[test]
 fn a_family_is_kept_until_its_last_access_token_expired() {
     let web = public("web");
@@ -212,7 +212,8 @@ fn a_family_is_kept_until_its_last_access_token_expired() {
     assert_eq!(plan.access.expires_at, now() + Duration::from_secs(600));
 }
 
-/// O9, O10: the order is client, family, reuse, expiry, scope, resource.
+/// O9, O10: the checks are made in the order client, family revocation, reuse, expiry, scope,
+/// resource.
 #[test]
 fn a_rotation_is_decided_in_order() {
     use refresh_token::{Refusal, Request, RotationDecision, rotate};
@@ -221,7 +222,7 @@ fn a_rotation_is_decided_in_order() {
     let elsewhere = ["https://elsewhere.example".parse().unwrap()];
     let revocation = FamilyRevocation::new(RevocationReason::Requested, now());
     let rotated = Rotated::new(now(), TokenHash::new("successor"), TokenHash::new("access token"));
-    // each column is one fault; the first one decides
+    // each bit is one fault; the lowest bit set decides
     for faults in 0..64_u8 {
         let wrong = |bit: u8| faults & (1 << bit) != 0;
         let mut state = refresh();
@@ -271,7 +272,8 @@ fn a_successor_never_outlives_its_family() {
     }
 }
 
-/// O11: confidential, registered for the grant, within its scopes, and never `openid`.
+/// O11: the client must be confidential, registered for the grant and for the scopes. `openid` is
+/// never granted.
 #[test]
 fn client_credentials_are_for_registered_confidential_clients() {
     use client_credentials::{Refusal, Request, issue};

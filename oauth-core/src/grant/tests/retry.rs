@@ -4,8 +4,7 @@ use super::*;
 use crate::store::AccessTokenRecord;
 use crate::vocabulary::AccessTokenTerms;
 
-/// O10, 49, 50, 53: a retry is served when every condition holds; otherwise the same request is
-/// reuse.
+/// O10, 49, 50, 53: the request is a retry if every condition holds, otherwise it is reuse.
 #[test]
 fn a_retry_is_decided_by_every_condition() {
     use refresh_token::{Request, RotationDecision, rotate};
@@ -57,8 +56,8 @@ fn a_retry_is_decided_by_every_condition() {
     }
 }
 
-/// O10, 48, 53: from the exact expiry of the family a retry is refused, and is not reuse within the
-/// window.
+/// O10, 48, 53: from the expiry of the family on, a retry within the window is refused, but is not
+/// reuse.
 #[test]
 fn a_retry_is_refused_from_the_end_of_its_family_on() {
     use refresh_token::{Refusal, Request, RotationDecision, rotate};
@@ -82,7 +81,7 @@ fn a_retry_is_refused_from_the_end_of_its_family_on() {
     assert_eq!(after(window), RotationDecision::RevokeFamily(FAMILY));
 }
 
-/// Tokens that the third rotation of [`refresh`] issued.
+/// Tokens that the rotation of the token of [`refresh`] issued.
 fn successor() -> Successor {
     let terms = AccessTokenTerms {
         client_id: "web".parse().unwrap(),
@@ -99,7 +98,7 @@ fn successor() -> Successor {
     Successor::new(leaf, access)
 }
 
-/// O10, 53: tokens with other hashes are not those that were issued.
+/// O10, 53: tokens with other hashes are not the issued tokens.
 #[test]
 fn a_retry_is_answered_by_the_same_tokens_alone() {
     let plan = refresh_token::RetryPlan {

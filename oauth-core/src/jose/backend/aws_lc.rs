@@ -46,7 +46,8 @@ pub(in crate::jose) fn signer(pkcs8: &[u8]) -> Result<(Arc<dyn Signer>, PublicKe
     Ok((Arc::new(Ed25519Signer(key)), public))
 }
 
-/// A parsed key. `None` if the bytes are not a point on the curve; then it verifies nothing.
+/// Verifier with a parsed key. `None` if AWS-LC refused the key, for example because its point is
+/// not on the curve. Without a key every signature is a mismatch.
 struct ParsedVerifier(Option<ParsedPublicKey>);
 
 impl ParsedVerifier {
@@ -86,7 +87,7 @@ mod tests {
     use crate::jose::SigningKey;
     use crate::ports::entropy_fn;
 
-    /// A key off its curve is parsed, and verifies nothing.
+    /// A key whose point is not on its curve gets a verifier, which refuses all signatures.
     #[test]
     fn a_point_off_its_curve_verifies_nothing() {
         let keys = [

@@ -1,7 +1,8 @@
 //! Signature back ends: AWS-LC, or RustCrypto where no C compiler is available.
 //!
-//! A back end is two functions over a key whose format was checked. If feature unification enables
-//! both, AWS-LC is used, because it is several times faster.
+//! A back end has two functions: `signer` decodes a private key, and `verifier` takes a public key
+//! whose format was checked. If the features of both back ends are enabled, AWS-LC is used, because
+//! it is several times faster.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;

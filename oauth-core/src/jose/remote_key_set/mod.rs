@@ -1,4 +1,4 @@
-//! JWKS client: keys of another issuer, fetched and cached.
+//! JWKS client: fetches and caches the keys of another issuer.
 
 mod response;
 mod state;
@@ -22,13 +22,14 @@ use crate::vocabulary::Endpoint;
 
 /// Default lifetime of a cached set: one hour.
 const LIFETIME: Duration = Duration::from_secs(3600);
-/// Maximum age of a cached set while it cannot be refreshed, and maximum lifetime: one day.
+/// Maximum age of a cached set while fetches fail, and maximum lifetime: one day.
 const LAST_USE: Duration = Duration::from_secs(24 * 3600);
 /// Default minimum time between fetches for unknown keys: one minute.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// No usable keys: the fetch failed, and no set is cached or the cached set is too old.
+/// Error for missing keys: the fetch failed, and there is no cached set, or the cached set is too
+/// old.
 #[derive(Clone, Debug)]
 pub struct KeysUnavailable {
     source: Arc<dyn Error + Send + Sync>,
@@ -66,7 +67,7 @@ pub enum VerifyError {
     KeysUnavailable(#[source] KeysUnavailable),
 }
 
-/// JWKS client: the keys of another issuer, fetched when needed and cached.
+/// JWKS client: fetches the keys of another issuer when they are needed, and caches them.
 ///
 /// - **Lifetime.** A set is cached for one hour, or for the `Cache-Control: max-age` of the
 ///   response if that is shorter, but at least for the cool-down of one minute.
@@ -76,13 +77,13 @@ pub enum VerifyError {
 /// - **Keys without `kid`.** At most three keys of one algorithm may have no `kid`. A token without
 ///   `kid` is verified with each of them. While the set has such a key, a signature mismatch counts
 ///   as an unknown key.
-/// - **Single-flight.** Concurrent callers share one fetch, which its waiters poll; there is no
-///   background task. When a lifetime ends, one caller waits for the new set, and the others use
-///   the previous set. If a waiter is dropped, the next caller continues its fetch. A fetch is
-///   abandoned after one minute.
+/// - **Single-flight.** Concurrent callers share one fetch, which is polled by the waiting callers.
+///   There is no background task. When a lifetime ends, one caller waits for the new set, and the
+///   others use the previous set. If the waiting callers are dropped, the next caller continues
+///   their fetch. A fetch is abandoned after one minute.
 /// - **Failures.** If a fetch fails, the previous set is used until it is one day old
 ///   ([`with_last_use`](Self::with_last_use)), and callers retry at most every five seconds. An
-///   empty set is not a failure: the issuer withdrew its keys.
+///   empty set is not a failure: it means that the issuer withdrew all keys.
 ///
 /// Cheap to clone; clones share the keys.
 ///
@@ -113,13 +114,14 @@ pub enum VerifyError {
 ///
 /// # Security
 ///
-/// A key that the issuer withdraws stays valid here until the next successful fetch: at most one
-/// lifetime, or the maximum age of [`with_last_use`](Self::with_last_use) if the issuer cannot be
-/// reached.
+/// This client accepts a key that the issuer has withdrawn until the next successful fetch: at most
+/// one lifetime, or the maximum age of [`with_last_use`](Self::with_last_use) if the issuer cannot
+/// be reached.
 ///
-/// An attacker who invents a `kid` causes the one fetch of that minute. Then a token with a new key
-/// is refused until the cool-down ends. An issuer prevents this by publishing a key one lifetime
-/// before it signs with the key, or at least one cool-down.
+/// An attacker who invents a `kid` uses up the one fetch of that cool-down. Until the cool-down
+/// ends, tokens that are signed with a newly published key are refused. An issuer prevents this by
+/// publishing each key at least one cool-down, or better one lifetime, before it signs with the
+/// key.
 #[derive(Clone)]
 pub struct RemoteKeySet {
     inner: Arc<Inner>,
@@ -178,22 +180,23 @@ impl RemoteKeySet {
         self.with_times(|times| times.lifetime = lifetime.clamp(SECOND, LAST_USE))
     }
 
-    /// Sets the maximum age of a cached set while it cannot be refreshed, counted from its request.
-    /// Default and maximum: one day. The cache starts empty.
+    /// Sets the maximum age of a cached set while fetches fail, counted from the start of the fetch
+    /// that returned the set. Default and maximum: one day. The cache starts empty.
     #[must_use]
     pub fn with_last_use(self, last_use: Duration) -> Self {
         self.with_times(|times| times.last_use = last_use.min(LAST_USE))
     }
 
-    /// Sets the minimum time between fetches for unknown keys. Default: one minute. Minimum: one
-    /// second. The cache starts empty. Issuers should publish a key at least this long before they
-    /// sign with it.
+    /// Sets the cool-down: the minimum time between fetches that unknown keys cause. Default: one
+    /// minute. Minimum: one second. The cache starts empty. Issuers should publish a key at least
+    /// this long before they sign with it.
     #[must_use]
     pub fn with_cool_down(self, cool_down: Duration) -> Self {
         self.with_times(|times| times.cool_down = cool_down.max(SECOND))
     }
 
-    /// Returns the keys at `now`. Does not wait while the cached set is within its lifetime.
+    /// Returns the keys at `now`. It completes without waiting while the cached set is within its
+    /// lifetime.
     ///
     /// # Errors
     ///
@@ -238,8 +241,8 @@ impl RemoteKeySet {
         checked.map_err(VerifyError::Refused)
     }
 
-    /// Returns the keys, and `true` if this caller waited for them, so that no newer ones can be
-    /// had.
+    /// Returns the keys, and `true` if this call waited for a fetch. Then another fetch would
+    /// return no newer keys.
     async fn known(&self, now: SystemTime) -> Result<(Kept, bool), KeysUnavailable> {
         let (known, flight, is_awaited) = {
             let mut state = self.inner.state();
@@ -258,7 +261,8 @@ impl RemoteKeySet {
             (known, flight, is_awaited)
         };
         let fetched = match &known {
-            // another caller waits for the new set; the previous one is used unless it has come
+            // another caller waits for the new set, so use the previous set unless the fetch is
+            // done
             Some(kept) if is_awaited => match flight.now_or_never() {
                 Some(fetched) => fetched,
                 None => return Ok((kept.clone(), false)),
@@ -269,7 +273,9 @@ impl RemoteKeySet {
         Ok((kept, true))
     }
 
-    /// Fetches keys that are newer than these, which lack a key.
+    /// Returns a newer set than `known`, which lacks the key of a token: the cached set if it is
+    /// newer, otherwise the result of a fetch. `None` if the fetch fails or the cool-down forbids
+    /// it.
     async fn newer_than(&self, known: &Kept, now: SystemTime) -> Option<Kept> {
         let cool_down = self.inner.times.cool_down;
         let flight = {
@@ -286,13 +292,14 @@ impl RemoteKeySet {
         flight.await.ok()
     }
 
-    /// Starts a fetch. It stays in the state until it ends, so that the next caller can continue
-    /// it; it does not keep the state alive.
+    /// Starts a fetch. The state keeps the fetch until it ends, so that another caller can continue
+    /// it. The fetch holds only a weak reference to the state.
     fn take_off(&self, state: &mut State, now: SystemTime) -> Flight {
         let (inner, transport) = (Arc::downgrade(&self.inner), Arc::clone(&self.inner.transport));
         let (request, times) = (self.inner.request(), self.inner.times);
         state.take_off(now, |turn, given_up| async move {
-            // dropping it runs code of the host, which must not run under the lock
+            // dropped here, because the drop may run code of the host, which must not run under the
+            // lock
             drop(given_up);
             let asked = contained(exchange(&transport, request)).await;
             let fetched = response::read(asked.and_then(|answer| answer)).map(|(keys, max_age)| {
@@ -309,7 +316,7 @@ impl RemoteKeySet {
     }
 }
 
-/// Returns `true` if newer keys may verify a token that was refused for this reason.
+/// Returns `true` if a newer key set may verify a token that was refused for this reason.
 fn may_be_of_another_key(fault: JwtError, keys: &KeySet) -> bool {
     match fault {
         JwtError::UnknownKey => true,
@@ -319,7 +326,7 @@ fn may_be_of_another_key(fault: JwtError, keys: &KeySet) -> bool {
 }
 
 impl Inner {
-    /// Nothing panics while it is locked.
+    /// Locks the state. Poisoning is ignored, because no code panics while it holds the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,7 +11,7 @@ use crate::exchange::MAX_LENGTH;
 use crate::jose::{InvalidKeySet, KeySet};
 use crate::ports::TransportError;
 
-/// The response is not a key set.
+/// Reason why a JWKS response has no keys.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum NoKeys {
     #[error("the jwks endpoint responded with status {0}")]
@@ -20,7 +20,7 @@ enum NoKeys {
     TooLong,
 }
 
-/// Returns the keys and the `max-age` of the response.
+/// Returns the keys and the cache lifetime of the response, see [`max_age`].
 pub(super) fn read(
     answer: Result<Response<Bytes>, TransportError>,
 ) -> Result<(KeySet, Option<Duration>), KeysUnavailable> {
@@ -35,9 +35,9 @@ pub(super) fn read(
     Ok((keys, max_age(response.headers())))
 }
 
-/// Shortest `max-age` of `Cache-Control` ([RFC 9111
-/// §5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)); `None` if it has none that can
-/// be parsed.
+/// Returns the shortest `max-age` of `Cache-Control` ([RFC 9111
+/// §5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)); `no-store` and `no-cache` count
+/// as zero. `None` if no directive can be parsed.
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let values = headers
         .get_all(CACHE_CONTROL)

@@ -5,8 +5,8 @@ use crate::ports::entropy_fn;
 use crate::vocabulary::AccessTokenTerms;
 use crate::vocabulary::Scopes;
 
-/// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: a valid token passes, so that the
-/// refusals below are meaningful.
+/// O14, O15, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77: a valid token is accepted. The
+/// refusals below differ from it in one detail.
 #[test]
 fn a_proper_token_is_accepted() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
@@ -22,7 +22,7 @@ fn a_proper_token_is_accepted() {
     verify_id(&forge(&header("JWT"), &format!("{{{ID_CLAIMS}}}")), &id_policy()).unwrap();
 }
 
-/// O15, 75: the issuer is one exact string.
+/// O15, 75: `iss` must equal the expected issuer byte for byte.
 #[test]
 fn another_issuer_is_refused() {
     for iss in [
@@ -40,7 +40,7 @@ fn another_issuer_is_refused() {
     }
 }
 
-/// O15, 76: the audience must be present and must be this one.
+/// O15, 76: `aud` must be present and contain the expected audience.
 #[test]
 fn another_audience_is_refused() {
     for aud in [
@@ -57,7 +57,7 @@ fn another_audience_is_refused() {
     assert!(verify_at(&forge(&header("at+jwt"), &several), now()).is_ok());
 }
 
-/// O15, 74: the claims required by RFC 9068 §2.2 must be present and of their type.
+/// O15, 74: the claims required by RFC 9068 §2.2 must be present and of the right type.
 #[test]
 fn a_missing_or_mistyped_claim_is_refused() {
     for name in ["iss", "sub", "aud", "client_id", "jti", "iat", "exp"] {
@@ -108,8 +108,8 @@ fn a_token_expires_at_the_exact_instant() {
     assert!(verify_at(&later, now() + Duration::from_secs(100)).is_ok());
 }
 
-/// O15, 72: the claims of an unsigned token are not converted: only cheap checks come before the
-/// signature.
+/// O15, 72: the signature is verified before `scope`, `sub`, `client_id` and the values of `aud`
+/// are parsed. Only `exp` and other cheap checks come first.
 #[test]
 fn the_signature_is_checked_before_the_claims_are_read() {
     for (member, unsigned, signed) in [
@@ -140,7 +140,7 @@ fn the_signature_is_checked_before_the_claims_are_read() {
     }
 }
 
-/// O15, DP15: a bound token is refused without a check of its key.
+/// O15, DP15: `AccessTokenClaims::verify` refuses sender-constrained tokens.
 #[test]
 fn a_bound_token_is_refused() {
     const THUMBPRINT: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
@@ -158,7 +158,7 @@ fn a_bound_token_is_refused() {
     }
 }
 
-/// O22: while keys rotate, the retired one still verifies and the new one does already.
+/// O22: during a rotation, tokens of the retired key and tokens of the new key are accepted.
 #[test]
 fn both_keys_verify_while_they_rotate() {
     let (old, new) = (
@@ -182,7 +182,7 @@ fn both_keys_verify_while_they_rotate() {
     );
 }
 
-/// O14: the exact bytes of an access token's header and claims.
+/// O14: the header and claims of an access token have exactly these bytes.
 #[test]
 fn access_token_has_exact_header_and_claims() {
     let claims = verify_at(&forge(&header("at+jwt"), &format!("{{{CLAIMS}}}")), now()).unwrap();

@@ -12,8 +12,8 @@ fn check_member(member: &str, expected: Result<(), JwtError>) {
     check(&token, expected, member);
 }
 
-/// O6, 11, 73: accepted types are that of the purpose, `JWT` and none, which older clients send;
-/// the exact bytes of ours.
+/// O6, 11, 73: `typ` may be `client-authentication+jwt`, or `JWT` or absent as in older clients. An
+/// assertion of this crate has exactly these bytes.
 #[test]
 fn a_proper_assertion_is_accepted() {
     for typ in [
@@ -49,7 +49,7 @@ fn a_proper_assertion_is_accepted() {
     assert_eq!(verify_assertion(token.expose()), Ok(ours));
 }
 
-/// O6, 11, 75: `iss` and `sub` are the client whose keys verify.
+/// O6, 11, 75: `iss` and `sub` must be the client whose keys verify the assertion.
 #[test]
 fn an_assertion_about_another_client_is_refused() {
     check_member(r#""iss":"demo-native""#, Err(JwtError::WrongIssuer));
@@ -59,7 +59,8 @@ fn an_assertion_about_another_client_is_refused() {
     check_member(r#""sub":"DEMO-WEB""#, Err(JwtError::WrongSubject));
 }
 
-/// O6, 11, 76: the audience is exactly the issuer: no endpoint, no list, no other spelling.
+/// O6, 11, 76: `aud` must be exactly the issuer. An endpoint, an array and another spelling are
+/// refused.
 #[test]
 fn an_assertion_for_another_server_is_refused() {
     for aud in [
@@ -85,7 +86,8 @@ fn an_assertion_for_another_server_is_refused() {
     }
 }
 
-/// O6, 11, 74: assertions must expire soon, because they are stored until then.
+/// O6, 11, 74: assertions must expire within five minutes, because replay detection stores them
+/// until then. Clocks may differ by ten seconds.
 #[test]
 fn an_assertion_lives_minutes() {
     check_member(r#""exp":1800000310"#, Ok(()));
@@ -118,7 +120,8 @@ fn an_assertion_without_a_name_or_an_end_is_refused() {
     }
 }
 
-/// O6, 11, 65, 67, 68, 69, 73: the header cannot change how an assertion is verified.
+/// O6, 11, 65, 67, 68, 69, 73: a header with another algorithm, key, extension or type is refused
+/// or ignored.
 #[test]
 fn an_assertion_does_not_choose_how_it_is_verified() {
     use hmac::{Hmac, KeyInit, Mac};

@@ -19,7 +19,7 @@ fn none_is_no_algorithm_in_any_case() {
     }
 }
 
-/// O15, 67: a public key is no HMAC secret, in any encoding.
+/// O15, 67: an HMAC with the public key as its secret is refused, in any encoding of the key.
 #[test]
 fn a_public_key_is_no_hmac_secret() {
     use hmac::{Hmac, KeyInit, Mac};
@@ -43,7 +43,7 @@ fn a_public_key_is_no_hmac_secret() {
     }
 }
 
-/// O15, 65: the algorithm is that of the key, whatever the token says.
+/// O15, 65: `alg` must be the algorithm of the key.
 #[test]
 fn another_algorithm_than_the_keys_is_refused() {
     for alg in ["EdDSA", "RS256"] {
@@ -91,7 +91,8 @@ fn a_key_in_the_header_is_never_used() {
     );
 }
 
-/// O15: a `kid` is only compared.
+/// O15: a `kid` is only compared with those of the keys, so paths, URLs and queries in it find no
+/// key.
 #[test]
 fn a_strange_kid_finds_no_key() {
     for kid in ["../../dev/null", "", "' OR '1'='1", "http://evil.com", "x\\u0000"] {
@@ -112,7 +113,7 @@ fn a_strange_kid_finds_no_key() {
     }
 }
 
-/// O15, 69, 70: extensions that change the signed content are refused, whatever their value.
+/// O15, 69, 70: extensions that change the signed content are refused, with any value.
 #[test]
 fn crit_b64_and_zip_are_refused() {
     let header = header("at+jwt");

@@ -62,7 +62,7 @@ fn an_id_token_for_others_is_refused() {
     }
 }
 
-/// O18, 84: the nonce must be present and that of the request.
+/// O18, 84: `nonce` must be present and equal the nonce of the request.
 #[test]
 fn an_id_token_of_another_sign_in_is_refused() {
     let policy = id_policy().with_nonce("n-1".parse().unwrap());
@@ -84,7 +84,7 @@ fn an_id_token_of_another_sign_in_is_refused() {
     );
 }
 
-/// O18, 86: a required recent authentication is checked to the instant, with leeway.
+/// O18, 86: a required `auth_time` is compared exactly, with the leeway.
 #[test]
 fn an_id_token_of_an_old_sign_in_is_refused() {
     let check = |member: &str, earliest: SystemTime, expected: Result<(), JwtError>| {
@@ -110,7 +110,7 @@ fn an_id_token_of_an_old_sign_in_is_refused() {
     assert!(verify_id(&nobody_asked, &id_policy()).is_ok());
 }
 
-/// O18: an `email_verified` that is text does not fail the sign-in and counts as absent.
+/// O18: an `email_verified` that is a string does not fail the sign-in. It counts as absent.
 #[test]
 fn malformed_email_verified_counts_as_absent() {
     for (written, read) in [

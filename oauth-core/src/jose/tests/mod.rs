@@ -76,7 +76,7 @@ fn verify_assertion(token: &str) -> Result<ClientAssertion, JwtError> {
     ClientAssertion::verify(token, &keys(), &policy, now())
 }
 
-/// The claims with `member` replaced or added.
+/// Returns the claims with `member` replaced or added.
 fn with(claims: &str, member: &str) -> String {
     let name = member.split(':').next().unwrap();
     let kept = claims.split(",\"").enumerate().map(|(index, text)| {

@@ -1,8 +1,8 @@
-//! Each type of token against each verifier.
+//! Confusion of token types: each type is presented to each verifier.
 
 use super::*;
 
-/// Registered types of the suite's specifications, and no type.
+/// Registered values of `typ`, and `None` for a header without `typ`.
 const TYPES: [Option<&str>; 9] = [
     Some("at+jwt"),
     Some("client-authentication+jwt"),
@@ -17,7 +17,7 @@ const TYPES: [Option<&str>; 9] = [
 
 type Verify = fn(&str) -> Result<(), JwtError>;
 
-/// Each verifier with valid claims, and the types that it accepts.
+/// Each verifier with claims that it accepts and the values of `typ` that it accepts.
 const VERIFIERS: [(Verify, &str, &[Option<&str>]); 3] = [
     (
         |token| verify_at(token, now()).map(drop),
@@ -43,7 +43,7 @@ fn typed(typ: Option<&str>) -> String {
     )
 }
 
-/// O15, 73: each type passes only its own verifier, whatever the claims.
+/// O15, 73: each verifier accepts only its own values of `typ`, even with valid claims.
 #[test]
 fn each_type_passes_its_own_verifier_only() {
     for (verify, claims, accepted) in VERIFIERS {
@@ -55,7 +55,7 @@ fn each_type_passes_its_own_verifier_only() {
     }
 }
 
-/// O15, 73: with an accepted type, a token of another purpose is still refused by its claims.
+/// O15, 73: a token with an accepted `typ` but the claims of another type of token is refused.
 #[test]
 fn the_claims_of_one_purpose_never_pass_for_another() {
     for (index, (_, claims, _)) in VERIFIERS.iter().enumerate() {

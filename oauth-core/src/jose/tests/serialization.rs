@@ -33,16 +33,16 @@ fn a_repeated_member_is_refused_everywhere() {
     }
 }
 
-/// O15, 70, 71, 81: one spelling per token: no padding, no whitespace, no trailing bits, three
-/// segments.
+/// O15, 70, 71, 81: each token has one accepted serialization: three segments without padding,
+/// whitespace or trailing bits.
 #[test]
 fn only_the_canonical_serialization_is_read() {
     let token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}"));
     let [head, claims, signature] = <[&str; 3]>::try_from(token.split('.').collect::<Vec<_>>()).unwrap();
     let signature_bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
     let (kept, last) = signature.split_at(signature.len() - 1);
-    // 64 bytes leave four surplus bits in the last character: a lax decoder accepts 15 other
-    // spellings
+    // the last character of 64 encoded bytes has four unused bits, so a lax decoder accepts 15
+    // other characters
     let other_last = char::from(last.as_bytes()[0] + 1);
     let refused = [
         String::new(),
@@ -70,7 +70,7 @@ fn only_the_canonical_serialization_is_read() {
     assert_eq!(refusal(&format!("{head}.{claims}.")), JwtError::SignatureMismatch);
 }
 
-/// O15: a header or payload that is no object is refused.
+/// O15: a header or payload that is not a JSON object is refused.
 #[test]
 fn only_objects_are_headers_and_claims() {
     for text in [
@@ -107,7 +107,7 @@ proptest! {
         prop_assert!(verify_at(&forge(&header, &claims), now()).is_err());
     }
 
-    /// O15: a token with one bit changed is not the token.
+    /// O15: a token with one changed bit is refused.
     #[test]
     fn a_flipped_bit_is_always_noticed(position in any::<prop::sample::Index>(), bit in 0..7_u8) {
         let mut token = forge(&header("at+jwt"), &format!("{{{CLAIMS}}}")).into_bytes();

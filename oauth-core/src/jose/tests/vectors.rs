@@ -1,4 +1,4 @@
-//! Tokens printed in RFC 7515. Their keys and signatures are vectors of `jwk`.
+//! Tokens printed in RFC 7515. Their keys and signatures are tested in `jwk`.
 
 use super::*;
 

@@ -16,7 +16,7 @@ use crate::store::{
     Successor, TokenFamily, TokenStore,
 };
 
-/// Store of codes, families, tokens and sessions in memory.
+/// Store of codes, token families, tokens, sessions and reset tokens in memory.
 #[derive(Debug, Default)]
 pub struct MemoryTokens {
     tables: Mutex<Tables>,
@@ -174,7 +174,7 @@ impl Tables {
     }
 }
 
-/// Sets the value of a record that was found, unless it is set.
+/// Sets `slot` to `value` if it has no value yet. `None`: the record does not exist.
 fn set_once<T>(slot: Option<&mut Option<T>>, value: T) -> RevokeOutcome {
     let outcome = RevokeOutcome::decide(slot.as_deref().map(|slot| slot.is_some()));
     if let (RevokeOutcome::Revoked, Some(slot)) = (outcome, slot) {

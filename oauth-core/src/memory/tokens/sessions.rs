@@ -140,9 +140,9 @@ struct End {
 }
 
 impl Tables {
-    /// Returns `true` if a code of this grant can be redeemed at `now`.
+    /// Returns `true` if the grant names no session, or a session that is active at `now`.
     pub(super) fn is_session_active(&self, grant: &Grant, now: SystemTime) -> bool {
-        // a grant of no session reads none
+        // a grant without a session needs no lookup
         let find = |id| self.sessions.values().find(|session| session.id == id);
         grant.is_session_active(grant.session.and_then(find), now)
     }
@@ -180,7 +180,8 @@ impl Tables {
         }
     }
 
-    /// Ends these sessions and revokes these grants.
+    /// Ends the sessions that `ends` selects, and revokes the families and deletes the codes that
+    /// `granted` selects.
     fn end(
         &mut self,
         end: &End,

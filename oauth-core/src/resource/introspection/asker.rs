@@ -16,7 +16,7 @@ use crate::vocabulary::{ClientId, Endpoint, Issuer};
 /// Client authentication for introspection requests.
 #[derive(Clone)]
 pub(super) enum Asker {
-    /// The same header for each request.
+    /// `client_secret_basic`: the same `Authorization` header for each request.
     Secret(HeaderValue),
     /// New credentials for each request, for example an assertion.
     Client {

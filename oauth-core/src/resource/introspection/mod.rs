@@ -27,11 +27,11 @@ use crate::vocabulary::{ClientId, Endpoint, Issuer};
 
 /// Default lifetime of a cached response: ten seconds.
 const LIFETIME: Duration = Duration::from_secs(10);
-/// Maximum lifetime of a cached response: a revoked token is accepted that long.
+/// Maximum lifetime of a cached response: five minutes. A revoked token is accepted until then.
 const MAX_LIFETIME: Duration = Duration::from_secs(300);
 /// Default number of cached responses.
 const CAPACITY: usize = 10_000;
-/// Maximum number of concurrent introspection requests; callers with further tokens get 503.
+/// Maximum number of concurrent introspection requests. Further requests fail with 503.
 const MAX_FLIGHTS: usize = 1_024;
 
 /// Failure of an introspection.
@@ -39,16 +39,17 @@ const MAX_FLIGHTS: usize = 1_024;
 pub(super) enum AskError {
     /// The token is inactive, or not for this resource server.
     Inactive,
-    /// The issuer did not respond.
+    /// The request could not be signed or sent, too many requests are in progress, or the issuer
+    /// did not send a valid response.
     Unavailable(Arc<dyn Error + Send + Sync>),
 }
 
-/// The response is not an introspection response.
+/// Error for a response that is not an introspection response.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the introspection endpoint responded with status {0} and without a valid response of up to 64 KiB")]
 struct NoIntrospectionResponse(http::StatusCode);
 
-/// The limit of concurrent introspection requests is reached.
+/// Error for reaching the limit of concurrent introspection requests.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("too many concurrent introspection requests: the limit is 1024")]
 struct TooManyRequests;
@@ -59,24 +60,25 @@ type Flight = Shared<BoxFuture<'static, IntrospectionResult>>;
 /// Introspection client for the opaque tokens of one issuer ([RFC
 /// 7662](https://www.rfc-editor.org/rfc/rfc7662)), with a cache.
 ///
-/// - Requests are single-flight: concurrent callers with the same token share one.
+/// - Requests are single-flight: concurrent callers with the same token share one request.
 /// - Responses for active tokens are cached for ten seconds by default, and never beyond the expiry
 ///   of the token. Responses for inactive tokens are not cached.
 /// - The cache has at most 10,000 responses by default.
 /// - [`forget`](Self::forget) removes a token that the host knows to be revoked.
-/// - At most 1,024 requests are in progress; callers with further tokens get 503. A flood of
-///   unknown tokens therefore takes bounded memory.
+/// - At most 1,024 introspection requests are in progress at a time, so that a flood of unknown
+///   tokens takes bounded memory. Beyond the limit, API requests with other tokens get 503.
 ///
-/// Cheap to clone; clones share the cache. Several resource servers can share it: the cache has the
-/// issuer's response, and each resource server checks its own audience.
+/// Cheap to clone; clones share the cache. Several resource servers can share one client: the cache
+/// keeps the issuer's responses, and each resource server checks its own audience.
 ///
 /// # Security
 ///
 /// - A token is accepted only if `token_type` of the response is `Bearer` or `DPoP`. RFC 7662 makes
-///   it optional, but without it an active refresh token would pass as an access token. For issuers
-///   that omit it, see [`danger_allow_untyped_tokens`](Self::danger_allow_untyped_tokens).
+///   this member optional, but without it an active refresh token would be accepted as an access
+///   token. For issuers that omit `token_type`, see
+///   [`danger_allow_untyped_tokens`](Self::danger_allow_untyped_tokens).
 /// - A revoked token is accepted while its response is cached.
-/// - A malformed response is a failure (503), never an acceptance.
+/// - A malformed response is a failure (503). The token is not accepted.
 #[derive(Clone)]
 pub struct Introspection {
     inner: Arc<Inner>,
@@ -100,16 +102,17 @@ struct Settings {
 
 struct State {
     cache: Cache<Active>,
+    /// Number and future of the request in progress for each token.
     flights: HashMap<TokenHash, (u64, WeakShared<BoxFuture<'static, IntrospectionResult>>)>,
-    /// Counts requests and revocations: the response to a request from before a revocation is not
-    /// cached.
+    /// Number of the last request or revocation. Both are numbered in one sequence, because the
+    /// response to a request that started before a revocation must not be cached.
     turn: u64,
+    /// Number of the last revocation.
     forgotten_at: u64,
 }
 
 impl Introspection {
-    /// Creates a client of `endpoint` that authenticates for this resource server by
-    /// `client_secret_basic`.
+    /// Creates a client of the introspection endpoint that authenticates by `client_secret_basic`.
     #[must_use]
     pub fn new(
         endpoint: Endpoint,
@@ -120,10 +123,14 @@ impl Introspection {
         Self::by(Asker::of_secret(client_id, secret), endpoint, Arc::new(transport))
     }
 
-    /// Creates a client of `endpoint` with any [`ClientCredentials`]. Each assertion is new and has
-    /// `issuer` as audience. For a certificate, `endpoint` is the issuer's [mTLS
-    /// alias](crate::client::Provider::introspection_endpoint_by_certificate). Issuers refuse
-    /// [`ClientCredentials::None`]. The clock of `ports` is not used.
+    /// Creates a client of the introspection endpoint that authenticates by any
+    /// [`ClientCredentials`].
+    ///
+    /// - With a private key, each request contains a new assertion whose audience is `issuer`.
+    /// - With a certificate, `endpoint` must be the issuer's [mTLS
+    ///   alias](crate::client::Provider::introspection_endpoint_by_certificate).
+    /// - Issuers refuse [`ClientCredentials::None`].
+    /// - The clock of `ports` is not used.
     #[must_use]
     pub fn of_client(
         endpoint: Endpoint,
@@ -193,9 +200,9 @@ impl Introspection {
         })
     }
 
-    /// Removes a revoked token from the cache. The next caller with this token causes a new
+    /// Removes a revoked token from the cache. The next API request with this token causes a new
     /// introspection request, even while an older one is in progress. `token` is the hash of the
-    /// token as sent; the events of this crate's authorization server contain it.
+    /// whole token; the events of this crate's authorization server contain it.
     pub fn forget(&self, token: &TokenHash) {
         let mut state = self.inner.state();
         state.cache.remove(token);
@@ -203,7 +210,8 @@ impl Introspection {
         state.forgotten_at = state.next_turn();
     }
 
-    /// Clears the cache, for example after the revocation of a family whose tokens are unknown.
+    /// Clears the cache, for example after the revocation of a token family whose access tokens are
+    /// unknown to the host. Responses to requests in progress are not cached.
     pub fn forget_all(&self) {
         let mut state = self.inner.state();
         state.cache.clear();
@@ -211,7 +219,7 @@ impl Introspection {
         state.forgotten_at = state.next_turn();
     }
 
-    /// Grant of an active token at a resource server of this policy.
+    /// Returns the content of `token` if the token is active and valid under `policy`.
     pub(super) async fn granted(
         &self,
         token: &str,
@@ -230,7 +238,7 @@ impl Introspection {
             Ok(active) => active,
             Err(flight) => flight.await?,
         };
-        // a resource server of another policy may have requested it
+        // a resource server with another policy may have sent the request
         if active.is_for(policy, now) {
             Ok(Arc::clone(active.granted()))
         } else {
@@ -238,7 +246,7 @@ impl Introspection {
         }
     }
 
-    /// The request in progress for this token, or a new one.
+    /// Returns the request in progress for this token, or starts one.
     fn flight(
         &self,
         state: &mut State,
@@ -254,7 +262,8 @@ impl Introspection {
         }
     }
 
-    /// Starts a request. Its waiters poll it; it ends when they are all dropped.
+    /// Starts a request, which is polled by the waiting callers. If all of them are dropped, the
+    /// request is cancelled.
     fn take_off(
         &self,
         state: &mut State,
@@ -271,7 +280,7 @@ impl Introspection {
         let (policy, token) = (policy.clone(), Zeroizing::new(token.to_owned()));
         let asking = async move {
             let result = question.inner.ask(&token, now).await;
-            // a response that is useless here is not cached
+            // a response that `policy` refuses is not cached
             let useful = result.as_ref().ok().filter(|active| active.is_for(&policy, now));
             if let Some(active) = useful {
                 question.keep(active, now);
@@ -287,7 +296,7 @@ impl Introspection {
 }
 
 impl Inner {
-    /// Nothing panics while it is locked.
+    /// Locks the state. Poisoning is ignored, because no code panics while it holds the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -316,8 +325,9 @@ fn unavailable(fault: impl Error + Send + Sync + 'static) -> AskError {
     AskError::Unavailable(Arc::new(fault))
 }
 
-/// One request. It removes itself from the list of flights when it ends or when all waiters are
-/// dropped, so it must not be dropped while the state is locked.
+/// Guard of one introspection request. It is dropped when the request ends or is cancelled. Its
+/// `drop` locks the state and removes the request from `flights`, so it must not be dropped while
+/// the state is locked.
 struct Question {
     inner: Arc<Inner>,
     turn: u64,
@@ -325,8 +335,8 @@ struct Question {
 }
 
 impl Question {
-    /// Caches the response, unless there was a revocation since, and not beyond the expiry of the
-    /// token.
+    /// Caches the response, at most until the token expires. After a revocation since the start of
+    /// the request it does nothing.
     fn keep(&self, active: &Arc<Active>, asked_at: SystemTime) {
         let until = later(asked_at, self.inner.settings.lifetime).min(active.expires_at());
         let mut state = self.inner.state();
@@ -339,7 +349,7 @@ impl Question {
 impl Drop for Question {
     fn drop(&mut self) {
         let mut state = self.inner.state();
-        // the token may have been forgotten and requested again
+        // after `forget`, a newer request for this token may have replaced this one
         if state
             .flights
             .get(&self.hash)

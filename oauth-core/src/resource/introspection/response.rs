@@ -34,8 +34,8 @@ struct Wire<'a> {
     iat: Option<NumericDate>,
     #[serde(default)]
     nbf: Option<NumericDate>,
-    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2); a malformed date counts
-    /// as absent.
+    /// [RFC 9470 §6.2](https://www.rfc-editor.org/rfc/rfc9470#section-6.2); a malformed `auth_time`
+    /// counts as absent.
     #[serde(default, deserialize_with = "readable")]
     auth_time: Option<NumericDate>,
     #[serde(borrow, default)]
@@ -51,15 +51,16 @@ fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Numeric
     Ok(NumericDate::deserialize(value).ok())
 }
 
-/// Active token. [`is_for`](Self::is_for) checks it for each resource server.
+/// Content of a response for an active token. [`is_for`](Self::is_for) checks it for each resource
+/// server.
 pub(super) struct Active {
     issuer: Option<String>,
     times: Times,
     granted: Arc<Granted>,
 }
 
-/// Reads a response: `Some(None)` for an inactive token, `None` for a malformed response. With
-/// `takes_untyped` the `token_type` is optional.
+/// Parses a response: `Some(None)` for an inactive or refused token, `None` for a malformed
+/// response. With `takes_untyped` the `token_type` is optional.
 pub(super) fn read(response: &Response<Bytes>, takes_untyped: bool) -> Option<Option<Active>> {
     if response.status() != StatusCode::OK || response.body().len() > MAX_LENGTH {
         return None;
@@ -69,8 +70,8 @@ pub(super) fn read(response: &Response<Bytes>, takes_untyped: bool) -> Option<Op
 }
 
 impl Active {
-    /// Returns `None` for tokens that may be active but must be refused: of another type, without
-    /// audience or expiry, or with an unsupported binding.
+    /// Returns `None` for active tokens that must be refused: tokens of another type, without
+    /// client, audience or expiry, or with an unsupported binding.
     fn of(wire: &Wire<'_>, takes_untyped: bool) -> Option<Self> {
         let confirmation = wire
             .cnf
@@ -80,10 +81,10 @@ impl Active {
             .ok()?;
         let is_bound = matches!(confirmation, Some(Confirmation::Jkt(_)));
         let opens = match wire.token_type.as_deref() {
-            // a refresh token is active, too, and has no type
+            // a refresh token can be active too, and its response usually has no `token_type`
             None => takes_untyped,
             Some(of_bearer) if of_bearer.eq_ignore_ascii_case("Bearer") => true,
-            // a DPoP token without its key must not pass as a bearer token
+            // `DPoP` without `cnf.jkt` must not pass as a bearer token
             Some(token_type) => token_type.eq_ignore_ascii_case("DPoP") && is_bound,
         };
         if !opens {
@@ -101,7 +102,7 @@ impl Active {
             Some(scopes) => scopes.parse().ok()?,
         };
         let terms = AccessTokenTerms {
-            // a token of client credentials may have no `sub`
+            // a token of the client credentials grant may have no `sub`
             subject: wire.sub.as_deref().unwrap_or(client_id).parse().ok()?,
             client_id: client_id.parse().ok()?,
             scopes,
@@ -126,8 +127,7 @@ impl Active {
         self.granted.terms.expires_at
     }
 
-    /// Returns `true` if the token is valid at a resource server of this policy: issuer, audience
-    /// and lifetime.
+    /// Returns `true` if issuer, audience and lifetime of the token are valid under `policy`.
     pub(super) fn is_for(&self, policy: &AccessTokenPolicy, now: SystemTime) -> bool {
         let issuer = self.issuer.as_deref();
         issuer.is_none_or(|issuer| issuer == policy.issuer().as_str())
@@ -135,7 +135,7 @@ impl Active {
             && self.times.check(now, policy.leeway()).is_ok()
     }
 
-    /// Grant of the token, for servers that it [is for](Self::is_for).
+    /// Returns the content of the token. Call [`is_for`](Self::is_for) first.
     pub(super) const fn granted(&self) -> &Arc<Granted> {
         &self.granted
     }

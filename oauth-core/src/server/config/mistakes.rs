@@ -11,7 +11,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// Returns all mistakes.
+    /// Returns all mistakes in the settings.
     #[must_use]
     pub fn mistakes(&self) -> &[ConfigMistake] {
         &self.mistakes
@@ -34,13 +34,13 @@ impl std::error::Error for ConfigError {}
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigMistake {
-    /// A required part is missing.
+    /// A required setting, with this name, is missing.
     #[error("the {0} is missing")]
     Missing(&'static str),
     /// The issuer is neither an `https` URL nor a loopback `http` URL, or has a query or fragment.
     #[error("the issuer is not an https url without query and fragment, nor a loopback http url")]
     InvalidIssuer,
-    /// An audience is empty or has characters that are not allowed in a token.
+    /// An audience is not 1 to 2048 printable ASCII characters.
     #[error("an audience is not 1 to 2048 printable ascii characters")]
     InvalidAudience,
     /// The base of the mTLS endpoint aliases is neither an `https` URL nor a loopback `http` URL,
@@ -54,7 +54,7 @@ pub enum ConfigMistake {
     /// deterministic signatures.
     #[error("a retry window needs an EdDSA signing key, because other signatures differ each time")]
     RetryWindowWithoutEdDsa,
-    /// Two signing keys have one `kid`, or there are more than 100.
+    /// Two signing keys have the same `kid`, or there are more than 100 signing keys.
     #[error("two signing keys have one kid, or there are more than 100 keys")]
     SigningKeysConflict,
 }

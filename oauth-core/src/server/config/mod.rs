@@ -90,35 +90,35 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Sets the store for replay detection. It enables client authentication by `private_key_jwt`
-    /// and DPoP-bound tokens ([`dpop`](crate::dpop)). Without it, both are disabled and DPoP proofs
-    /// are ignored.
+    /// Sets the store for replay detection, which enables client authentication by
+    /// `private_key_jwt` and DPoP-bound tokens ([`dpop`](crate::dpop)). Without this store, the
+    /// server refuses client assertions and ignores DPoP proofs.
     pub fn with_replays(mut self, replays: impl ReplayStore + 'static) -> Self {
         self.replays = Some(Arc::new(replays));
         self
     }
 
     /// Requires a nonce of this server in each DPoP proof ([RFC 9449
-    /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)), so that a client cannot make proofs
-    /// in advance. A client without a nonce gets one with the error `use_dpop_nonce`, and retries.
+    /// §8](https://www.rfc-editor.org/rfc/rfc9449#section-8)), so that a client cannot sign proofs
+    /// in advance. A client without a valid nonce gets a nonce with the error `use_dpop_nonce`, and
+    /// must retry. Default: no nonce is required.
     pub fn with_dpop_nonces(mut self, key: NonceKey) -> Self {
         self.nonce_key = Some(key);
         self
     }
 
     /// Sets the store and the policy of the rate limit for client authentication. By default there
-    /// is no limit, and the host can count the events. While a client is over the limit, the token,
-    /// introspection, revocation and PAR endpoints respond to its secrets and assertions, right or
-    /// wrong, with 429 and `Retry-After`.
+    /// is no limit. While a client is above the limit, the token, introspection, revocation and PAR
+    /// endpoints refuse its secrets and assertions, right or wrong, with 429 and `Retry-After`.
     ///
-    /// Failures are counted per client and [`Source`](crate::attempts::Source), or per client for
-    /// requests without a source in their extensions. If the store is unavailable, the response is
+    /// Failures are counted per client and [`Source`](crate::attempts::Source), or per client if
+    /// the request has no `Source` in its extensions. If the store is unavailable, the response is
     /// 503.
     ///
     /// # Security
     ///
-    /// Without sources, an attacker who knows the id of a confidential client can lock out the
-    /// client with wrong secrets; see [`attempts`](crate::attempts).
+    /// Without a `Source`, an attacker who knows the `client_id` of a confidential client can lock
+    /// out the client with wrong secrets; see [`attempts`](crate::attempts).
     pub fn with_attempts(mut self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
         self.guesses = Some(Guesses {
             store: Arc::new(store),
@@ -139,27 +139,29 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Sets the keys that sign access tokens and ID tokens, and the published key set.
+    /// Sets the signing keys of access tokens and ID tokens. Their public keys are the JWKS.
     pub fn with_signing_keys(mut self, keys: SigningKeys) -> Self {
         self.signing_keys = Some(keys);
         self
     }
 
-    /// Adds a resource server: a value of `aud` in access tokens.
+    /// Adds a resource server: a value of `aud` in access tokens, of 1 to 2048 printable ASCII
+    /// characters. Tokens are for all resource servers, unless the client requests fewer by
+    /// `resource`.
     pub fn with_audience(mut self, audience: &str) -> Self {
         self.audience.push(audience.to_owned());
         self
     }
 
-    /// Sets the scopes in the metadata. The scopes that a client may request are in its
-    /// registration.
+    /// Sets `scopes_supported` in the metadata. The setting has no other effect: the scopes that a
+    /// client may request are in its registration.
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
         self.scopes = scopes;
         self
     }
 
-    /// Sets the format of access tokens. Default: JWT. Tokens that were issued in another format
-    /// stay valid.
+    /// Sets the format of access tokens. Default: JWT. After a change, tokens in the previous
+    /// format stay valid.
     pub const fn with_access_token_format(mut self, format: AccessTokenFormat) -> Self {
         self.policy.access_token_format = format;
         self
@@ -172,15 +174,15 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Accepts a retried refresh within `window`, for clients that lose responses: the retry gets
-    /// the refresh token and access token of the first response. [`RetryWindow`] defines a retry.
-    /// The server derives opaque tokens with `pepper`, so that the store keeps only hashes, and
-    /// signs a JWT again over the same claims.
+    /// Accepts a retried refresh within `window`, for clients that lost the response: the retry
+    /// gets the refresh token and access token of the first response. [`RetryWindow`] defines a
+    /// retry. The server derives opaque tokens again with `pepper`, because the store keeps only
+    /// hashes, and signs a JWT again over the same claims.
     ///
-    /// - If keys and settings did not change, the whole response equals the first one byte for
-    ///   byte, with the ID token.
-    /// - If the pepper, the token format, the issuer or, for a JWT, the signing key changed, the
-    ///   access token differs. The server then refuses the retry and revokes nothing.
+    /// - If keys and settings did not change, the whole response, with the ID token, equals the
+    ///   first response byte for byte.
+    /// - The server refuses the retry, and revokes nothing, if the pepper or the token format has
+    ///   changed or, for a JWT, the issuer or the signing key.
     /// - With an opaque access token, the ID token is signed with the current key over the current
     ///   claims and may differ.
     ///
@@ -192,9 +194,9 @@ impl AuthorizationServerBuilder {
     ///
     /// Within the window, a thief who presents a refresh token that its owner has just used gets
     /// the same tokens as the owner. When both have used the new refresh token, the family is
-    /// revoked. Exception: the second use is within the window of the first and before any further
-    /// refresh; then the server cannot detect the theft. Set the window no longer than the clients
-    /// need for their retries.
+    /// revoked. Exception: if the second use is within the window of the first use and before any
+    /// further refresh, the server cannot detect the theft. Set the window no longer than the
+    /// clients need for their retries.
     pub fn with_retry_window(mut self, window: RetryWindow, pepper: RetryPepper) -> Self {
         self.policy.retry_window = window;
         self.retry_pepper = Some(pepper);
@@ -208,15 +210,15 @@ impl AuthorizationServerBuilder {
     }
 
     /// Requires pushed authorization requests, [RFC 9126
-    /// §5](https://www.rfc-editor.org/rfc/rfc9126#section-5). The server refuses a request whose
-    /// parameters are in the URL of the browser.
+    /// §5](https://www.rfc-editor.org/rfc/rfc9126#section-5). The server then refuses authorization
+    /// requests that were not pushed.
     pub fn with_pushed_requests_required(mut self) -> Self {
         self.pushed_requests_required = true;
         self
     }
 
-    /// Restricts the claim `email` to clients with the scope `email`, and `name` to those with
-    /// `profile` ([OpenID Connect Core
+    /// Restricts the claim `email` to tokens with the scope `email`, and the claim `name` to tokens
+    /// with the scope `profile` ([OpenID Connect Core
     /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens,
     /// UserInfo and introspection. Default: all clients get both claims, if the host sets them.
     pub fn with_claims_by_scope(mut self) -> Self {
@@ -225,17 +227,18 @@ impl AuthorizationServerBuilder {
     }
 
     /// Enables certificate-bound tokens ([RFC 8705
-    /// §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)) for the clients registered for them.
-    /// The host puts the [`ClientCertificate`](crate::mtls::ClientCertificate) of the connection
-    /// into the extensions of the request.
+    /// §3](https://www.rfc-editor.org/rfc/rfc8705#section-3)) for clients with
+    /// [`SenderConstraint::MutualTls`](crate::store::SenderConstraint::MutualTls). The host puts
+    /// the [`ClientCertificate`](crate::mtls::ClientCertificate) of the connection into the
+    /// extensions of the request.
     pub fn with_certificate_bound_tokens(mut self) -> Self {
         self.certificates.bound_tokens = true;
         self
     }
 
     /// Enables `tls_client_auth` ([RFC 8705
-    /// §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1)): the client is identified by a
-    /// name in a CA-issued certificate [with verified
+    /// §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1)): a client authenticates by its
+    /// registered name in a CA-issued certificate [with verified
     /// names](crate::mtls::ClientCertificate::with_verified_names).
     ///
     /// # Security
@@ -248,17 +251,18 @@ impl AuthorizationServerBuilder {
     }
 
     /// Enables `self_signed_tls_client_auth` ([RFC 8705
-    /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): the client proves possession of
-    /// the key of a registered certificate.
+    /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): a client authenticates by the
+    /// key of its registered certificate.
     pub fn with_self_signed_tls_client_auth(mut self) -> Self {
         self.certificates.self_signed = true;
         self
     }
 
     /// Publishes `mtls_endpoint_aliases` ([RFC 8705
-    /// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)) below another base URL, at which the
-    /// host requests client certificates; browsers use the URL of the issuer and are not asked for
-    /// a certificate. The host mounts the endpoints under both URLs.
+    /// §5](https://www.rfc-editor.org/rfc/rfc8705#section-5)) below the base URL `base`. There the
+    /// host requests client certificates in the TLS handshake; browsers use the URL of the issuer,
+    /// so that they are not asked for a certificate. The host must mount the endpoints under both
+    /// URLs.
     pub fn with_mtls_endpoint_aliases(mut self, base: &str) -> Self {
         self.mtls_base = Some(base.to_owned());
         self
@@ -268,7 +272,7 @@ impl AuthorizationServerBuilder {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] with all mistakes.
+    /// [`ConfigError`] with all mistakes in the settings.
     pub fn build(self) -> Result<AuthorizationServer, ConfigError> {
         let mut mistakes = Mistakes::default();
         let issuer = mistakes.parsed::<Issuer>(&self.issuer, ConfigMistake::InvalidIssuer);
@@ -321,7 +325,7 @@ impl AuthorizationServerBuilder {
                 signing_keys: keys,
                 audience,
                 policy,
-                // without a retry window tokens are random
+                // without a retry window, tokens are random and not derived
                 retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
                 pushed_requests_required: self.pushed_requests_required,
                 claims_by_scope: self.claims_by_scope,

@@ -1,4 +1,4 @@
-//! Redirect URIs, and the matching of registered ones.
+//! Redirect URIs, and the rules by which registered redirect URIs match.
 
 use std::num::NonZeroU16;
 
@@ -7,7 +7,8 @@ use url::Url;
 
 use crate::vocabulary::{authority, is_loopback, is_uri_text, word};
 
-/// The text is not a [`RedirectUri`], or cannot be registered in this way.
+/// Error for a text that is not a [`RedirectUri`], or not a [`LoopbackRedirectUri`] where one is
+/// required.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a redirect uri: expected https, loopback http or a private-use scheme, without fragment")]
 pub struct InvalidRedirectUri;
@@ -16,14 +17,15 @@ word! {
     /// Redirect URI of a request, [RFC 6749
     /// §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2).
     ///
-    /// An absolute URI without fragment and user information: `https`, `http` on a loopback
-    /// address, or a private-use scheme with a dot ([RFC 8252
+    /// An absolute URI of at most 2048 bytes, without fragment and user information: `https`,
+    /// `http` on a loopback address, or a private-use scheme with a dot ([RFC 8252
     /// §7.1](https://www.rfc-editor.org/rfc/rfc8252#section-7.1)).
     RedirectUri, InvalidRedirectUri, is_redirect_uri
 }
 
 impl RedirectUri {
-    /// Returns this URI with `pairs` appended to its query; an existing query is kept.
+    /// Returns this URI with `pairs`, form-encoded, appended to its query. An existing query is
+    /// kept.
     #[must_use]
     pub fn with_query<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let separator = match self.0.split_once('?') {
@@ -73,14 +75,14 @@ fn has_plain_authority(after_scheme: &str) -> bool {
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RegisteredRedirectUri {
-    /// Matches only the same bytes.
+    /// Matches only a URI with the same bytes.
     Exact(RedirectUri),
-    /// Matches the same bytes with any port.
+    /// Matches a URI with the same bytes apart from its port, which may be any port or absent.
     LoopbackAnyPort(LoopbackRedirectUri),
 }
 
 impl RegisteredRedirectUri {
-    /// Registers a URI that must be presented byte for byte.
+    /// Registers a URI that matches byte for byte.
     ///
     /// # Errors
     ///
@@ -89,7 +91,7 @@ impl RegisteredRedirectUri {
         text.parse().map(Self::Exact)
     }
 
-    /// Registers a loopback URI that a native app may present with any port, [RFC 8252
+    /// Registers a loopback URI that matches with any port, for native apps, [RFC 8252
     /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3).
     ///
     /// # Errors
@@ -98,13 +100,13 @@ impl RegisteredRedirectUri {
     ///
     /// # Security
     ///
-    /// Only for public clients, where PKCE protects the code: any program on the machine can listen
-    /// on the port.
+    /// Use it only for public clients: any program on the user's machine can listen on the port.
+    /// PKCE protects the code from such programs.
     pub fn loopback_any_port(text: &str) -> Result<Self, InvalidRedirectUri> {
         text.parse().map(Self::LoopbackAnyPort)
     }
 
-    /// Returns `true` if `presented` matches.
+    /// Returns `true` if `presented`, the URI of a request, matches.
     #[must_use]
     pub fn matches(&self, presented: &RedirectUri) -> bool {
         match self {
@@ -133,7 +135,8 @@ word! {
     /// `http://127.0.0.1` or `http://[::1]` without a port, with a path and query that must match
     /// byte for byte.
     ///
-    /// `localhost` is not allowed, because the app does not control the resolution of the name.
+    /// `localhost` is not allowed, because the app does not control to which address the name
+    /// resolves.
     LoopbackRedirectUri, InvalidRedirectUri, |text| {
         is_redirect_uri(text) && split_loopback(text).is_some_and(|(_, tail)| !tail.starts_with(':'))
     }
@@ -150,7 +153,8 @@ impl LoopbackRedirectUri {
     }
 }
 
-/// Splits `http://127.0.0.1:8080/cb` into origin and `:8080/cb`.
+/// Splits `http://127.0.0.1:8080/cb` into `http://127.0.0.1` and `:8080/cb`. `None` for another
+/// host.
 fn split_loopback(text: &str) -> Option<(&'static str, &str)> {
     ["http://127.0.0.1", "http://[::1]"]
         .into_iter()
@@ -160,7 +164,8 @@ fn split_loopback(text: &str) -> Option<(&'static str, &str)> {
         })
 }
 
-/// Removes the port, if there is one. A colon without digits and port 0 are invalid.
+/// Removes the port, if there is one. `None` for a colon without digits, for port 0 and for ports
+/// beyond 65535.
 fn without_port(rest: &str) -> Option<&str> {
     let Some(port_and_tail) = rest.strip_prefix(':') else {
         return Some(rest);

@@ -6,7 +6,7 @@ fn matches(registered: &RegisteredRedirectUri, presented: &str) -> bool {
     presented.parse().is_ok_and(|uri| registered.matches(&uri))
 }
 
-/// O4, 16: matched byte for byte, so every near miss is a miss.
+/// O4, 16: an exact URI matches only the same bytes, so similar URIs are refused.
 #[test]
 fn an_exact_uri_matches_itself_only() {
     let registered = RegisteredRedirectUri::exact("https://app.example/cb?tenant=1").unwrap();
@@ -36,7 +36,7 @@ fn an_exact_uri_matches_itself_only() {
     }
 }
 
-/// O4, 16: no wildcards; an asterisk matches an asterisk.
+/// O4, 16: there are no wildcards. An asterisk matches only an asterisk.
 #[test]
 fn an_asterisk_means_itself() {
     let registered = RegisteredRedirectUri::exact("https://app.example/*").unwrap();
@@ -44,7 +44,7 @@ fn an_asterisk_means_itself() {
     assert!(matches(&registered, "https://app.example/*"));
 }
 
-/// O4: the loopback variant ignores the port and nothing else.
+/// O4: a loopback URI ignores the port and nothing else.
 #[test]
 fn loopback_forgives_the_port_and_nothing_else() {
     let v4 = RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback?x=1").unwrap();

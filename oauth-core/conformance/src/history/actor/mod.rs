@@ -24,18 +24,19 @@ use oauth_core::vocabulary::Subject;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Workload {
-    /// The seed of all random choices. Workloads of different seeds share no row.
+    /// The seed of all random choices. Workloads with different seeds write different rows.
     pub seed: u64,
-    /// Includes sessions, resets and sign-out everywhere; the store must be a session store.
+    /// Adds sessions, password resets and sign-out everywhere. The store must then be a
+    /// [`SessionStore`].
     pub sessions: bool,
     /// Injects lost calls, lost responses, stale lookups and clock jumps.
     pub faults: bool,
-    /// Lets refreshes be retried within 60 seconds.
+    /// Allows a retry of a refresh for 60 seconds, so that it is no reuse.
     pub retries: bool,
 }
 
 impl Workload {
-    /// A workload of codes and tokens alone, without faults.
+    /// Creates a workload of codes and tokens alone, without faults.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl Workload {
         }
     }
 
-    /// Adds faults.
+    /// Adds faults: lost calls, lost responses, stale lookups and clock jumps.
     #[must_use]
     pub const fn with_faults(self) -> Self {
         Self { faults: true, ..self }
@@ -76,8 +77,8 @@ const ACTS: usize = 4;
 
 /// Records the history of a workload.
 ///
-/// Three callers on three threads act on two codes, their tokens and one subject. Afterwards every
-/// record is looked up.
+/// Three callers on three threads use two codes, their tokens and one subject. Afterwards `record`
+/// looks up every record that they wrote.
 ///
 /// # Panics
 ///
@@ -129,11 +130,11 @@ struct Run {
     refresh_tokens: Mutex<Vec<(String, FamilyId)>>,
     /// The secrets of the session.
     secrets: Mutex<Vec<TokenHash>>,
-    /// Tombstones that were presented within the retry window.
+    /// Rotated refresh tokens that were presented within the retry window.
     repeated: Mutex<HashSet<TokenHash>>,
 }
 
-/// The targets of one act.
+/// The records that one act of a caller uses.
 struct Targets {
     code: &'static str,
     /// A refresh token: its label and its family.
@@ -327,7 +328,7 @@ impl Run {
         Ok(())
     }
 
-    /// The response; `None` if an injected fault lost it.
+    /// Returns the response; `None` after an injected fault.
     fn answered<T>(&self, answer: Result<T, StoreError>) -> Option<T> {
         if self.workload.faults {
             answer.ok()
