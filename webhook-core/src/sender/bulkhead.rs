@@ -1,12 +1,12 @@
-//! Bulkheads: which endpoints may use how many places of a dispatcher.
+//! Bulkheads: limits on the places of a dispatcher that each group of endpoints may use.
 //!
-//! An endpoint that hangs holds each of its places until the deadline of the exchange. So the
-//! places of a dispatcher are divided by the [`Standing`] of the endpoints:
+//! A place is one concurrent exchange. An endpoint that hangs holds its places until the deadline
+//! of the exchange. So the places of a dispatcher are divided by the [`Standing`] of the endpoints:
 //!
 //! | standing | last outcome | places |
 //! |---|---|---|
-//! | [`Answering`](Standing::Answering) | a response of any status within 2 seconds | all; while three quarters are taken, a 64th for each endpoint |
-//! | [`Unproven`](Standing::Unproven) | none yet, a later response, or a failure other than a timeout | at most half; one for each endpoint while half of all places are taken |
+//! | [`Answering`](Standing::Answering) | a response of any status within 2 seconds | all; while three quarters of all places are taken, at most a 64th (at least 4) per endpoint |
+//! | [`Unproven`](Standing::Unproven) | none yet, a response after more than 2 seconds, or a failure other than a timeout | at most half, together with `Silent`; one per endpoint while half of all places are taken |
 //! | [`Silent`](Standing::Silent) | a timeout | at most an eighth, within that half |
 //!
 //! The outbox stores the standing with the endpoint, so that a restart keeps it.
@@ -63,14 +63,15 @@ impl Standing {
     }
 }
 
-/// Limits of one lease by the standing of the endpoints.
+/// Limits of one call of [`Outbox::lease`](super::Outbox::lease), by the standing of the endpoints.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bulkheads {
     /// Maximum number of leases for endpoints that are not [`Standing::Answering`].
     pub unproven: usize,
-    /// Maximum number of leases for [`Standing::Silent`] endpoints, within `unproven`.
+    /// Maximum number of leases for [`Standing::Silent`] endpoints. They also count against
+    /// `unproven`.
     pub silent: usize,
-    /// Maximum number of leased deliveries of each endpoint that is not [`Standing::Answering`],
+    /// Maximum number of leased deliveries per endpoint that is not [`Standing::Answering`],
     /// existing leases included.
     pub per_unproven: usize,
 }
@@ -151,8 +152,8 @@ impl Places {
         self.capacity.saturating_sub(self.taken())
     }
 
-    /// Limits of the next lease. `per_endpoint` is the limit of an endpoint while places are not
-    /// scarce.
+    /// Limits of the next lease. [`Bulkheads::per_unproven`] is `per_endpoint`, or 1 while at least
+    /// half of all places are taken.
     #[must_use]
     pub fn bulkheads(&self, per_endpoint: usize) -> Bulkheads {
         // a dispatcher with few places still tries new and silent endpoints
@@ -169,10 +170,11 @@ impl Places {
         }
     }
 
-    /// Limit of an endpoint: `per_endpoint`, or a 64th of all places, at least 4, while three
-    /// quarters are taken.
+    /// Maximum number of leased deliveries per endpoint: `per_endpoint`. While three quarters of
+    /// all places are taken, it is at most a 64th of them, or 4 if that is more.
     ///
-    /// Endpoints that answered until now and hang all at once therefore leave a quarter to others.
+    /// If all endpoints that responded until now begin to hang, a quarter of the places remains for
+    /// others.
     #[must_use]
     pub fn per_endpoint(&self, per_endpoint: usize) -> usize {
         let is_scarce = self.taken() >= self.capacity - self.capacity / 4;
@@ -221,7 +223,7 @@ mod tests {
         attempt(AttemptResult::Answered { status, body }, milliseconds)
     }
 
-    /// W27: only a prompt response, of any status, opens the reserved half.
+    /// W27: only a response within 2 seconds, of any status, makes an endpoint `Answering`.
     #[test]
     fn standing_follows_the_last_outcome() {
         for status in [200, 302, 404, 429, 500, 503] {
@@ -240,7 +242,8 @@ mod tests {
         }
     }
 
-    /// W27: unproven and silent endpoints never hold more than half, silent ones an eighth.
+    /// W27: unproven and silent endpoints hold at most half of the places, silent ones at most an
+    /// eighth.
     #[test]
     fn bulkheads_bound_every_mix_of_endpoints() {
         for capacity in [1, 2, 3, 4, 8, 64, 512] {
@@ -261,7 +264,8 @@ mod tests {
         }
     }
 
-    /// W27: endpoints that answered until now and hang all at once leave a quarter of the places.
+    /// W27: if all endpoints that responded until now begin to hang, a quarter of the places
+    /// remains.
     #[test]
     fn endpoints_that_begin_to_hang_leave_a_quarter() {
         let mut places = Places::new(512);
@@ -278,7 +282,7 @@ mod tests {
         assert_eq!(places.room(), 128);
     }
 
-    /// W27: an endpoint without an answer has one place while half of the places are taken.
+    /// W27: an unproven endpoint has one place while half of the places are taken.
     #[test]
     fn unproven_endpoint_has_one_place_while_scarce() {
         let mut places = Places::new(8);

@@ -2,10 +2,10 @@
 //!
 //! A running [`Dispatcher`](super::Dispatcher) is an instance of its outbox. Its leases have no end
 //! in time. They are freed when the instance leaves, or when another instance proves that it is
-//! dead: its heartbeat counter has not changed for [`SILENCE`] of the observer's monotonic time. No
-//! wall clock takes part, so a clock that is set forward or back neither frees nor keeps a lease.
+//! dead: its heartbeat counter has not changed for [`SILENCE`] of the observer's monotonic time.
+//! Wall clocks are not used, so setting a clock forward or back neither frees nor extends a lease.
 //!
-//! | verb of [`Outbox`](super::Outbox) | by | when |
+//! | method of [`Outbox`](super::Outbox) | called by | when |
 //! |---|---|---|
 //! | `join` | a dispatcher | before its first lease, and after it was declared dead |
 //! | `beat` | a dispatcher | every [`BEAT`] |
@@ -75,7 +75,7 @@ pub struct Heartbeat {
 /// Reason for which an instance is removed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Departure {
-    /// The instance has stopped. Its leases were not lost by a crash.
+    /// The instance has stopped. Its leases do not count as lost.
     Stopped,
     /// Another instance observed this counter for [`SILENCE`]. The instance is removed only if the
     /// counter is still the same. Each of its leases counts as lost.

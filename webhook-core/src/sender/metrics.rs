@@ -32,8 +32,8 @@ use super::{
 ///
 /// # Contract
 ///
-/// [`record`](Self::record) runs inside the delivery loop: it must neither block nor panic. A panic
-/// in the middle of an exchange loses its outcome, and its event is sent again.
+/// [`record`](Self::record) runs inside the delivery loop: it must not block. A panic is
+/// caught, and has no effect on deliveries.
 pub trait DeliveryMetrics: Send + Sync {
     /// Records one event.
     fn record(&self, event: &DeliveryEvent<'_>);
@@ -53,7 +53,7 @@ pub enum DeliveryEvent<'a> {
     Leased {
         /// Delivery that was leased.
         delivery: &'a DeliveryId,
-        /// Time from the moment at which it was due to its lease.
+        /// Time from the due time of the delivery to its lease.
         lag: Duration,
     },
     /// An exchange ended.
@@ -83,7 +83,7 @@ pub enum DeliveryEvent<'a> {
         /// [`FailureReason::Quarantined`] or [`FailureReason::Unreadable`].
         reason: FailureReason,
     },
-    /// A turn of the outbox ended.
+    /// A call of [`Outbox::turn`](super::Outbox::turn) ended.
     Turn {
         /// Number of outcomes that it wrote.
         settled: usize,
@@ -91,8 +91,10 @@ pub enum DeliveryEvent<'a> {
         leased: usize,
         /// Time from the call of the store to its result.
         duration: Duration,
-        /// Age of the oldest due delivery that was left; zero if none is due.
-        backlog_age: Duration,
+        /// Age of the oldest due delivery that was not leased; zero if none is due. `None` if the
+        /// turn leased as many deliveries as it may, because the store then may not report the next
+        /// one.
+        backlog_age: Option<Duration>,
     },
     /// Leases of a dead instance were freed.
     Freed {
@@ -101,12 +103,13 @@ pub enum DeliveryEvent<'a> {
         /// Number of its leases.
         leases: u64,
     },
-    /// Receivers prove that the local clock is wrong (`clock.skewed`). Recorded with each 400 or
-    /// 401 response that the skew explains.
+    /// A wrong local clock explains a 400 or 401 response (event name `clock.skewed`). Recorded
+    /// with each such response.
     ClockSkewed {
         /// Error of the local clock.
         skew: ClockSkew,
-        /// `true` if the delivery is held, `false` if it failed permanently.
+        /// `true` if the delivery is held for this reason; see
+        /// [`Dispatcher::with_skew_hold`](super::Dispatcher::with_skew_hold).
         held: bool,
     },
 }

@@ -2,14 +2,16 @@
 //!
 //! 1. An event is stored with one [`Delivery`] per endpoint ([`fan_out`], [`Outbox::enqueue`])
 //!    before the producer gets its result.
-//! 2. A [`Dispatcher`] leases due deliveries, signs and sends them, and settles the outcomes. A
-//!    crash at any point costs a repeated attempt, never an event.
+//! 2. A [`Dispatcher`] leases due deliveries, signs and sends them, and settles the outcomes. If a
+//!    dispatcher crashes, an attempt may be repeated, but no event is lost.
 //! 3. Failed deliveries are kept for inspection and [`replay`](Outbox::replay). An endpoint that
 //!    was registered later gets [earlier events](Outbox::replay_missing) on request.
 //!
 //! | subject | types |
 //! |---|---|
-//! | registered endpoints | [`Endpoint`], [`Destination`], [`EndpointStore`] |
+//! | registered endpoints | [`Endpoint`], [`Destination`], [`EndpointUpdate`], [`EndpointStore`] |
+//! | tenants | [`Owner`], [`Audience`] |
+//! | content of the messages | [`ContentMode`], [`StaticHeaders`] |
 //! | stored events and deliveries | [`StoredEvent`], [`Delivery`], [`Outbox`] |
 //! | retry schedule | [`Schedule`] |
 //! | classification of responses | [`Classification`], [`DeliveryPolicy`] |
@@ -18,11 +20,14 @@
 //! | owners of leases, heartbeats | [`InstanceId`], [`Liveness`] |
 //! | error of the local clock | [`SkewEstimator`], [`ClockSkew`] |
 //! | delivery, metrics | [`Dispatcher`], [`DeliveryMetrics`] |
+//! | events for operators | [`OperationalEvent`] |
 //!
 //! All decisions are pure functions and usable without the dispatcher.
 
 mod attempt;
+mod audience;
 mod bulkhead;
+mod content;
 mod delivery;
 mod destination;
 mod dispatch;
@@ -30,6 +35,7 @@ mod endpoint;
 mod health;
 mod instance;
 mod metrics;
+mod operational;
 mod outbox;
 mod policy;
 mod schedule;
@@ -37,7 +43,9 @@ mod skew;
 mod term;
 
 pub use attempt::{Attempt, AttemptClass, AttemptOutcome, AttemptResult, Classification, KEPT_ANSWER};
+pub use audience::{Audience, InvalidTenantId, Owner, TenantId};
 pub use bulkhead::{Bulkheads, Places, Standing};
+pub use content::ContentMode;
 pub use delivery::{
     Delivery, DeliveryId, DeliveryState, Disposition, FailureReason, Lease, Receipt, Settled, Settlement,
     Step,
@@ -45,12 +53,14 @@ pub use delivery::{
 pub use destination::{Destination, InvalidDestination};
 pub use dispatch::{Dispatcher, Handled, Report};
 pub use endpoint::{
-    Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, InvalidEndpointId, Rotated,
-    Rotation, SignersAtRest,
+    Endpoint, EndpointId, EndpointQuery, EndpointState, EndpointStore, EndpointUpdate, EventFilter,
+    EventPattern, Inserted, InvalidEndpointId, InvalidEventPattern, InvalidStaticHeader, Rotated, Rotation,
+    SecretsAtRest, StaticHeaders,
 };
 pub use health::{EndpointHealth, HealthEvent, Lane, Signal};
 pub use instance::{BEAT, Departure, Heartbeat, InstanceId, Liveness, SILENCE};
 pub use metrics::{DeliveryEvent, DeliveryMetrics};
+pub use operational::OperationalEvent;
 pub use outbox::{
     DeliveryFilter, Enqueue, Enqueued, EventPlace, LeaseRequest, Leased, Leases, Missing, MissingRequest,
     Outbox, Page, Period, PurgeRequest, ReplayRequest, Retention, SetAside, StoredEvent, Turn, TurnRequest,

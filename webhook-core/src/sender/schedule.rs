@@ -1,7 +1,7 @@
 //! Retry schedule: seven attempts over two days by default, with growing gaps.
 //!
 //! A [`Schedule`] is the list of gaps between attempts. A jitter of ±50 % spreads each gap, so that
-//! deliveries that failed together are not retried together. It never shortens `Retry-After`.
+//! deliveries that failed together are not retried together. Jitter never shortens `Retry-After`.
 //!
 //! The schedule is pure: the caller passes a random number.
 //!
@@ -78,7 +78,7 @@ impl Schedule {
         Ok(Self { gaps })
     }
 
-    /// Creates a schedule with gaps that double from `first` up to `cap`.
+    /// Creates a schedule of `attempts` attempts, with gaps that double from `first` up to `cap`.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -110,7 +110,8 @@ impl Schedule {
             .saturating_add(1)
     }
 
-    /// Delay after `spent` attempts; `None` if the schedule is exhausted.
+    /// Delay before the next attempt, after `spent` attempts. Zero if `spent` is 0; `None` if the
+    /// schedule is exhausted.
     ///
     /// `jitter` is a uniformly random number. It maps to a factor in [½, 1½).
     #[must_use]
@@ -152,7 +153,7 @@ impl Default for Schedule {
 
 /// Spreads `base` by ±50 %, in integers.
 pub(super) fn jittered(base: Duration, jitter: u64) -> Duration {
-    // at most 7 days: 2^50 nanoseconds, so the product stays below 2^114
+    // `base` is at most 7 days, less than 2^50 nanoseconds, so the product stays below 2^114
     let spread = (base.as_nanos() * u128::from(jitter)) >> 64;
     base / 2 + Duration::from_nanos(u64::try_from(spread).unwrap_or(u64::MAX))
 }

@@ -1,13 +1,13 @@
 //! Estimate of the error of the local clock, from the `Date` of the receivers' responses.
 //!
 //! A receiver refuses a signature whose timestamp is more than five minutes off, usually with 400
-//! or 401. If the error is the sender's own, no event of this time would reach a receiver. So a
-//! dispatcher compares its clock with the `Date` of each response ([RFC 9110
-//! §6.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-6.6.1)). The clock is skewed if the
-//! median over the hosts is more than 60 seconds off, and if
+//! or 401. If the sender's own clock is wrong, all receivers refuse its messages. So a dispatcher
+//! compares its clock with the `Date` of each response ([RFC 9110
+//! §6.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-6.6.1)). The clock counts as skewed if
+//! the median difference over all hosts exceeds 60 seconds, and if
 //!
 //! - at least three hosts agree, or
-//! - fewer hosts are known, all of them agree, and the local clock has been stepped by more than 60
+//! - fewer hosts are known, all of them agree, and the local clock has moved by more than 60
 //!   seconds against the monotonic clock in the same direction.
 //!
 //! A single receiver with a wrong clock is outvoted. Until three hosts are known, an error that all
@@ -32,7 +32,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Smallest error of a clock that counts, in seconds.
+/// Largest error of a clock that is ignored, in seconds.
 const TOLERANCE: i64 = 60;
 
 /// Number of hosts that confirm a skew without a step of the local clock.
@@ -41,7 +41,7 @@ const QUORUM: usize = 3;
 /// Time after which the observation of a host is forgotten.
 const MEMORY: Duration = Duration::from_secs(600);
 
-/// Time for which an error of a host may be undecided.
+/// Maximum time for which the error that a host shows is undecided.
 const LEARNING: Duration = Duration::from_secs(600);
 
 /// Maximum number of hosts; further ones are ignored until others are forgotten.
@@ -98,7 +98,10 @@ struct Reading {
 }
 
 impl SkewEstimator {
-    /// Records that `host` sent this `Date` in a response that arrived at `now`.
+    /// Records that `host` sent this `Date` in a response that arrived at `now`, when the monotonic
+    /// clock showed `monotonic`.
+    ///
+    /// At most 1,024 hosts are kept, each for ten minutes after its last response.
     pub fn observe(&mut self, host: &str, date: SystemTime, now: SystemTime, monotonic: Duration) {
         let wall = now;
         let start = *self.start.get_or_insert(Reading { wall, monotonic });
@@ -203,7 +206,7 @@ mod tests {
             (&[-600, -600, -600], Some(-600)),
             (&[61, 61, 61], Some(61)),
             (&[60, 60, 60], None),
-            // one or two wrong receivers beside right ones
+            // one to three wrong receivers among right ones
             (&[600, 0, 0], None),
             (&[600, 600, 0], None),
             (&[600, 600, 600, 0, 0, 0], None),
@@ -215,7 +218,7 @@ mod tests {
         }
     }
 
-    /// W30: the only host counts only together with a step of the local clock.
+    /// W30: a single host confirms a skew only together with a step of the local clock.
     #[test]
     fn single_host_needs_a_step_of_the_local_clock() {
         let observe = |step: i64, skew: i64| {
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(observe(600, 0), None, "the step corrected the clock");
     }
 
-    /// W30: a receiver whose own clock is right is not excused by the skew of others.
+    /// W30: the skew does not explain a refusal whose own `Date` agrees with the local clock.
     #[test]
     fn right_date_of_the_receiver_is_no_skew() {
         let estimator = estimate(&[600, 600, 600]);
@@ -251,7 +254,7 @@ mod tests {
             (&[60], false),
             (&[600, 0], false),
             (&[600, -600], false),
-            // confirmed, and outvoted
+            // the first is confirmed, the second outvoted
             (&[600, 600, 600], false),
             (&[600, 600, 0], false),
         ] {

@@ -13,10 +13,10 @@ use crate::{
     sender::DeliveryId,
 };
 
-/// Maximum size of a response body in the attempt log: 4 KiB.
+/// Maximum size of a response body in the attempt log, in bytes: 4 KiB.
 pub const KEPT_ANSWER: usize = 4 * 1024;
 
-/// Maximum size of an error text in the attempt log: 1 KiB.
+/// Maximum size of an error text in the attempt log, in bytes: 1 KiB.
 const KEPT_MESSAGE: usize = 1024;
 
 /// Row of the attempt log. Delivery and fencing token identify it: a lease makes at most one
@@ -45,7 +45,7 @@ pub enum AttemptResult {
         /// First 4 KiB of the body.
         ///
         /// Empty if the delivery is then [held](crate::sender::Disposition::Held), for example
-        /// after a 429: no schedule limits how often that happens.
+        /// after a 429, because the schedule does not limit how often that happens.
         body: Bytes,
     },
     /// The receiver did not respond.
@@ -88,7 +88,7 @@ impl AttemptResult {
     }
 }
 
-/// Copies the slice, which would otherwise keep the whole response in memory.
+/// Copies the first 4 KiB: a slice would keep the whole response in memory.
 fn kept_answer(body: &Bytes) -> Bytes {
     match body.get(..KEPT_ANSWER) {
         Some(kept) => Bytes::copy_from_slice(kept),

@@ -78,7 +78,7 @@ impl AttemptOutcome {
     /// - `Retry-After` is accepted in seconds or as a date.
     /// - A date is compared with the `Date` of the same response, so that wrong clocks do not
     ///   matter.
-    /// - Of several fields the longest counts. Invalid values are ignored.
+    /// - If the header is repeated, the longest wait counts. Invalid values are ignored.
     #[must_use]
     pub fn from_exchange(exchange: &Result<Response<Bytes>, TransportError>, now: SystemTime) -> Self {
         match exchange {
@@ -100,7 +100,7 @@ impl AttemptOutcome {
     }
 }
 
-/// Classification of outcomes by name; see the table of this module.
+/// Named classification of outcomes, chosen per endpoint.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Classification {
     /// A 4xx response is a permanent failure, except 408, 425 and 429.
@@ -139,7 +139,7 @@ fn classify_status(status: StatusCode) -> AttemptClass {
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => AttemptClass::Retry,
         status if status.is_success() => AttemptClass::Acked,
         status if status.is_client_error() => AttemptClass::PermanentFailure,
-        // 5xx, 3xx, and values that are no final status
+        // 5xx, 3xx, 1xx, and codes above 599
         _ => AttemptClass::Retry,
     }
 }
@@ -166,7 +166,7 @@ mod tests {
         Classification::Strict.classify(outcome)
     }
 
-    /// W33: `patient` retries 401, 403 and 404, and agrees with `strict` on everything else.
+    /// W33: `patient` retries 401, 403 and 404, and equals `strict` for all other outcomes.
     #[test]
     fn patient_retries_three_statuses_more() {
         let patient = Classification::Patient;

@@ -1,9 +1,9 @@
 //! Deliveries: one event for one endpoint, its state table, and the changes that a store writes.
 //!
-//! [`DeliveryState::after`] is the state table. [`Delivery::lease`], [`Delivery::settle`],
-//! [`Delivery::free`], [`Delivery::pull_forward`] and [`Delivery::replay`] are the changes of a
-//! row, as pure functions. A store loads the row, calls one of them, and writes the row back in the
-//! same transaction. So no query repeats a rule.
+//! [`DeliveryState::after`] is the state table. The changes of a delivery are pure functions:
+//! [`Delivery::lease`], [`Delivery::settle`], [`Delivery::free`], [`Delivery::pull_forward`],
+//! [`Delivery::replay`] and [`Delivery::resend`]. A store loads the row, calls one of them, and
+//! writes the row back in the same transaction, so that no SQL query repeats a rule.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -66,14 +66,14 @@ pub struct Delivery {
     ///
     /// It has no meaning in a final state.
     pub due_at: SystemTime,
-    /// Number of counted attempts since `started_at`.
+    /// Number of attempts since `started_at` that count against the schedule.
     pub attempts: u32,
     /// Fencing token: the number of the latest lease, 0 before the first.
     ///
     /// It grows by one with each lease and is never reset.
     pub fence: u64,
-    /// Instance that holds the lease; `None` unless the state is `Leased`, and for a lease that
-    /// ends by time.
+    /// Instance that holds the lease. `None` if the delivery is not leased, or if the lease has no
+    /// owner and ends at `due_at`.
     pub owner: Option<InstanceId>,
     /// Time of acceptance or of the latest replay. The lifetime starts here.
     pub started_at: SystemTime,
@@ -86,7 +86,7 @@ pub struct Delivery {
 
 /// Number of lost leases from which a delivery is a suspect.
 ///
-/// Fewer may be crashes that another delivery caused.
+/// With fewer, the crashes may be caused by another delivery of the same dispatcher.
 const SUSPECT: u32 = 2;
 
 /// Result of [`Delivery::lease`].
@@ -120,8 +120,11 @@ impl Delivery {
 
     /// Leases the delivery to `request.owner` until `request.until`, under the next fencing token.
     ///
-    /// A delivery can be leased from the instant `due_at` on. A lease ends at the instant of its
-    /// end. The lease of an owner has the end [`LeaseRequest::until_freed`].
+    /// - The delivery can be leased from the instant `due_at` on. A lease is over at the instant
+    ///   `until`.
+    /// - A lease with an owner has no end in time: its `until` is [`LeaseRequest::until_freed`].
+    /// - A previous lease that was not settled counts as lost. The delivery is quarantined when
+    ///   `request.quarantine_after` consecutive leases were lost.
     pub fn lease(&mut self, request: &LeaseRequest) -> Lease {
         let Some(state) = self
             .state
@@ -146,11 +149,13 @@ impl Delivery {
         Lease::Taken
     }
 
-    /// Frees the lease of `owner`, which has left: the delivery is due since its acceptance, or
-    /// since `now` if that is earlier.
+    /// Frees the lease of `owner`, an instance that has left the outbox. The delivery is then due
+    /// at once: its `due_at` is `started_at`, or `now` if that is earlier.
     ///
-    /// - A lease of a stopped owner does not count as lost.
-    /// - A lease of a silent owner stays `Leased`, so that the next lease counts it as lost.
+    /// - After [`Departure::Stopped`] the state is `RetryScheduled`, and the lease does not count
+    ///   as lost.
+    /// - After [`Departure::Silent`] the state stays `Leased`, so that the next lease counts this
+    ///   one as lost.
     ///
     /// Returns `false` and changes nothing if `owner` does not hold the delivery.
     pub fn free(&mut self, owner: InstanceId, departure: Departure, now: SystemTime) -> bool {
@@ -165,14 +170,15 @@ impl Delivery {
             self.state = state;
         }
         self.owner = None;
-        // the clock of the caller may be ahead of that of the next dispatcher
+        // not `now` alone: the caller's clock may be ahead of the clock of the next dispatcher
         self.due_at = now.min(self.started_at);
         true
     }
 
     /// Makes a delivery that was never attempted due at `now`, if it is due later.
     ///
-    /// It was accepted by a clock that is ahead of `now`, or before the clock was set back.
+    /// Such a delivery was accepted by a host whose clock was ahead, or before the clock was set
+    /// back. Returns `false` and changes nothing for any other delivery.
     pub fn pull_forward(&mut self, now: SystemTime) -> bool {
         if self.state != DeliveryState::Ready || self.due_at <= now {
             return false;
@@ -214,16 +220,18 @@ impl Delivery {
 
     /// Returns `true` if the delivery is leased and its lease has ended at `now`.
     ///
-    /// At this instant another dispatcher can lease it.
+    /// From this instant on another dispatcher can lease it.
     #[must_use]
     pub fn lease_is_over(&self, now: SystemTime) -> bool {
         self.state == DeliveryState::Leased && self.due_at <= now
     }
 
-    /// Applies the outcome of a lease.
+    /// Applies the outcome of a lease, and resets the count of lost leases.
     ///
-    /// - The fencing token must be the latest, and its owner must hold the delivery.
-    /// - Exception: a 2xx counts for every token that was issued, while the delivery is not final.
+    /// - The settlement must have the latest fencing token and the present owner. Otherwise the
+    ///   result is [`Settled::Stale`] and nothing changes.
+    /// - Exception: an acknowledgement (2xx) counts under every token that was issued, while the
+    ///   delivery is not final. The result is then [`Settled::Late`].
     pub fn settle(&mut self, settlement: &Settlement) -> Settled {
         if settlement.delivery != self.id {
             return Settled::Unknown;
@@ -252,9 +260,22 @@ impl Delivery {
     /// Restarts a failed delivery with its whole schedule, due at `now`.
     ///
     /// Returns `false` and changes nothing in every other state. The event id stays the same: a
-    /// receiver that still remembers it answers 2xx without processing the event again.
+    /// receiver that still remembers the id responds with 2xx without processing the event again.
     pub fn replay(&mut self, now: SystemTime) -> bool {
-        let Some(state) = self.state.after(Step::Replay) else {
+        self.restart(Step::Replay, now)
+    }
+
+    /// Restarts a final delivery with its whole schedule, due at `now`, also if it was
+    /// acknowledged: the receiver has lost the event, or wants it again.
+    ///
+    /// Returns `false` and changes nothing in every other state. The event id stays the same, as
+    /// for [`replay`](Self::replay).
+    pub fn resend(&mut self, now: SystemTime) -> bool {
+        self.restart(Step::Resend, now)
+    }
+
+    fn restart(&mut self, step: Step, now: SystemTime) -> bool {
+        let Some(state) = self.state.after(step) else {
             return false;
         };
         self.state = state;

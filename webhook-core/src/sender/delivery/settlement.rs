@@ -1,6 +1,6 @@
 //! Outcome of a lease, and the result of writing it.
 
-use std::time::SystemTime;
+use std::{num::NonZeroU32, time::SystemTime};
 
 use super::{DeliveryId, Step};
 use crate::sender::{Attempt, HealthEvent, InstanceId, term::terms};
@@ -8,14 +8,15 @@ use crate::sender::{Attempt, HealthEvent, InstanceId, term::terms};
 /// Outcome of a lease: the next step of the delivery.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Disposition {
-    /// Delivered.
+    /// The receiver responded with 2xx.
     Acked,
     /// The attempt failed and is retried.
     Retry {
         /// Earliest time of the retry.
         due_at: SystemTime,
     },
-    /// The delivery was not sent, or was answered with 429. It waits, and no attempt is counted.
+    /// The delivery waits and no attempt is counted, for example because it was not sent, or
+    /// because the receiver responded with 429.
     Held {
         /// Earliest time of the next lease.
         due_at: SystemTime,
@@ -51,7 +52,7 @@ pub enum FailureReason {
     AttemptsExhausted,
     /// The lifetime has ended, or would end before the next attempt.
     LifetimeExpired,
-    /// The receiver responded with a status that no retry can change.
+    /// The receiver responded with a status that is not retried.
     Rejected,
     /// The receiver responded with 410: the endpoint is disabled.
     EndpointGone,
@@ -59,9 +60,11 @@ pub enum FailureReason {
     EndpointDisabled,
     /// The endpoint is not registered any more.
     EndpointUnknown,
+    /// The event's audience does not include the owner of the endpoint. Nothing was sent.
+    OutsideAudience,
     /// The address rules do not allow the endpoint's address.
     AddressRefused,
-    /// Consecutive leases were lost: the delivery may crash its dispatchers.
+    /// Too many consecutive leases were lost: the delivery may crash its dispatchers.
     Quarantined,
     /// The store could not read the delivery or its event.
     Unreadable,
@@ -74,6 +77,7 @@ terms!(FailureReason {
     EndpointGone => "endpoint_gone",
     EndpointDisabled => "endpoint_disabled",
     EndpointUnknown => "endpoint_unknown",
+    OutsideAudience => "outside_audience",
     AddressRefused => "address_refused",
     Quarantined => "quarantined",
     Unreadable => "unreadable",
@@ -90,10 +94,13 @@ pub struct Settlement {
     pub owner: Option<InstanceId>,
     /// Next step of the delivery.
     pub disposition: Disposition,
-    /// `true` if an attempt of the schedule is counted.
+    /// `true` if the lease counts as an attempt of the schedule.
     pub spent: bool,
-    /// Time until which no delivery of this endpoint is leased, as the receiver asked.
+    /// Time until which no delivery of this endpoint is leased, for example because of
+    /// `Retry-After`. `None` for no hold.
     pub hold_endpoint_until: Option<SystemTime>,
+    /// [Rate](crate::sender::Endpoint::rate) of the endpoint in deliveries a second.
+    pub rate: Option<NonZeroU32>,
     /// Row for the attempt log; `None` if no request was sent.
     pub attempt: Option<Attempt>,
 }

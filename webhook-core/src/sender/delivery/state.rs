@@ -11,13 +11,13 @@ pub enum DeliveryState {
     RetryScheduled,
     /// Held by the dispatcher with the latest fencing token, until the lease ends.
     Leased,
-    /// The receiver responded with 2xx. Final.
+    /// The receiver responded with 2xx. Final, unless an operator sends it again.
     Acked,
-    /// The receiver refused the event, and no retry can change that. Kept for inspection and
-    /// replay.
+    /// No retry can succeed: the receiver refused the event, the endpoint is disabled or unknown,
+    /// or the address rules forbid its URL. Kept for inspection and replay.
     PermanentFailure,
-    /// Attempts or lifetime ran out, or the delivery was quarantined. Kept for inspection and
-    /// replay.
+    /// Attempts or lifetime ran out, or the delivery was quarantined or unreadable. Kept for
+    /// inspection and replay.
     DeadLetter,
 }
 
@@ -33,20 +33,22 @@ terms!(DeliveryState {
 /// Step of a delivery: a column of the state table.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Step {
-    /// A dispatcher leases the delivery, also after a lease that ended.
+    /// A dispatcher leases the delivery. Any earlier lease has ended.
     Lease,
-    /// The receiver responded with 2xx, also after the lease ended.
+    /// The receiver responded with 2xx, possibly after the lease ended.
     Acknowledge,
     /// The attempt failed and will be retried.
     Retry,
     /// The delivery waits, and no attempt is counted.
     Hold,
-    /// The receiver or the address rules refused the delivery.
+    /// The delivery failed for a reason that no retry can change.
     Refuse,
-    /// Attempts or lifetime ran out.
+    /// Attempts or lifetime ran out, or the delivery was quarantined or unreadable.
     Exhaust,
-    /// An operator replays the delivery.
+    /// An operator replays the failed delivery.
     Replay,
+    /// An operator sends the final delivery again, also after an acknowledgement.
+    Resend,
 }
 
 terms!(Step {
@@ -57,12 +59,13 @@ terms!(Step {
     Refuse => "refuse",
     Exhaust => "exhaust",
     Replay => "replay",
+    Resend => "resend",
 });
 
 impl DeliveryState {
     /// State table: the state after `step`, or `None` if the step is not allowed.
     ///
-    /// An acknowledgement counts without a valid lease, because the receiver has the event.
+    /// [`Step::Acknowledge`] needs no lease, because the receiver has the event.
     #[must_use]
     pub const fn after(self, step: Step) -> Option<Self> {
         match (self, step) {
@@ -71,9 +74,10 @@ impl DeliveryState {
             (Self::Leased, Step::Retry | Step::Hold) => Some(Self::RetryScheduled),
             (Self::Leased, Step::Refuse) => Some(Self::PermanentFailure),
             (Self::Leased, Step::Exhaust) => Some(Self::DeadLetter),
-            (Self::PermanentFailure | Self::DeadLetter, Step::Replay) => Some(Self::Ready),
+            (Self::PermanentFailure | Self::DeadLetter, Step::Replay | Step::Resend)
+            | (Self::Acked, Step::Resend) => Some(Self::Ready),
             (Self::Ready | Self::RetryScheduled, Step::Retry | Step::Hold | Step::Refuse | Step::Exhaust)
-            | (Self::Ready | Self::RetryScheduled | Self::Leased | Self::Acked, Step::Replay)
+            | (Self::Ready | Self::RetryScheduled | Self::Leased, Step::Replay | Step::Resend)
             | (Self::Acked | Self::PermanentFailure | Self::DeadLetter, _) => None,
         }
     }
@@ -84,7 +88,7 @@ impl DeliveryState {
         matches!(self, Self::Ready | Self::RetryScheduled | Self::Leased)
     }
 
-    /// Returns `true` if the delivery ended without a 2xx. It can be replayed.
+    /// Returns `true` if the delivery ended without a 2xx. Such a delivery can be replayed.
     #[must_use]
     pub const fn is_failed(self) -> bool {
         matches!(self, Self::PermanentFailure | Self::DeadLetter)

@@ -44,6 +44,7 @@ fn settlement(fence: u64, disposition: Disposition) -> Settlement {
         disposition,
         spent: !matches!(disposition, Disposition::Held { .. }),
         hold_endpoint_until: None,
+        rate: None,
         attempt: None,
     }
 }
@@ -64,6 +65,9 @@ fn every_step_from_every_state_is_decided() {
         (Leased, Step::Exhaust, DeadLetter),
         (PermanentFailure, Step::Replay, Ready),
         (DeadLetter, Step::Replay, Ready),
+        (PermanentFailure, Step::Resend, Ready),
+        (DeadLetter, Step::Resend, Ready),
+        (Acked, Step::Resend, Ready),
     ];
     for state in DeliveryState::ALL {
         for step in Step::ALL {

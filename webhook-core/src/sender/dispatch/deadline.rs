@@ -1,4 +1,4 @@
-//! Deadlines of port calls.
+//! Time limits of port calls.
 
 use std::{pin::pin, time::Duration};
 
@@ -7,7 +7,7 @@ use futures_util::future::{Either, select};
 use super::Dispatcher;
 use crate::ports::StoreError;
 
-/// Deadlines of the calls of a port.
+/// Time limits of the calls of each port.
 pub(super) struct Limits;
 
 impl Limits {
@@ -17,7 +17,7 @@ impl Limits {
     pub(super) const LOAD: Duration = Duration::from_secs(10);
     /// A heartbeat.
     pub(super) const BEAT: Duration = Duration::from_secs(3);
-    /// An exchange, after the deadline that the transport enforces.
+    /// Extra time of an exchange after its deadline, which the transport should enforce.
     pub(super) const TRANSPORT_GRACE: Duration = Duration::from_secs(2);
 }
 
@@ -27,7 +27,7 @@ impl Limits {
 struct Unresponsive(Duration);
 
 impl Dispatcher {
-    /// Calls a store; after `limit` the call is dropped and its result is unknown.
+    /// Waits for a store call. After `limit` the call is dropped and fails with an unknown result.
     pub(super) async fn within<T>(
         &self,
         limit: Duration,

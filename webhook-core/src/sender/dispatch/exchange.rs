@@ -9,21 +9,22 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Method, Request, Response, StatusCode, header};
 
 use super::{Dispatcher, Limits};
 use crate::{
     ports::{ExchangeLimits, StoreError, TransportError},
     sender::{
         Attempt, AttemptOutcome, AttemptResult, ClockSkew, Delivery, DeliveryDecision, DeliveryEvent,
-        Disposition, Endpoint, EndpointState, KEPT_ANSWER, Leased, Settlement, Standing, StoredEvent,
+        Disposition, Endpoint, EndpointState, KEPT_ANSWER, Leased, Owner, Settlement, Standing, StoredEvent,
+        content::Content,
     },
 };
 
 /// Time after the response head in which the excerpt for the log is read.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Endpoint of a lease, as it was loaded with the other endpoints of a turn.
+/// Result of loading the endpoint of a lease together with the other endpoints of a turn.
 pub(super) enum LoadedEndpoint {
     /// The call failed, so the endpoint is loaded alone.
     Unloaded,
@@ -40,12 +41,15 @@ pub(super) struct Finished {
     pub(super) standing: Standing,
     /// Time from which another dispatcher can lease the delivery.
     pub(super) lease_ends: SystemTime,
-    /// Number of times that the outbox failed to write it alone.
+    /// Number of failed calls of `settle` that contained this outcome.
     pub(super) failed_writes: u32,
-    /// Error of the endpoint store; it does not count against the receiver.
+    /// Error of the endpoint store, or panic of the host's code, to report. The endpoint's health
+    /// ignores it.
     pub(super) failure: Option<StoreError>,
     /// Error of the local clock that explains the outcome.
     pub(super) skew: Option<ClockSkew>,
+    /// `true` if the endpoint was loaded and belongs to a tenant.
+    pub(super) is_tenants: bool,
 }
 
 /// Error of the local clock that may explain a refusal.
@@ -76,11 +80,12 @@ impl Finished {
             failed_writes: 0,
             failure: None,
             skew: None,
+            is_tenants: false,
         }
     }
 }
 
-/// Message of a panic, if it is text.
+/// Formats the message of a panic in the code of `who`.
 pub(super) fn panicked(who: &str, panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -94,13 +99,8 @@ pub(super) async fn guarded<T>(verb: impl Future<Output = Result<T, StoreError>>
 }
 
 impl Dispatcher {
-    pub(super) async fn work(&self, leased: Leased, endpoint: LoadedEndpoint) -> Finished {
-        let Leased {
-            delivery,
-            event,
-            standing,
-            ..
-        } = leased;
+    pub(super) async fn work(&self, leased: &Leased, endpoint: LoadedEndpoint) -> Finished {
+        let (delivery, standing) = (&leased.delivery, leased.standing);
         let loaded = match endpoint {
             LoadedEndpoint::Loaded(endpoint) => Ok(endpoint),
             LoadedEndpoint::Unloaded => {
@@ -112,18 +112,33 @@ impl Dispatcher {
         let now = self.clock.now();
         let endpoint = match loaded {
             Ok(endpoint) => endpoint,
-            // settled nevertheless: a lease that just ends would count as a crash
+            // settled all the same, because an unsettled lease would count as lost
             Err(failure) => {
-                let postponed = self.policy.postpone(&delivery, now);
+                let postponed = self.policy.postpone(delivery, now);
                 return Finished {
                     failure: Some(failure),
-                    ..Finished::unsent(&delivery, postponed, standing)
+                    ..Finished::unsent(delivery, postponed, standing)
                 };
             }
         };
-        match self.policy.admit(&delivery, endpoint.as_deref(), now) {
-            Ok(endpoint) => self.attempt(&delivery, &event, endpoint, (standing, now)).await,
-            Err(decision) => Finished::unsent(&delivery, decision, standing),
+        match self
+            .policy
+            .admit(delivery, &leased.event.audience, endpoint.as_deref(), now)
+        {
+            Ok(endpoint) => {
+                self.attempt(delivery, &leased.event, endpoint, (standing, now))
+                    .await
+            }
+            Err(decision) => Finished::unsent(delivery, decision, standing),
+        }
+    }
+
+    /// Outcome of a lease in which the host's classification or entropy panicked.
+    pub(super) fn panicked(&self, leased: &Leased, panic: &(dyn Any + Send)) -> Finished {
+        let decision = self.policy.after_panic(&leased.delivery, self.clock.now());
+        Finished {
+            failure: Some(StoreError::unavailable(panicked("the exchange", panic))),
+            ..Finished::unsent(&leased.delivery, decision, leased.standing)
         }
     }
 
@@ -152,7 +167,8 @@ impl Dispatcher {
             decision = self.policy.hold_for_skew(delivery, now);
         }
         let mut failure = None;
-        // before the settlement: after a crash in between, the next 410 disables the endpoint
+        // before the settlement is written: after a crash in between, the next 410 disables the
+        // endpoint
         if decision.disable_endpoint {
             let disabled = guarded(self.endpoints.set_state(&endpoint.id, EndpointState::Disabled));
             failure = self.within(Limits::LOAD, disabled).await.err();
@@ -173,7 +189,10 @@ impl Dispatcher {
             },
         };
         Finished {
-            settlement: decision.settle(delivery, Some(attempt)),
+            settlement: Settlement {
+                rate: endpoint.rate,
+                ..decision.settle(delivery, Some(attempt))
+            },
             outcome: Some(outcome),
             endpoint_disabled: decision.disable_endpoint,
             standing,
@@ -181,6 +200,7 @@ impl Dispatcher {
             failed_writes: 0,
             failure,
             skew: suspicion.and_then(Suspicion::confirmed),
+            is_tenants: endpoint.owner != Owner::Operator,
         }
     }
 
@@ -227,14 +247,17 @@ impl Dispatcher {
             .url
             .vet(&self.addresses)
             .map_err(TransportError::refused)?;
-        let mut request = Request::new(event.body.clone());
+        let Content { body, headers } = Content::of(event, endpoint.content, &self.source);
+        let signature = endpoint.signers.sign(&event.id, now, &body);
+        let mut request = Request::new(body);
         *request.method_mut() = Method::POST;
         *request.uri_mut() = target.uri().clone();
-        let json = HeaderValue::from_static("application/json");
-        request.headers_mut().insert(header::CONTENT_TYPE, json);
+        *request.headers_mut() = headers;
+        for (name, value) in endpoint.headers.iter() {
+            request.headers_mut().insert(name, value.clone());
+        }
         let user_agent = self.user_agent.clone();
         request.headers_mut().insert(header::USER_AGENT, user_agent);
-        let signature = endpoint.signers.sign(&event.id, now, &event.body);
         signature.insert_into(request.headers_mut());
         request.extensions_mut().insert(ExchangeLimits {
             timeout: self.deadline,
@@ -243,7 +266,7 @@ impl Dispatcher {
         });
         // a panic of the host's transport costs one attempt and leaves other exchanges running
         let sent = AssertUnwindSafe(self.transport.send(request)).catch_unwind();
-        // the transport enforces the deadline; one that does not is abandoned
+        // the transport enforces the deadline; if it does not, the exchange is dropped
         match self.before(self.deadline + Limits::TRANSPORT_GRACE, sent).await {
             Some(Ok(response)) => response,
             Some(Err(panic)) => Err(TransportError::other(panicked("the transport", &*panic))),

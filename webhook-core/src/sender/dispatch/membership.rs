@@ -25,15 +25,15 @@ pub(super) struct Membership(Mutex<State>);
 #[derive(Default)]
 struct State {
     tenure: Tenure,
-    /// Number of unsettled leases of each instance that is or was ours.
+    /// Number of unsettled leases of each instance of this dispatcher, retired instances included.
     leases: BTreeMap<InstanceId, usize>,
     liveness: Liveness,
-    /// Monotonic time of the last heartbeat that the store confirmed.
+    /// Monotonic time of the last heartbeat of `tenure` that the store confirmed.
     beaten_at: Duration,
     errors: Vec<StoreError>,
     /// Monotonic time of the last try to leave as a retired instance.
     left_at: Option<Duration>,
-    /// `true` after leases were freed that the delivery loop has not looked for.
+    /// `true` if leases were freed since the delivery loop last looked for work.
     has_freed: bool,
     waker: Option<Waker>,
 }
@@ -41,12 +41,12 @@ struct State {
 /// Owner of the next leases.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Tenure {
-    /// It must join first.
+    /// None yet: the dispatcher must join first.
     #[default]
     Outside,
-    /// The outbox has no owners: leases end by time.
+    /// None: the outbox has no instances, so leases end by time.
     ByTime,
-    /// It is this instance.
+    /// This instance.
     Instance(InstanceId),
 }
 
@@ -61,7 +61,7 @@ impl Membership {
         match tenure {
             Tenure::ByTime => return Ok(None),
             Tenure::Instance(instance) if self.is_alive(dispatcher) => return Ok(Some(instance)),
-            // after a stall others may be about to declare it dead
+            // after a stall, other instances may be about to declare this one dead
             Tenure::Instance(instance) => self.beat(dispatcher, instance).await?,
             Tenure::Outside => {}
         }
@@ -81,23 +81,24 @@ impl Membership {
         Ok(joined)
     }
 
-    /// Returns `true` if the last heartbeat is so recent that no other instance misses it.
+    /// Returns `true` if the last heartbeat is so recent that no instance can declare this one
+    /// dead.
     fn is_alive(&self, dispatcher: &Dispatcher) -> bool {
         let now = dispatcher.clock.monotonic();
         now.saturating_sub(self.state().beaten_at) <= SILENCE / 2
     }
 
-    /// Takes the owner of the next leases out of use, because a lease of unknown result may have
-    /// given it leases that this process does not know. It leaves when its known leases are
-    /// settled, which frees the unknown ones.
-    pub(super) fn retire(&self) {
+    /// Retires this owner, because it may hold leases that this process does not know or cannot
+    /// settle: it gets no further leases. It leaves when its known leases are settled, which frees
+    /// the others.
+    pub(super) fn retire(&self, owner: Option<InstanceId>) {
         let mut state = self.state();
-        if matches!(state.tenure, Tenure::Instance(_)) {
+        if owner.is_some_and(|owner| state.tenure == Tenure::Instance(owner)) {
             state.tenure = Tenure::Outside;
         }
     }
 
-    /// Counts leases of an owner.
+    /// Counts one more lease of an owner.
     pub(super) fn hold(&self, owner: Option<InstanceId>) {
         self.change(owner, |count| count.saturating_add(1));
     }
@@ -156,12 +157,13 @@ impl Membership {
                     self.wake();
                 }
             }
-            // the next heartbeat tries again; without one, another instance observes the silence
+            // tried again with the next heartbeat; if this process ends, another instance removes
+            // this one
             Err(error) => self.report(error),
         }
     }
 
-    /// Beats for ever, beside the delivery loop.
+    /// Sends heartbeats for ever, concurrently with the delivery loop.
     pub(super) async fn beat_forever(&self, dispatcher: &Dispatcher) {
         loop {
             dispatcher.timer.sleep(BEAT).await;
@@ -171,23 +173,29 @@ impl Membership {
                     self.report(error);
                 }
             }
-            // the delivery loop may have nothing to do for hours
+            // here too, because the delivery loop may have nothing to do for hours
             self.leave_retired(dispatcher).await;
         }
     }
 
-    /// Beats once, and frees the leases of instances that were silent for too long.
+    /// Sends one heartbeat, and frees the leases of instances that were silent for too long.
     async fn beat(&self, dispatcher: &Dispatcher, instance: InstanceId) -> Result<(), StoreError> {
         let begun = dispatcher.clock.monotonic();
         let beats = dispatcher.outbox.beat(instance);
         let beats = dispatcher.within(Limits::BEAT, beats).await?;
-        self.state().beaten_at = begun;
+        {
+            let mut state = self.state();
+            // the heartbeat of a retired instance does not keep the current instance alive
+            if state.tenure == Tenure::Instance(instance) {
+                state.beaten_at = begun;
+            }
+        }
         let dead = self.observe(instance, &beats, dispatcher.clock.monotonic());
         for Heartbeat { instance, counter } in dead {
             let (departure, now) = (Departure::Silent { counter }, dispatcher.clock.now());
             let freed = dispatcher.outbox.leave(instance, departure, now);
-            // a longer wait would delay the next heartbeat, and with it this instance's own life
-            // if it fails, the next heartbeat tries again
+            // a longer wait would delay this instance's own heartbeat; the next heartbeat tries
+            // again
             let leases = dispatcher.within(Limits::BEAT, freed).await?;
             dispatcher.record(&DeliveryEvent::Freed { instance, leases });
             self.wake();
@@ -199,7 +207,7 @@ impl Membership {
     fn observe(&self, beating: InstanceId, beats: &[Heartbeat], now: Duration) -> Vec<Heartbeat> {
         let mut state = self.state();
         if beats.iter().all(|beat| beat.instance != beating) {
-            // it was declared dead, and its leases are freed already
+            // the sender of this heartbeat was declared dead, and its leases are already free
             state.leases.remove(&beating);
             if state.tenure == Tenure::Instance(beating) {
                 state.tenure = Tenure::Outside;
@@ -212,7 +220,8 @@ impl Membership {
         state.liveness.observe(&others, now)
     }
 
-    /// Reports an error by the delivery loop. It keeps few, because the loop may wait for long.
+    /// Keeps an error for the delivery loop to report; at most 16, because the loop may sleep for
+    /// hours.
     fn report(&self, error: StoreError) {
         let mut state = self.state();
         if state.errors.len() < MOST_ERRORS {
@@ -228,7 +237,8 @@ impl Membership {
         }
     }
 
-    /// Ends when leases were freed since the last call. Dropping the future loses nothing.
+    /// Waits until leases are freed; returns at once if some were freed since the last call.
+    /// Cancel-safe.
     pub(super) async fn freed(&self) {
         poll_fn(|context| {
             let mut state = self.state();
@@ -244,5 +254,24 @@ impl Membership {
     /// Errors of the heartbeat since the last call.
     pub(super) fn take_errors(&self) -> Vec<StoreError> {
         mem::take(&mut self.state().errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// W29: `retire` changes nothing if the given instance is not the current one.
+    #[test]
+    fn only_the_current_instance_retires() {
+        let membership = Membership::default();
+        let [old, current] = [1, 2].map(InstanceId::new);
+        membership.state().tenure = Tenure::Instance(current);
+        for other in [None, Some(old)] {
+            membership.retire(other);
+            assert_eq!(membership.state().tenure, Tenure::Instance(current));
+        }
+        membership.retire(Some(current));
+        assert_eq!(membership.state().tenure, Tenure::Outside);
     }
 }

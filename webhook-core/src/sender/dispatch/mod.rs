@@ -18,9 +18,10 @@
 //! | end of a dispatcher | its leases are free |
 //! |---|---|
 //! | `run` returns after a stop | at once |
-//! | the process is killed, or the future of `run` is dropped | in at most 15 seconds, if another dispatcher runs or starts, and lives for 11 seconds; in an outbox without owners of leases after the deadline and 30 seconds |
-//! | the future of `run_due` is dropped | after the deadline and 30 seconds |
+//! | the process is killed, or the future of `run` is dropped | within 15 seconds if another dispatcher runs, else 11 seconds after one starts; in an outbox without instances, when they end by time (deadline plus 30 seconds) |
+//! | the future of `run_due` is dropped | when they end by time (deadline plus 30 seconds) |
 
+mod announcements;
 mod deadline;
 mod exchange;
 mod membership;
@@ -30,20 +31,22 @@ mod run;
 
 use std::{
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
 use http::HeaderValue;
 
-use self::deadline::Limits;
+use self::{announcements::Announcements, deadline::Limits};
 use super::{
     AttemptOutcome, ClockSkew, DeliveryEvent, DeliveryId, DeliveryMetrics, DeliveryPolicy, Disposition,
-    EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Settled, SkewEstimator, StoredEvent,
-    outbox::QUARANTINE_AFTER,
+    Endpoint, EndpointId, EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Settled, SkewEstimator,
+    StoredEvent, outbox::QUARANTINE_AFTER,
 };
 use crate::{
     address::AddressPolicy,
+    event::Envelope,
     ports::{Clock, Entropy, StoreError, Timer, Transport},
 };
 
@@ -58,10 +61,13 @@ const USER_AGENT: &str = concat!(
     env!("CARGO_PKG_VERSION_MINOR")
 );
 
+/// Default CloudEvents source: the shortest URI reference that is not empty.
+const SOURCE: &str = "/";
+
 /// Delivers the events of an outbox, at least once.
 ///
-/// Each delivery is leased, signed, sent, and settled under the fencing token of its lease. A crash
-/// at any point costs a repeated attempt, never an event.
+/// Each delivery is leased, signed, sent, and settled under the fencing token of its lease. After a
+/// crash an attempt may be repeated, but no event is lost.
 ///
 /// # Examples
 ///
@@ -76,7 +82,10 @@ const USER_AGENT: &str = concat!(
 ///     memory::{MemoryEndpoints, MemoryOutbox},
 ///     ports::{OsEntropy, SystemClock, timer_fn, transport_fn},
 ///     secret::SigningSecret,
-///     sender::{Disposition, Dispatcher, Endpoint, EndpointStore},
+///     sender::{
+///         Audience, Disposition, Dispatcher, Endpoint, EndpointStore, Owner, StoredEvent,
+///         TenantId,
+///     },
 ///     signature::Signer,
 /// };
 ///
@@ -84,7 +93,9 @@ const USER_AGENT: &str = concat!(
 /// let secret = SigningSecret::from_whsec("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
 /// let url = "https://example.com/hooks".parse()?;
 /// let signer = Signer::standard_webhooks(&secret);
-/// let endpoint = Endpoint::register("ep_1".parse()?, &url, signer, &AddressPolicy::new())?;
+/// let acme: TenantId = "acme".parse()?;
+/// let owner = Owner::Tenant(acme.clone());
+/// let endpoint = Endpoint::register("ep_1".parse()?, owner, &url, signer, &AddressPolicy::new())?;
 /// endpoints.insert(endpoint).await?;
 ///
 /// // replace with the host's HTTP client
@@ -95,7 +106,7 @@ const USER_AGENT: &str = concat!(
 ///
 /// let (id, kind, version) = ("evt_1".parse()?, "charge.refunded".parse()?, "1".parse()?);
 /// let event = Envelope::new(id, kind, version, SystemTime::now(), b"{}")?;
-/// dispatcher.send(event).await?;
+/// dispatcher.send(StoredEvent::new(event, Audience::tenant(acme))).await?;
 /// let report = dispatcher.run_due().await?;
 /// assert_eq!(report.handled[0].disposition, Disposition::Acked);
 /// assert_eq!(report.next_due, None);
@@ -115,9 +126,11 @@ pub struct Dispatcher {
     metrics: Option<Arc<dyn DeliveryMetrics>>,
     skew: Arc<Mutex<SkewEstimator>>,
     skew_hold: bool,
+    announcements: Option<Arc<Announcements>>,
     policy: DeliveryPolicy,
     addresses: AddressPolicy,
     user_agent: HeaderValue,
+    source: Arc<str>,
     deadline: Duration,
     concurrency: usize,
     concurrency_per_endpoint: usize,
@@ -128,17 +141,18 @@ pub struct Dispatcher {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Deliveries that were leased or set aside, in the order of their settlement.
+    /// Deliveries that were leased, or became dead letters instead, in the order of their
+    /// settlement.
     pub handled: Vec<Handled>,
-    /// Latest time for the next call; `None` if only a new event can make work.
+    /// Time at which to call again; `None` if nothing becomes due before a new event is stored.
     pub next_due: Option<SystemTime>,
 }
 
-/// Result of one lease.
+/// Result of one lease, or of a due delivery that became a dead letter instead of being leased.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Handled {
-    /// Delivery that was leased.
+    /// Delivery that was leased or became a dead letter.
     pub delivery: DeliveryId,
     /// Outcome of the attempt; `None` if no request was sent.
     pub outcome: Option<AttemptOutcome>,
@@ -162,9 +176,9 @@ impl Dispatcher {
     /// - at most 512 concurrent exchanges, 64 of them per endpoint;
     /// - a deadline of 10 seconds for each exchange.
     ///
-    /// `timer` is a function such as `timer_fn(tokio::time::sleep)`. It bounds each call of a port:
-    /// the outbox by 20 seconds, the endpoint store by 10, a heartbeat by 3, the transport by its
-    /// deadline and 2 seconds.
+    /// `timer` is a function such as `timer_fn(tokio::time::sleep)`. It enforces a time limit on
+    /// each port call: 20 seconds for the outbox, 10 for the endpoint store, 3 for a heartbeat, and
+    /// the deadline plus 2 seconds for the transport.
     ///
     /// An `Arc` of a port implements the port too.
     #[must_use]
@@ -187,9 +201,11 @@ impl Dispatcher {
             metrics: None,
             skew: Arc::default(),
             skew_hold: false,
+            announcements: None,
             policy: DeliveryPolicy::default(),
             addresses: AddressPolicy::new(),
             user_agent: HeaderValue::from_static(USER_AGENT),
+            source: SOURCE.into(),
             deadline: Duration::from_secs(10),
             concurrency: 512,
             concurrency_per_endpoint: 64,
@@ -221,10 +237,20 @@ impl Dispatcher {
         Self { user_agent, ..self }
     }
 
+    /// Sets the attribute `source` of [CloudEvents](super::ContentMode): a URI reference that
+    /// identifies the host, such as `https://api.example.com`. Default: `/`.
+    #[must_use]
+    pub fn with_source(self, source: &str) -> Self {
+        Self {
+            source: source.into(),
+            ..self
+        }
+    }
+
     /// Sets the deadline of an exchange, from name resolution to the last byte of the response.
     /// Default: 10 seconds; maximum: 1 hour.
     ///
-    /// The transport enforces it. Leases last 30 seconds longer.
+    /// The transport enforces the deadline. Leases without an owner last 30 seconds longer.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self {
@@ -235,7 +261,8 @@ impl Dispatcher {
 
     /// Sets the maximum number of concurrent exchanges. Default: 512; minimum: 1.
     ///
-    /// They are divided into [bulkheads](super::Places): endpoints that hang use at most an eighth.
+    /// The places are divided into [bulkheads](super::Places): endpoints whose last exchange timed
+    /// out use at most an eighth.
     #[must_use]
     pub fn with_concurrency(self, concurrency: usize) -> Self {
         Self {
@@ -264,11 +291,11 @@ impl Dispatcher {
     /// [`Quarantined`](super::FailureReason::Quarantined) and can be replayed.
     ///
     /// When a process crashes, all its deliveries lose their leases, so the first crashes do not
-    /// show their cause. From the third lease on a delivery is a
+    /// show their cause. After two lost leases a delivery is a
     /// [suspect](super::Delivery::is_suspect), and a dispatcher holds one suspect at a time. With
     /// the default of 5, a quarantined delivery was the only suspect in three consecutive crashes.
-    /// Crashes with another cause quarantine at most one delivery in three crashes. With 2 or less
-    /// there is no such protection.
+    /// Crashes with another cause quarantine at most one delivery in three crashes. With 1 or 2, a
+    /// delivery can be quarantined for crashes that another one caused.
     #[must_use]
     pub fn with_quarantine_after(self, crashes: u32) -> Self {
         Self {
@@ -292,10 +319,10 @@ impl Dispatcher {
     /// - *Off*: the response is a permanent failure. The delivery stays replayable, and
     ///   [`Handled::skew`] and [`DeliveryEvent::ClockSkewed`] tell the operator.
     /// - *On*: the endpoint is held for 60 seconds at a time, and no attempt is counted. At the end
-    ///   of its lifetime the delivery is a dead letter. An error that is
-    ///   [undecided](SkewEstimator::is_undecided) holds too, so that the first refusals after a
-    ///   start are not lost while the hosts are observed. A hold is a time of the wrong clock: if
-    ///   that was ahead, the hold lasts until the right clock has reached this time.
+    ///   of its lifetime the delivery is a dead letter. An [undecided](SkewEstimator::is_undecided)
+    ///   error holds the endpoint too, so that deliveries do not fail before enough hosts were
+    ///   observed. The end of a hold is computed with the wrong clock: if that clock was ahead, the
+    ///   hold lasts until the corrected clock has reached this time.
     #[must_use]
     pub fn with_skew_hold(self) -> Self {
         Self {
@@ -306,12 +333,13 @@ impl Dispatcher {
 
     fn record(&self, event: &DeliveryEvent<'_>) {
         if let Some(metrics) = &self.metrics {
-            metrics.record(event);
+            // the panic hook has reported the panic; metrics must not stop deliveries
+            drop(catch_unwind(AssertUnwindSafe(|| metrics.record(event))));
         }
     }
 
-    /// Stores an event with a delivery for each endpoint that subscribes to it. After this call
-    /// returns, the event will be delivered.
+    /// Stores an event with a delivery for each endpoint of its audience that subscribes to it.
+    /// After this call returns, the event will be delivered.
     ///
     /// A host whose business data is in the same SQL store writes both in one transaction instead:
     /// see [`Enqueue::to`], and `outbox::send_in` of the stores in `examples/`.
@@ -320,11 +348,27 @@ impl Dispatcher {
     ///
     /// [`StoreError`] if the result is unknown: the event may be stored. A retry with the same id
     /// is safe.
-    pub async fn send(&self, event: impl Into<StoredEvent> + Send) -> Result<Enqueued, StoreError> {
-        let event = event.into();
-        let subscribers = self.endpoints.subscribers(&event.event_type);
+    pub async fn send(&self, event: StoredEvent) -> Result<Enqueued, StoreError> {
+        let subscribers = self.endpoints.subscribers(&event.event_type, &event.audience);
         let subscribers = self.within(Limits::LOAD, subscribers).await?;
-        let enqueue = Enqueue::to(event, subscribers, self.clock.now());
+        self.enqueue(event, subscribers).await
+    }
+
+    /// Stores an event for one endpoint, whatever its filter, such as a test event that an operator
+    /// asks for.
+    ///
+    /// The audience of the event is the owner of the endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the result is unknown, as for [`send`](Self::send).
+    pub async fn send_to(&self, endpoint: &Endpoint, event: Envelope) -> Result<Enqueued, StoreError> {
+        let event = StoredEvent::new(event, endpoint.owner.clone().into());
+        self.enqueue(event, vec![endpoint.id.clone()]).await
+    }
+
+    async fn enqueue(&self, event: StoredEvent, endpoints: Vec<EndpointId>) -> Result<Enqueued, StoreError> {
+        let enqueue = Enqueue::to(event, endpoints, self.clock.now());
         self.within(Limits::VERB, self.outbox.enqueue(enqueue)).await
     }
 }

@@ -16,13 +16,14 @@ use crate::sender::{
 /// Number of consecutive failed writes after which the store itself is assumed to fail.
 const FAILURES: usize = 2;
 
-/// Number of failed writes of one outcome after which it is given up, and its event sent again.
+/// Number of failed writes of one outcome after which it is given up. Its event is then sent again.
 const MOST_FAILURES: u32 = 20;
 
 impl Round<'_> {
     /// Writes outcomes and leases due deliveries, in one call of the outbox.
     ///
-    /// The future must not be dropped before it ends: its outcomes would be lost and sent again.
+    /// Not cancel-safe: if the future is dropped, its outcomes are lost and the events are sent
+    /// again.
     pub(super) async fn turn(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
         let finished = self.finished(ended);
         let mut handled = Vec::new();
@@ -38,6 +39,7 @@ impl Round<'_> {
             handled.extend(self.settle_now(finished).await);
             return handled;
         };
+        let (owner, limit) = (lease.owner, lease.limit);
         let settlements = finished
             .iter()
             .map(|outcome| outcome.settlement.clone())
@@ -57,16 +59,16 @@ impl Round<'_> {
             next_due,
         }) = self.keep(turn)
         else {
-            // the store may have leased to this owner what this process does not know
+            // the store may have given leases to this owner that this process does not know
             if let Some(membership) = self.membership {
-                membership.retire();
+                membership.retire(owner);
             }
             handled.extend(self.settle_apart(finished).await);
             return handled;
         };
         self.due_at = next_due;
         let duration = dispatcher.clock.monotonic().saturating_sub(begun);
-        self.record_turn(receipts.len(), &leases, duration);
+        self.record_turn(receipts.len(), &leases, limit, duration);
         let Leases { leased, set_aside } = leases;
         self.set_aside.extend(set_aside.into_iter().map(failed_unsent));
         self.start(leased).await;
@@ -74,7 +76,7 @@ impl Round<'_> {
         handled
     }
 
-    /// Writes outcomes, and those that could not be written before.
+    /// Writes outcomes, then earlier outcomes whose write failed.
     pub(super) async fn settle(&mut self, ended: Vec<Ended>) -> Vec<Handled> {
         let finished = self.finished(ended);
         let mut handled = self.settle_now(finished).await;
@@ -84,7 +86,7 @@ impl Round<'_> {
         handled
     }
 
-    /// Writes unwritten outcomes whose leases have not ended.
+    /// Writes outcomes whose earlier write failed and whose leases have not ended.
     pub(super) async fn settle_again(&mut self) -> Vec<Handled> {
         let unwritten = mem::take(&mut self.unwritten);
         let handled = self.write_each(unwritten).await;
@@ -102,8 +104,8 @@ impl Round<'_> {
         }
     }
 
-    /// Writes the outcomes of a failed batch: one of them may be the cause, so each is written
-    /// alone.
+    /// Writes the outcomes of a failed batch one by one, because one of them may be the cause. A
+    /// batch of one waits for the next try.
     async fn settle_apart(&mut self, outcomes: Vec<Finished>) -> Vec<Handled> {
         if outcomes.len() > 1 {
             return self.write_each(outcomes).await;
@@ -114,34 +116,17 @@ impl Round<'_> {
 
     fn finished(&mut self, ended: Vec<Ended>) -> Vec<Finished> {
         let mut finished = Vec::with_capacity(ended.len());
-        for Ended {
-            is_suspect,
-            standing,
-            owner,
-            result,
-        } in ended
-        {
-            self.suspects -= usize::from(is_suspect);
-            match self.keep(result) {
-                Some(mut outcome) => {
-                    // reported without a pause: the store still serves other endpoints
-                    self.errors.extend(outcome.failure.take());
-                    finished.push(outcome);
-                }
-                // a panic of the host's policy leaves no outcome, and the lease of a living owner
-                // would never end
-                None => {
-                    self.release(standing, owner);
-                    if let Some(membership) = self.membership {
-                        membership.retire();
-                    }
-                }
-            }
+        for mut ended in ended {
+            self.suspects -= usize::from(ended.is_suspect);
+            // reported without a pause: the store still serves other endpoints
+            self.errors.extend(ended.finished.failure.take());
+            finished.push(ended.finished);
         }
         finished
     }
 
-    /// Writes the outcomes one by one. Failed ones are kept, after those that were not tried.
+    /// Writes outcomes one by one, until two in a row fail. Keeps the others for later: first those
+    /// that were not tried, then those that failed.
     async fn write_each(&mut self, outcomes: Vec<Finished>) -> Vec<Handled> {
         let (mut outcomes, mut handled) = (outcomes.into_iter(), Vec::new());
         let mut failed = Vec::new();
@@ -167,8 +152,8 @@ impl Round<'_> {
         handled
     }
 
-    /// Gives up an outcome whose lease has ended, so that another dispatcher may hold the delivery,
-    /// or that cannot be written. Its event is sent again.
+    /// Gives up an outcome, and returns `true`, if its lease has ended or if 20 writes of it
+    /// failed. Another dispatcher may hold the delivery then; its event is sent again.
     fn is_lost(&mut self, outcome: &Finished) -> bool {
         let has_ended = outcome.lease_ends <= self.dispatcher.clock.now();
         let cannot_be_written = outcome.failed_writes >= MOST_FAILURES;
@@ -177,7 +162,7 @@ impl Round<'_> {
         }
         self.release(outcome.standing, outcome.settlement.owner);
         if let Some(membership) = self.membership.filter(|_| cannot_be_written) {
-            membership.retire();
+            membership.retire(outcome.settlement.owner);
         }
         true
     }
@@ -207,12 +192,15 @@ impl Round<'_> {
         }
     }
 
-    /// Reports written outcomes, frees their places, and disables endpoints that were given up.
+    /// Reports written outcomes, frees their places, and disables endpoints that failed for five
+    /// days.
     async fn written(&mut self, outcomes: Vec<Finished>, receipts: Vec<Receipt>) -> Vec<Handled> {
         let mut disabled = BTreeSet::new();
+        let mut announced = Vec::new();
         let mut handled = Vec::with_capacity(outcomes.len());
         for (outcome, receipt) in outcomes.into_iter().zip(receipts) {
             self.release(outcome.standing, outcome.settlement.owner);
+            let is_tenants = outcome.is_tenants;
             let given_up = matches!(receipt.health, Some(HealthEvent::Disabled { .. }));
             let lease = given_up.then(|| outcome.lease());
             let mut written = outcome.written(receipt);
@@ -228,13 +216,21 @@ impl Round<'_> {
                     disabled.contains(endpoint) || self.disable(endpoint, lease).await;
                 disabled.extend(written.endpoint_disabled.then(|| endpoint.clone()));
             }
+            if is_tenants {
+                announced.extend(self.dispatcher.operational_events(&written));
+            }
             handled.push(written);
+        }
+        for event in announced {
+            let stored = self.exchanges.beside(self.dispatcher.announce(&event)).await;
+            // reported without a pause
+            self.errors.extend(stored.err());
         }
         handled
     }
 
-    /// Disables a failing endpoint, and resets its health only after that: after a crash in
-    /// between, the next failure disables it again.
+    /// Disables a failing endpoint, then resets its health. After a crash in between, the next
+    /// failure disables it again. Returns `true` if the endpoint was disabled.
     async fn disable(&mut self, endpoint: &EndpointId, lease: Settlement) -> bool {
         let dispatcher = self.dispatcher;
         let disabled = guarded(dispatcher.endpoints.set_state(endpoint, EndpointState::Disabled));
@@ -259,7 +255,7 @@ impl Round<'_> {
         disabled
     }
 
-    fn record_turn(&self, settled: usize, leases: &Leases, duration: Duration) {
+    fn record_turn(&self, settled: usize, leases: &Leases, limit: usize, duration: Duration) {
         let dispatcher = self.dispatcher;
         for aside in &leases.set_aside {
             let (delivery, reason) = (&aside.delivery, aside.reason);
@@ -270,7 +266,10 @@ impl Round<'_> {
             settled,
             leased: leases.leased.len(),
             duration,
-            backlog_age: self.due_at.map(age).unwrap_or_default(),
+            backlog_age: match self.due_at {
+                Some(due_at) => Some(age(due_at)),
+                None => (leases.leased.len() < limit).then_some(Duration::ZERO),
+            },
         });
     }
 }
@@ -286,7 +285,7 @@ fn complete(receipts: &[Receipt], settlements: usize) -> Result<(), StoreError> 
 }
 
 impl Finished {
-    /// Settlement for this lease that reports a disabled endpoint, without an attempt.
+    /// Settlement under this lease, without an attempt, that reports the endpoint as disabled.
     fn lease(&self) -> Settlement {
         Settlement {
             delivery: self.settlement.delivery.clone(),
@@ -295,6 +294,7 @@ impl Finished {
             disposition: Disposition::Failed(FailureReason::EndpointDisabled),
             spent: false,
             hold_endpoint_until: None,
+            rate: None,
             attempt: None,
         }
     }

@@ -1,4 +1,4 @@
-//! State of one call: leases and running exchanges.
+//! State of one call of `run` or `run_due`: its leases and running exchanges.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use futures_util::{
 
 use super::{
     Dispatcher, Handled, Limits,
-    exchange::{Finished, LoadedEndpoint, guarded, panicked},
+    exchange::{Finished, LoadedEndpoint, guarded},
     membership::Membership,
 };
 use crate::{
@@ -29,31 +29,30 @@ use crate::{
     },
 };
 
-/// Time by which a lease by time outlives the deadline of its exchange: to load, sign and settle.
+/// Time that a lease without an owner lasts beyond the deadline of its exchange, to load, sign and
+/// settle.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
 /// Maximum number of suspects at a time; with two, a crash would not show which one caused it.
 const SUSPECTS: usize = 1;
 
-/// First wait for due deliveries that cannot be leased; it doubles up to `LONGEST_LOOK`.
+/// First wait before due deliveries that could not be leased are tried again; it doubles up to
+/// `LONGEST_LOOK`.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 const LONGEST_LOOK: Duration = Duration::from_secs(4);
 
-/// Difference by which the wall clock falls behind the monotonic clock in a step back.
+/// Largest lag of the wall clock behind the monotonic clock that is not taken for a step back.
 const STEP_BACK: Duration = Duration::from_secs(1);
 
 impl Dispatcher {
-    /// Delivers one leased event. Panics of the host's ports become values.
+    /// Delivers one leased event. A panic of the host's code becomes an outcome.
     async fn end(&self, leased: Leased, endpoint: LoadedEndpoint) -> Ended {
-        let delivery = &leased.delivery;
-        let (is_suspect, standing, owner) = (delivery.is_suspect(), leased.standing, delivery.owner);
-        let result = AssertUnwindSafe(self.work(leased, endpoint)).catch_unwind().await;
-        let result = result.map_err(|panic| StoreError::unavailable(panicked("the exchange", &*panic)));
+        let finished = AssertUnwindSafe(self.work(&leased, endpoint))
+            .catch_unwind()
+            .await;
         Ended {
-            is_suspect,
-            standing,
-            owner,
-            result,
+            is_suspect: leased.delivery.is_suspect(),
+            finished: finished.unwrap_or_else(|panic| self.panicked(&leased, &*panic)),
         }
     }
 }
@@ -61,12 +60,10 @@ impl Dispatcher {
 /// End of a lease.
 pub(super) struct Ended {
     pub(super) is_suspect: bool,
-    pub(super) standing: Standing,
-    pub(super) owner: Option<InstanceId>,
-    pub(super) result: Result<Finished, StoreError>,
+    pub(super) finished: Finished,
 }
 
-/// The exchanges of one call.
+/// State of one call of `run` or `run_due`.
 pub(super) struct Round<'d> {
     pub(super) dispatcher: &'d Dispatcher,
     /// `None` for a single pass, whose leases end by time.
@@ -86,14 +83,14 @@ pub(super) struct Round<'d> {
     pub(super) due_at: Option<SystemTime>,
     /// Number of consecutive leases that returned nothing although deliveries were due.
     in_vain: u32,
-    /// `true` after an error of the outbox or of the host's policy.
+    /// `true` after an error of the outbox.
     pub(super) has_failed: bool,
-    /// Time after such an error in which nothing is leased.
+    /// Period after such an error in which nothing is leased.
     pause: Range<SystemTime>,
     /// Both clocks at the last turn.
     clocks: (SystemTime, Duration),
-    /// `true` until deliveries of a clock that was ahead are pulled forward: at first, and after
-    /// the clock was set back.
+    /// `true` if `Outbox::pull_forward` must be called before the next lease: at the start of
+    /// `run`, and after the clock was set back.
     needs_pull: bool,
 }
 
@@ -118,8 +115,8 @@ impl<'d> Round<'d> {
         }
     }
 
-    /// Request for all places that are free when `finished` is settled; `None` if nothing may be
-    /// leased now.
+    /// Creates a request for all places that are free once `finished` is settled; `None` if nothing
+    /// may be leased now.
     pub(super) async fn lease_request(&mut self, finished: &[Finished]) -> Option<LeaseRequest> {
         let mut places = self.places.clone();
         for outcome in finished {
@@ -151,7 +148,8 @@ impl<'d> Round<'d> {
         })
     }
 
-    /// Makes deliveries due that wait only because the wall clock was set back.
+    /// Makes deliveries due that wait only because the wall clock was set back; `None` after an
+    /// error.
     async fn pull_forward(&mut self) -> Option<()> {
         let dispatcher = self.dispatcher;
         let (now, monotonic) = (dispatcher.clock.now(), dispatcher.clock.monotonic());
@@ -196,7 +194,7 @@ impl<'d> Round<'d> {
         let loaded = self.load_endpoints(&leased).await;
         let exchanges = leased.into_iter().map(|leased| {
             let endpoint = match &loaded {
-                // one unreadable row fails the whole call, so each is loaded alone
+                // one unreadable row fails the whole call, so each endpoint is loaded alone
                 None => LoadedEndpoint::Unloaded,
                 Some(loaded) => LoadedEndpoint::Loaded(loaded.get(&leased.delivery.id.endpoint).cloned()),
             };
@@ -219,7 +217,7 @@ impl<'d> Round<'d> {
         )
     }
 
-    /// Time of the next lease or of the next write of unwritten outcomes.
+    /// Time of the next lease, or of the next try to write outcomes; `None` if no time is known.
     pub(super) fn next_due(&mut self) -> Option<SystemTime> {
         let now = self.dispatcher.clock.now();
         if self.places.room() == 0 && self.unwritten.is_empty() {
@@ -238,12 +236,12 @@ impl<'d> Round<'d> {
         }
     }
 
-    /// Waits for the end of a lease; `None` if no exchange runs. Dropping the future loses nothing.
+    /// Waits for the end of an exchange; `None` if no exchange runs. Cancel-safe.
     pub(super) async fn ended(&mut self) -> Option<Vec<Ended>> {
         self.exchanges.ended().await
     }
 
-    /// Waits for the end of a lease, for freed leases, or for `wait`.
+    /// Waits for the end of an exchange, for freed leases, or for `wait`.
     pub(super) async fn ended_or(
         &mut self,
         wait: impl Future<Output = ControlFlow<()>>,
@@ -306,7 +304,7 @@ impl<'d> Round<'d> {
         now.checked_add(doubled.min(LONGEST_LOOK)).unwrap_or(now)
     }
 
-    /// Frees the place of a lease whose outcome is written or lost.
+    /// Frees the place of a lease whose outcome was written or given up.
     pub(super) fn release(&mut self, standing: Standing, owner: Option<InstanceId>) {
         self.places.free(standing);
         if let Some(membership) = self.membership {
@@ -323,8 +321,8 @@ pub(super) struct Exchanges<'d> {
 }
 
 impl Exchanges<'_> {
-    /// Polls the exchanges during a store call. Their results are settled in one batch by the next
-    /// write.
+    /// Runs a store call while the exchanges continue. Outcomes that arrive meanwhile are settled
+    /// in one batch by the next write.
     pub(super) async fn beside<T>(&mut self, verb: impl Future<Output = T>) -> T {
         let mut verb = pin!(verb);
         while !self.under_way.is_empty() {

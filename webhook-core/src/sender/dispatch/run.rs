@@ -7,7 +7,7 @@ use futures_util::future::select;
 use super::{Dispatcher, Handled, Limits, Report, membership::Membership, round::Round};
 use crate::ports::StoreError;
 
-/// Number of deliveries after which a round ends, to bound its report.
+/// Number of leased deliveries after which `run_due` returns, to bound its report.
 const LONGEST_ROUND: usize = 1024;
 
 impl Dispatcher {
@@ -26,9 +26,10 @@ impl Dispatcher {
     /// exchanges have ended by then.
     ///
     /// - After an error of the outbox nothing more is leased. Outcomes are written one by one, and
-    ///   failed ones once more; unwritten deliveries are sent again after their lease.
-    /// - After an error of the endpoint store its deliveries are held for 10 seconds. All others
-    ///   are sent.
+    ///   failed writes are tried once more. Deliveries whose outcomes are still unwritten are sent
+    ///   again after their leases have ended.
+    /// - After an error of the endpoint store, the deliveries whose endpoint it could not load are
+    ///   held for 10 seconds. All others are sent.
     pub async fn run_due(&self) -> Result<Report, StoreError> {
         let mut round = Round::new(self, None);
         let mut handled = Vec::new();
@@ -71,20 +72,19 @@ impl Dispatcher {
     ///   exchanges hang.
     /// - The future is dropped when an exchange ends, and created again. A wake-up must not get
     ///   lost between the two; `Notify::notify_one` of tokio keeps it.
-    /// - Due deliveries may not be available for a moment, because other dispatchers hold all
-    ///   leases of their endpoint. Then the time is 0.25 seconds ahead, and doubles up to 4
-    ///   seconds.
+    /// - If due deliveries cannot be leased, for example because other dispatchers hold all leases
+    ///   of their endpoint, the time is 0.25 seconds ahead. This wait doubles up to 4 seconds.
     /// - After [`ControlFlow::Break`] nothing is leased, and `run` returns when all running
     ///   exchanges are settled.
     ///
     /// # Failures
     ///
     /// - *Error of the outbox, or no response within 20 seconds*: nothing is leased for 0.25 to 4
-    ///   seconds; running exchanges continue. A failed batch is written one outcome at a time.
-    ///   Outcomes that fail again are retried after each pause, 20 times, and then sent again. Each
-    ///   occupies one place of [`with_concurrency`](Self::with_concurrency). If only the response
-    ///   of the store was lost, the retry reports
-    ///   [`Settled::Stale`](crate::sender::Settled::Stale).
+    ///   seconds; running exchanges continue. A failed batch is written one outcome at a time. An
+    ///   outcome that cannot be written alone is tried again after each pause. After 20 failures it
+    ///   is given up, and its event is sent again. Until then it occupies one place of
+    ///   [`with_concurrency`](Self::with_concurrency). If only the response of the store was lost,
+    ///   the retry reports [`Settled::Stale`](crate::sender::Settled::Stale).
     /// - *Unknown result of a lease*: the dispatcher joins the outbox as a new instance. The old
     ///   one leaves as soon as its exchanges are settled, which frees leases that the store wrote
     ///   and the dispatcher does not know.
@@ -92,9 +92,13 @@ impl Dispatcher {
     ///   others for its endpoint are [held](crate::sender::Disposition::Held) for 10 seconds
     ///   without a counted attempt. An endpoint that could not be disabled is disabled at its next
     ///   failure.
+    /// - *Panic of the classification or the entropy*: a counted attempt without a row in the
+    ///   attempt log, even if the receiver responded with 2xx. The panic is reported as a
+    ///   `StoreError`.
+    /// - *Panic of the metrics*: no effect.
     /// - *Panic of the transport*: a failed attempt. A transport that does not end an exchange is
     ///   abandoned 2 seconds after the deadline: a timeout.
-    /// - *Panic of the endpoint store*: a `StoreError`.
+    /// - *Panic of the endpoint store*: treated as an error of the endpoint store.
     /// - *Panic of the outbox*: propagated to the caller of `run`.
     ///
     /// # Examples

@@ -4,7 +4,7 @@
 //! use webhook_core::{
 //!     address::AddressPolicy,
 //!     secret::SigningSecret,
-//!     sender::{Endpoint, EventFilter},
+//!     sender::{Endpoint, EventFilter, EventPattern, Owner},
 //!     signature::Signer,
 //! };
 //!
@@ -12,60 +12,43 @@
 //! let signer = Signer::standard_webhooks(&secret);
 //! let policy = AddressPolicy::new();
 //! let url = "https://example.com/hooks".parse()?;
-//! let endpoint = Endpoint::register("ep_1".parse()?, &url, signer.clone(), &policy)?
-//!     .with_events(EventFilter::only(["charge.refunded".parse()?]));
+//! let acme = Owner::Tenant("acme".parse()?);
+//! let pattern: EventPattern = "charge.*".parse()?;
+//! let endpoint = Endpoint::register("ep_1".parse()?, acme.clone(), &url, signer.clone(), &policy)?
+//!     .with_events(EventFilter::only([pattern]));
 //! assert!(endpoint.events.matches(&"charge.refunded".parse()?));
 //!
 //! // an address of an internal network is refused
 //! let internal = "https://192.168.0.1/".parse()?;
-//! assert!(Endpoint::register("ep_2".parse()?, &internal, signer, &policy).is_err());
+//! assert!(Endpoint::register("ep_2".parse()?, acme, &internal, signer, &policy).is_err());
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
 mod at_rest;
+mod filter;
+mod headers;
 mod id;
 mod store;
+mod update;
 
 use std::{
-    collections::BTreeSet,
+    num::NonZeroU32,
     time::{Duration, SystemTime},
 };
 
-pub use at_rest::SignersAtRest;
+pub use at_rest::SecretsAtRest;
+pub use filter::{EventFilter, EventPattern, InvalidEventPattern};
+pub use headers::{InvalidStaticHeader, StaticHeaders};
 pub use id::{EndpointId, InvalidEndpointId};
-pub use store::{EndpointStore, Inserted};
+pub use store::{EndpointQuery, EndpointStore, Inserted};
+pub use update::EndpointUpdate;
 
-use super::{Classification, Delivery, DeliveryId, Destination, term::terms};
+use super::{Audience, Classification, ContentMode, Delivery, DeliveryId, Destination, Owner, term::terms};
 use crate::{
     address::{AddressPolicy, RefusedAddress},
     event::{EventId, EventType},
     signature::{Signer, Signers},
 };
-
-/// Filter of event types.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum EventFilter {
-    /// All types, also those that are introduced later.
-    All,
-    /// Exactly these types.
-    Only(BTreeSet<EventType>),
-}
-
-impl EventFilter {
-    /// Creates a filter for exactly these types.
-    pub fn only(types: impl IntoIterator<Item = EventType>) -> Self {
-        Self::Only(types.into_iter().collect())
-    }
-
-    /// Returns `true` if the filter accepts this type.
-    #[must_use]
-    pub fn matches(&self, event_type: &EventType) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(types) => types.contains(event_type),
-        }
-    }
-}
 
 /// State of an endpoint.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -91,6 +74,8 @@ terms!(EndpointState {
 pub struct Endpoint {
     /// Primary key.
     pub id: EndpointId,
+    /// Tenant or operator that the endpoint belongs to. It gets events of this owner only.
+    pub owner: Owner,
     /// Destination URL.
     pub url: Destination,
     /// Filter of event types.
@@ -99,23 +84,35 @@ pub struct Endpoint {
     pub signers: Signers,
     /// State of the endpoint.
     pub state: EndpointState,
-    /// Classification of its responses.
+    /// Classification of the endpoint's responses.
     pub classification: Classification,
+    /// Maximum rate in deliveries a second, over all dispatchers of the outbox; `None` for no
+    /// maximum.
+    ///
+    /// The outbox enforces it from the first settled delivery on, so the first deliveries after a
+    /// change may exceed it, up to the concurrency limit of the endpoint.
+    pub rate: Option<NonZeroU32>,
+    /// Headers that are added to each message.
+    pub headers: StaticHeaders,
+    /// Content of the messages.
+    pub content: ContentMode,
 }
 
 impl Endpoint {
-    /// Registers an endpoint for all events, after its URL was checked with `policy`.
+    /// Creates an enabled endpoint for all event types, after its URL was checked with `policy`.
+    /// Store it with [`EndpointStore::insert`].
     ///
     /// # Security
     ///
-    /// A host name is checked as a name here, because it can resolve to another address each time.
-    /// The transport checks the resolved address when a message is sent.
+    /// Host names are not resolved here, because they can resolve to another address each time. The
+    /// transport checks the resolved address when a message is sent.
     ///
     /// # Errors
     ///
     /// [`RefusedAddress`] if the address rules do not allow the URL.
     pub fn register(
         id: EndpointId,
+        owner: Owner,
         url: &Destination,
         signers: impl Into<Signers>,
         policy: &AddressPolicy,
@@ -123,11 +120,15 @@ impl Endpoint {
         url.vet(policy)?;
         Ok(Self {
             id,
+            owner,
             url: url.clone(),
             events: EventFilter::All,
             signers: signers.into(),
             state: EndpointState::Enabled,
             classification: Classification::Strict,
+            rate: None,
+            headers: StaticHeaders::default(),
+            content: ContentMode::Envelope,
         })
     }
 
@@ -146,25 +147,56 @@ impl Endpoint {
         }
     }
 
-    /// Returns `true` if the endpoint is not disabled and its filter accepts this type.
+    /// Sets the maximum rate in deliveries a second. Default: none.
     #[must_use]
-    pub fn subscribes_to(&self, event_type: &EventType) -> bool {
-        self.state != EndpointState::Disabled && self.events.matches(event_type)
+    pub fn with_rate(self, rate: NonZeroU32) -> Self {
+        Self {
+            rate: Some(rate),
+            ..self
+        }
+    }
+
+    /// Sets the headers that are added to each message. Default: none.
+    #[must_use]
+    pub fn with_headers(self, headers: StaticHeaders) -> Self {
+        Self { headers, ..self }
+    }
+
+    /// Sets the content of the messages. Default: [`ContentMode::Envelope`].
+    #[must_use]
+    pub fn with_content(self, content: ContentMode) -> Self {
+        Self { content, ..self }
+    }
+
+    /// Returns `true` if the endpoint is not disabled, belongs to the audience, and its filter
+    /// accepts this type.
+    #[must_use]
+    pub fn subscribes_to(&self, event_type: &EventType, audience: &Audience) -> bool {
+        self.state != EndpointState::Disabled
+            && audience.includes(&self.owner)
+            && self.events.matches(event_type)
     }
 
     /// Creates the delivery of an event to this endpoint, due at `now`; `None` if the endpoint does
-    /// not [subscribe](Self::subscribes_to) to this type.
+    /// not [subscribe](Self::subscribes_to) to this type of this audience.
     #[must_use]
-    pub fn delivery_of(&self, event: &EventId, event_type: &EventType, now: SystemTime) -> Option<Delivery> {
+    pub fn delivery_of(
+        &self,
+        event: &EventId,
+        event_type: &EventType,
+        audience: &Audience,
+        now: SystemTime,
+    ) -> Option<Delivery> {
         let id = || DeliveryId {
             event: event.clone(),
             endpoint: self.id.clone(),
         };
-        self.subscribes_to(event_type).then(|| Delivery::new(id(), now))
+        self.subscribes_to(event_type, audience)
+            .then(|| Delivery::new(id(), now))
     }
 
-    /// Rotates the secret: the new one signs from now on, the old ones of its scheme until the
-    /// overlap ends.
+    /// Rotates the secret: the new secret signs from `rotation.now` on, and the old secrets of its
+    /// scheme sign beside it until the overlap ends.
     pub fn rotate(&mut self, rotation: &Rotation) -> Rotated {
         match self
             .signers

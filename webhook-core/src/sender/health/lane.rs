@@ -1,6 +1,9 @@
-//! Row of an outbox for each endpoint.
+//! Row of an endpoint in an outbox.
 
-use std::time::SystemTime;
+use std::{
+    num::NonZeroU32,
+    time::{Duration, SystemTime},
+};
 
 use http::StatusCode;
 
@@ -12,7 +15,7 @@ use crate::{
 
 /// State of an endpoint in the outbox, changed by settlements.
 ///
-/// The outbox keeps the turns of the endpoints separately.
+/// The order in which endpoints take turns is not part of it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Lane {
     /// Time until which no delivery of the endpoint is leased: `Retry-After` of the receiver, or
@@ -22,17 +25,25 @@ pub struct Lane {
     pub health: EndpointHealth,
     /// Bulkhead of the endpoint, by its last outcome.
     pub standing: Standing,
+    /// Rate of the endpoint in deliveries a second, as the last attempt found it. It also limits
+    /// the number of leased deliveries.
+    pub rate: Option<NonZeroU32>,
+    /// Time at which the attempts until now are spent at this rate. `held_until` is at least this
+    /// time.
+    pub paced_until: Option<SystemTime>,
 }
 
 impl Lane {
     /// Applies a settlement to the endpoint, after
     /// [`Delivery::settle`](crate::sender::Delivery::settle) has returned `settled`.
     ///
+    /// - Each attempt uses one interval of the rate. The endpoint is held until the intervals of
+    ///   all attempts are over (the generic cell rate algorithm).
     /// - A hold is extended and never shortened, also by a stale settlement.
     /// - A stale settlement changes neither health nor standing, so a repeated call changes
     ///   nothing.
-    /// - A settlement that reports a disabled endpoint resets both, whichever lease it has. An
-    ///   endpoint that is enabled again starts without its old failures.
+    /// - A settlement that reports the endpoint as disabled resets health and standing, even if it
+    ///   is stale. An endpoint that is enabled again therefore starts without its old failures.
     pub fn settle(&mut self, settlement: &Settlement, settled: Settled) -> Option<HealthEvent> {
         if settled == Settled::Unknown {
             return None;
@@ -47,6 +58,7 @@ impl Lane {
             .as_ref()
             .filter(|_| settled != Settled::Stale)?;
         self.standing = Standing::after(attempt);
+        self.pace(settlement.rate, attempt.started_at);
         let now = attempt.started_at.checked_add(attempt.duration)?;
         let event = self
             .health
@@ -55,6 +67,14 @@ impl Lane {
             self.held_until = self.held_until.max(Some(until));
         }
         event
+    }
+
+    fn pace(&mut self, rate: Option<NonZeroU32>, started_at: SystemTime) {
+        let interval = rate.map(|rate| Duration::from_secs(1) / rate.get());
+        let begin = self.paced_until.map_or(started_at, |until| until.max(started_at));
+        self.rate = rate;
+        self.paced_until = interval.and_then(|interval| begin.checked_add(interval));
+        self.held_until = self.held_until.max(self.paced_until);
     }
 }
 

@@ -7,12 +7,13 @@
 //!
 //! | mechanism | rule |
 //! |---|---|
-//! | concurrency limit | starts at 4; grows by 1, up to 64, after each full window of successes; is halved by 429, 503 and timeouts, once per wave of concurrent exchanges; at least 1 |
+//! | concurrency limit | starts at 4; grows by 1, up to 64, after as many consecutive successes as the limit; is halved, down to 1, by 408, 429, 503, 504 and timeouts, once for exchanges that ran at the same time |
 //! | circuit breaker | opens after 5 failures without a success, for 1, 2, 4 … 60 minutes; then a single delivery is the probe; any response that is not a failure closes it |
 //! | disabling | after 5 days with at least 5 failures and no success; a settlement that reports the endpoint as disabled resets the health |
 //!
-//! A failure is an exchange without a response, or with one that is retried. A 4xx counts only
-//! towards disabling, because the endpoint is reachable. A 429 does not count as a failure.
+//! A failure is an exchange without a response, or with a response that is retried. A response that
+//! is not retried, such as 404, counts only towards disabling, because the endpoint is reachable. A
+//! 429 does not count as a failure.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -55,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(5 * 24 * 60 * 60);
 pub struct EndpointHealth {
     /// Maximum number of concurrent deliveries, from 1 to 64.
     pub limit: u32,
-    /// Successes since the last change of the limit or the last other signal.
+    /// Number of consecutive successes since the limit last changed.
     pub successes: u32,
     /// Failures since the last success.
     pub failures: u32,
@@ -75,9 +76,9 @@ pub enum Signal {
     Delivered,
     /// 429.
     Throttled,
-    /// Response that no retry can change.
+    /// Response that is not retried, such as 404.
     Rejected,
-    /// No response, or one that is retried.
+    /// No response, or a response that is retried.
     Failed {
         /// `true` for signs of overload: a timeout, 408, 503 or 504.
         congested: bool,
@@ -135,7 +136,7 @@ impl EndpointHealth {
         }
     }
 
-    /// Returns `true` while deliveries wait for a probe.
+    /// Returns `true` while the circuit breaker is open: deliveries wait for the result of a probe.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.pauses > 0
@@ -206,7 +207,7 @@ impl Default for EndpointHealth {
     }
 }
 
-/// Length of the next pause after `before` pauses.
+/// Length of the next pause after `before` consecutive pauses.
 fn pause(before: u32) -> Duration {
     FIRST_PAUSE
         .saturating_mul(2_u32.saturating_pow(before))

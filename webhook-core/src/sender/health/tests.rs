@@ -16,7 +16,7 @@ fn observe(health: &mut EndpointHealth, signal: Signal, seconds: u64) -> Option<
     health.observe(signal, at(seconds), at(seconds))
 }
 
-/// W17: the concurrency limit grows by one with each full window of successes, up to 64.
+/// W17: the concurrency limit grows by one after as many successes as the limit, up to 64.
 #[test]
 fn the_limit_grows_by_one_a_window() {
     let mut health = EndpointHealth::default();
@@ -118,8 +118,8 @@ fn an_answered_probe_closes_the_breaker() {
     }
 }
 
-/// W17: five days of failures end in one event, at the exact instant; a success in between resets
-/// them.
+/// W17: five days of failures end in one event, at the exact instant; a success in between restarts
+/// the five days.
 #[test]
 fn five_days_without_a_success_disable() {
     let days = |days: u64| days * 24 * 60 * 60;
@@ -208,7 +208,8 @@ fn check_step(before: &EndpointHealth, after: &EndpointHealth, signal: Signal, e
     }
 }
 
-/// W17: every state that seven exchanges reach, with every signal, current and late.
+/// W17: the invariants hold in every state that seven exchanges reach, with current and late
+/// signals.
 #[test]
 fn every_signal_in_every_state_is_decided() {
     let mut seen = HashSet::new();
@@ -231,7 +232,7 @@ fn every_signal_in_every_state_is_decided() {
 }
 
 proptest! {
-    /// W17: no history, in any order of its ends, breaks the invariants of the health.
+    /// W17: the invariants hold after every history, in whatever order its exchanges end.
     #[test]
     fn no_history_breaks_the_health(
         exchanges in proptest::collection::vec((0_usize..5, 0_u64..10_000, 0_u64..200_000), 0..200),

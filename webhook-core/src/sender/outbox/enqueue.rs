@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     event::{Envelope, EventId, EventType},
-    sender::{Delivery, DeliveryId, Endpoint, EndpointId},
+    sender::{Audience, Delivery, DeliveryId, Endpoint, EndpointId},
 };
 
 /// Event in an outbox.
@@ -16,6 +16,8 @@ pub struct StoredEvent {
     pub id: EventId,
     /// Type that endpoints subscribe to.
     pub event_type: EventType,
+    /// Owners whose endpoints get the event.
+    pub audience: Audience,
     /// Time of the event.
     pub created_at: SystemTime,
     /// Exact bytes that are signed and sent.
@@ -24,11 +26,14 @@ pub struct StoredEvent {
     pub body: Bytes,
 }
 
-impl From<Envelope> for StoredEvent {
-    fn from(envelope: Envelope) -> Self {
+impl StoredEvent {
+    /// Creates the event of this envelope for this audience.
+    #[must_use]
+    pub fn new(envelope: Envelope, audience: Audience) -> Self {
         Self {
             id: envelope.id().clone(),
             event_type: envelope.event_type().clone(),
+            audience,
             created_at: envelope.created(),
             body: envelope.into_bytes(),
         }
@@ -48,7 +53,8 @@ impl Enqueue {
     /// Creates the rows for one event to these endpoints, due at `now`.
     ///
     /// Use this if the store has selected the [subscribers](Endpoint::subscribes_to) itself;
-    /// [`fan_out`] selects them too.
+    /// [`fan_out`] selects them too. A delivery to an endpoint outside of the event's audience is
+    /// not sent: it fails with [`OutsideAudience`](crate::sender::FailureReason::OutsideAudience).
     #[must_use]
     pub fn to(event: StoredEvent, endpoints: impl IntoIterator<Item = EndpointId>, now: SystemTime) -> Self {
         let delivery = |endpoint| {
@@ -62,19 +68,19 @@ impl Enqueue {
     }
 }
 
-/// Creates the rows for one event: a delivery for each endpoint that subscribes to its type.
+/// Creates the rows for one event: a delivery for each endpoint that subscribes to its type and
+/// belongs to its audience.
 ///
-/// Disabled endpoints get none. Paused endpoints get theirs, which wait.
+/// Disabled endpoints get no delivery. Deliveries to paused endpoints wait.
 #[must_use]
 pub fn fan_out<'a>(
-    event: impl Into<StoredEvent>,
+    event: StoredEvent,
     endpoints: impl IntoIterator<Item = &'a Endpoint>,
     now: SystemTime,
 ) -> Enqueue {
-    let event = event.into();
     let deliveries = endpoints
         .into_iter()
-        .filter_map(|endpoint| endpoint.delivery_of(&event.id, &event.event_type, now))
+        .filter_map(|endpoint| endpoint.delivery_of(&event.id, &event.event_type, &event.audience, now))
         .collect();
     Enqueue { event, deliveries }
 }
@@ -86,6 +92,7 @@ pub enum Enqueued {
     Enqueued,
     /// The same event is stored already. Nothing was written, so a producer can retry safely.
     Duplicate,
-    /// Another event with this id is stored, with another type or other bytes. Nothing was written.
+    /// Another event with this id is stored, with another type, audience or body. Nothing was
+    /// written.
     Conflict,
 }

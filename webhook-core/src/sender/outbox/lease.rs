@@ -11,7 +11,7 @@ const LEASE: Duration = Duration::from_secs(40);
 /// Default number of consecutive lost leases at which a delivery is quarantined.
 pub(crate) const QUARANTINE_AFTER: u32 = 5;
 
-/// Time since 1970 at which a lease without an end in time ends.
+/// Time since 1970 that stands for the end of a lease without an end: the year 2200.
 const UNTIL_FREED: Duration = Duration::from_secs(7_258_118_400);
 
 /// Arguments of [`Outbox::lease`](super::Outbox::lease).
@@ -29,7 +29,7 @@ pub struct LeaseRequest {
     pub bulkheads: Bulkheads,
     /// Maximum number of leased deliveries of one endpoint, existing leases included.
     pub per_endpoint: usize,
-    /// Maximum number of [suspects](Delivery::is_suspect) among them; 0 while the dispatcher holds
+    /// Maximum number of [suspects](Delivery::is_suspect) to lease; 0 while the dispatcher holds
     /// one.
     pub suspects: usize,
     /// Number of consecutive lost leases at which a delivery is quarantined instead of leased.
@@ -53,22 +53,23 @@ impl LeaseRequest {
         }
     }
 
-    /// End of a lease that lasts until its owner leaves: the year 2200, in the far future for every
-    /// clock, and in the range of nanoseconds since 1970 in 64 bits.
+    /// End of a lease that lasts until its owner leaves: the year 2200. It is later than the time
+    /// of any clock, and fits in 64 bits of nanoseconds since 1970.
     #[must_use]
     pub fn until_freed() -> SystemTime {
         SystemTime::UNIX_EPOCH + UNTIL_FREED
     }
 
     /// Maximum number of leased deliveries of an endpoint: the least of
-    /// [`per_endpoint`](Self::per_endpoint), its bulkhead, and the limit of its
-    /// [health](crate::sender::EndpointHealth::limit).
+    /// [`per_endpoint`](Self::per_endpoint), its bulkhead, the limit of its
+    /// [health](crate::sender::EndpointHealth::limit), and its [rate](Lane::rate).
     #[must_use]
     pub fn limit_of(&self, lane: &Lane) -> usize {
-        let health = usize::try_from(lane.health.limit).unwrap_or(usize::MAX);
+        let size = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
         self.per_endpoint
             .min(self.bulkheads.per_endpoint(lane.standing))
-            .min(health)
+            .min(size(lane.health.limit))
+            .min(lane.rate.map_or(usize::MAX, |rate| size(rate.get())))
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Missing {
     pub next: Option<EventPlace>,
 }
 
-/// Position of an event in the order of creation, then of the id (bytewise).
+/// Position of an event in the order by creation time, then by id (bytewise).
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct EventPlace {
     /// `created` time of the event, as stored.

@@ -2,11 +2,12 @@
 //!
 //! [`Outbox`] is the store port. [`Enqueue::to`] creates the rows of one event; [`fan_out`] also
 //! selects the endpoints. A SQL store writes the rows in the host's transaction, so that the event
-//! is stored exactly if the business row is:
+//! is stored if and only if the business row is:
 //!
 //! ```text
 //! insert_charge(&tx, …)?;
-//! store::outbox::send_in(&tx, event, now)?;   // reads who subscribes, makes the rows, writes them
+//! let event = StoredEvent::new(envelope, Audience::tenant(acme));
+//! store::outbox::send_in(&tx, event, now)?;   // selects the subscribers and writes all rows
 //! ```
 //!
 //! A host without a SQL store calls [`Dispatcher::send`](super::Dispatcher::send).
@@ -34,7 +35,10 @@ pub use retention::{PurgeRequest, Retention};
 pub use select::{DeliveryFilter, Page, ReplayRequest};
 pub use turn::{Turn, TurnRequest};
 
-use super::{Attempt, Delivery, DeliveryId, Departure, Endpoint, Heartbeat, InstanceId, Receipt, Settlement};
+use super::{
+    Attempt, Delivery, DeliveryId, Departure, Endpoint, EndpointId, Heartbeat, InstanceId, Lane, Receipt,
+    Settlement,
+};
 use crate::ports::StoreError;
 
 /// Store of events and their deliveries, before and after they are delivered.
@@ -47,9 +51,9 @@ use crate::ports::StoreError;
 ///   crash of the machine. So do those of [`settle`](Self::settle) and [`turn`](Self::turn), unless
 ///   the host chooses otherwise: losing them costs a repeated attempt.
 /// - **Rules of a row.** [`Delivery`] and [`Lane`](super::Lane) contain the rules. In one
-///   transaction load the row, call [`Delivery::lease`], [`Delivery::settle`], [`Delivery::free`]
-///   or [`Delivery::replay`], and write the row. The endpoint's row changes likewise by
-///   [`Lane::settle`](super::Lane::settle).
+///   transaction load the row, call [`Delivery::lease`], [`Delivery::settle`], [`Delivery::free`],
+///   [`Delivery::replay`] or [`Delivery::resend`], and write the row. The endpoint's row changes
+///   likewise by [`Lane::settle`](super::Lane::settle).
 /// - **Owners of leases.** A store either implements [`join`](Self::join), [`beat`](Self::beat) and
 ///   [`leave`](Self::leave), or none of them. Without them its leases end by time.
 /// - **Time limit.** The dispatcher drops the future of a call after 20 seconds, of a heartbeat
@@ -89,7 +93,8 @@ pub trait Outbox: Send + Sync {
     ///   the order is `due_at`, then the id.
     /// - [Suspects](Delivery::is_suspect) come first, also in the order of turns, up to `suspects`.
     ///   Further suspects are skipped, and the deliveries behind them are leased.
-    /// - Deliveries that are set aside use neither a turn nor a place.
+    /// - Deliveries that become dead letters instead of being leased use neither a turn nor a
+    ///   place.
     /// - An endpoint that another call has locked may be skipped, so that a stalled process does
     ///   not block others. That call or a later one leases its deliveries.
     ///
@@ -102,8 +107,8 @@ pub trait Outbox: Send + Sync {
     /// Writes a batch of outcomes in one step; returns one receipt per settlement, in the same
     /// order.
     ///
-    /// - Every settlement, also a stale one, is applied to the endpoint's [`Lane`](super::Lane): it
-    ///   extends the hold and updates the health.
+    /// - Every settlement, also a stale one, is applied to the endpoint by
+    ///   [`Lane::settle`](super::Lane::settle).
     /// - The attempt is logged, unless the log has a row for this delivery and fencing token.
     /// - A settlement of an unknown delivery writes nothing.
     ///
@@ -114,10 +119,11 @@ pub trait Outbox: Send + Sync {
     /// row that cannot be written must not make other settlements fail.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError>;
 
-    /// Settles outcomes, then leases due deliveries, in one step and few round trips.
+    /// Settles outcomes, then leases due deliveries, in few round trips.
     ///
     /// The default implementation calls [`settle`](Self::settle), [`lease`](Self::lease) and
-    /// [`next_due`](Self::next_due). A store that overrides it writes all of it or nothing.
+    /// [`next_due`](Self::next_due). A store that overrides it makes all changes in one atomic
+    /// step.
     ///
     /// # Errors
     ///
@@ -205,7 +211,7 @@ pub trait Outbox: Send + Sync {
         Ok(0)
     }
 
-    /// Earliest time at which a delivery is due.
+    /// Earliest time at which a delivery is due; `None` if no delivery is live.
     ///
     /// This is the minimum over all live deliveries of the later of `due_at` and the endpoint's
     /// hold.
@@ -222,6 +228,17 @@ pub trait Outbox: Send + Sync {
     /// [`StoreError`] if the store fails or a matching row has an unreadable id.
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError>;
 
+    /// State of an endpoint in the outbox: its health, its standing and its hold. `None` if the
+    /// endpoint never got a delivery, or the store shows no states, which is the default.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store fails. An unreadable row is `None`.
+    async fn lane(&self, endpoint: &EndpointId) -> Result<Option<Lane>, StoreError> {
+        let _ = endpoint;
+        Ok(None)
+    }
+
     /// Attempt log of a delivery, by ascending fencing token.
     ///
     /// # Errors
@@ -229,7 +246,10 @@ pub trait Outbox: Send + Sync {
     /// [`StoreError`] if the store fails.
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError>;
 
-    /// Replays all failed deliveries that match, in one step; returns their number.
+    /// Replays all failed deliveries that match, and the acknowledged ones if the request asks for
+    /// them, in one step; returns their number.
+    ///
+    /// A delivery whose event has no body any more ([`Retention::expunge`]) is left out.
     ///
     /// # Errors
     ///
@@ -237,9 +257,9 @@ pub trait Outbox: Send + Sync {
     /// still failed.
     async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError>;
 
-    /// Creates deliveries of earlier events that an endpoint subscribes to and has none of.
+    /// Creates the missing deliveries of earlier events to an endpoint that subscribes to them now.
     ///
-    /// This applies to an endpoint that was registered later, was disabled, or had a narrower
+    /// Deliveries are missing if the endpoint was registered later, was disabled, or had a narrower
     /// filter.
     ///
     /// - The call examines the next `limit` events created in the period, in the order of
@@ -310,6 +330,10 @@ impl<S: Outbox + ?Sized> Outbox for Arc<S> {
 
     async fn list(&self, filter: &DeliveryFilter, page: &Page) -> Result<Vec<Delivery>, StoreError> {
         (**self).list(filter, page).await
+    }
+
+    async fn lane(&self, endpoint: &EndpointId) -> Result<Option<Lane>, StoreError> {
+        (**self).lane(endpoint).await
     }
 
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {

@@ -1,4 +1,4 @@
-//! Deletion of old events.
+//! Deletion of old events, or of their bodies alone.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::ports::StoreError;
 /// Arguments of [`Retention::purge`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PurgeRequest {
-    /// Delete only events created before this time whose deliveries were all accepted, or last
-    /// replayed, before it.
+    /// Delete only events that were created before this time, and whose deliveries were all
+    /// accepted or last replayed before this time.
     pub before: SystemTime,
     /// If `true`, also delete events with failed deliveries; otherwise they stay for inspection and
     /// replay.
@@ -25,8 +25,8 @@ pub struct PurgeRequest {
 ///
 /// # Contract
 ///
-/// - An event is deleted with all its deliveries and attempts, in the step that found them to be
-///   final.
+/// - An event is deleted with all its deliveries and attempts, in the atomic step that finds all
+///   its deliveries final.
 /// - An event with a live delivery stays, whatever its age.
 /// - The call may be repeated after an error.
 ///
@@ -43,11 +43,29 @@ pub trait Retention: Send + Sync {
     ///
     /// [`StoreError`] if the store fails. A repeated call continues.
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError>;
+
+    /// Deletes the bodies of old events, and keeps the events, their deliveries and the attempt
+    /// log; returns the number of bodies.
+    ///
+    /// - It selects the events that [`purge`](Self::purge) would delete.
+    /// - The deliveries of such an event cannot be replayed, and an endpoint that is registered
+    ///   later does not get it.
+    /// - The id stays taken: the same event, without a comparison of its body, is a
+    ///   [`Duplicate`](super::Enqueued::Duplicate).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] if the store fails. A repeated call continues.
+    async fn expunge(&self, request: &PurgeRequest) -> Result<u64, StoreError>;
 }
 
 #[async_trait]
 impl<S: Retention + ?Sized> Retention for Arc<S> {
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
         (**self).purge(request).await
+    }
+
+    async fn expunge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        (**self).expunge(request).await
     }
 }

@@ -29,11 +29,10 @@ pub struct DeliveryFilter {
     pub endpoint: Option<EndpointId>,
     /// States of the deliveries; empty for all states.
     pub states: Vec<DeliveryState>,
-    /// Period of the events' own time ([`StoredEvent::created_at`]).
+    /// Period in which the events were created ([`StoredEvent::created_at`]).
     ///
-    /// Receivers read this time in the body, and the host has it in its own records, so both select
-    /// the same events by it. Retries and replays do not change it. An event that is sent long
-    /// after it happened is selected by the time it happened.
+    /// Receivers find this time in the body, so sender and receiver can select the same events.
+    /// Sending, retrying or replaying an event does not change its time.
     pub created: Period,
 }
 
@@ -133,6 +132,8 @@ impl Default for Page {
 pub struct ReplayRequest {
     /// Filter; the matching deliveries in a failed state are replayed.
     pub filter: DeliveryFilter,
+    /// If `true`, matching deliveries that were acknowledged are sent again too.
+    pub acknowledged: bool,
     /// Current time.
     pub now: SystemTime,
     /// If `true`, only count the deliveries.

@@ -20,10 +20,10 @@ pub struct TurnRequest {
 pub struct Turn {
     /// One receipt for each settlement, in the same order.
     pub receipts: Vec<Receipt>,
-    /// Deliveries that were leased or set aside.
+    /// Deliveries that were leased, or became dead letters instead.
     pub leases: Leases,
     /// Earliest time at which a delivery is due after the turn, as by
-    /// [`Outbox::next_due`](super::Outbox::next_due). A turn that leased as many deliveries as its
-    /// request allows, or has no lease, may leave it out.
+    /// [`Outbox::next_due`](super::Outbox::next_due). `None` if no delivery is live; it may also be
+    /// `None` if the turn leased `limit` deliveries or requested no lease.
     pub next_due: Option<SystemTime>,
 }

@@ -3,10 +3,10 @@
 //! - [`DeliveryPolicy::admit`] decides if a leased delivery is sent.
 //! - [`DeliveryPolicy::after_attempt`] decides on the outcome of an attempt.
 //! - [`DeliveryPolicy::postpone`] decides on a failure of the endpoint store.
-//! - [`DeliveryPolicy::hold_for_skew`] decides on a refusal that a wrong local clock explains.
+//! - [`DeliveryPolicy::hold_for_skew`] decides on a 400 or 401 that a wrong local clock explains.
+//! - [`DeliveryPolicy::after_panic`] decides on an exchange in which the host's code panicked.
 //!
-//! Each returns a [`DeliveryDecision`], a value that names all effects. This module stores, sends
-//! and waits for nothing.
+//! Each decision is a [`DeliveryDecision`], which lists all effects. The module does no I/O.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -41,14 +41,14 @@ use std::{
 use http::StatusCode;
 
 use super::{
-    Attempt, AttemptClass, AttemptOutcome, Classification, Delivery, Disposition, Endpoint, EndpointState,
-    FailureReason, Schedule, Settlement, schedule::jittered,
+    Attempt, AttemptClass, AttemptOutcome, Audience, Classification, Delivery, Disposition, Endpoint,
+    EndpointState, FailureReason, Schedule, Settlement, schedule::jittered,
 };
 use crate::ports::TransportErrorKind;
 
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(72 * 60 * 60);
 
-/// Time that deadlines and lost leases may add to a schedule.
+/// Time by which the lifetime exceeds the schedule, for deadlines and lost leases.
 const LIFETIME_MARGIN: Duration = Duration::from_secs(60 * 60);
 
 /// Hold of an endpoint that responds 429 without `Retry-After`, before jitter.
@@ -60,8 +60,11 @@ const PAUSE_CHECK: Duration = Duration::from_secs(60);
 /// Hold of an endpoint that could not be loaded or disabled.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 
-/// Hold of an endpoint whose refusals the error of the local clock explains.
+/// Hold of an endpoint after a 400 or 401 that a wrong local clock explains.
 const SKEW_PAUSE: Duration = Duration::from_secs(60);
+
+/// Jitter that leaves a delay unchanged.
+const MEAN_JITTER: u64 = 1 << 63;
 
 type Classify = Arc<dyn Fn(&AttemptOutcome) -> AttemptClass + Send + Sync>;
 
@@ -78,7 +81,7 @@ pub struct DeliveryPolicy {
 pub struct DeliveryDecision {
     /// Next step of the delivery.
     pub disposition: Disposition,
-    /// `true` if an attempt of the schedule is counted.
+    /// `true` if the lease counts as an attempt of the schedule.
     pub spent: bool,
     /// Time until which no delivery of the endpoint is leased.
     pub hold_endpoint_until: Option<SystemTime>,
@@ -103,7 +106,8 @@ impl DeliveryDecision {
         }
     }
 
-    /// Creates the settlement of the lease `leased`, with the log row of its attempt.
+    /// Creates the settlement of the lease `leased`, with the log row of its attempt. The caller
+    /// sets its [`rate`](Settlement::rate) after an attempt.
     #[must_use]
     pub fn settle(self, leased: &Delivery, attempt: Option<Attempt>) -> Settlement {
         Settlement {
@@ -113,6 +117,7 @@ impl DeliveryDecision {
             disposition: self.disposition,
             spent: self.spent,
             hold_endpoint_until: self.hold_endpoint_until,
+            rate: None,
             attempt,
         }
     }
@@ -135,15 +140,16 @@ impl DeliveryPolicy {
 
     /// Sets the lifetime: the time after acceptance or replay within which a message is sent.
     ///
-    /// A lifetime shorter than the schedule cuts the schedule. Receivers must remember event ids
-    /// for at least this time.
+    /// A lifetime shorter than the schedule ends the attempts early. Receivers must remember event
+    /// ids for at least this time.
     #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
         Self { lifetime, ..self }
     }
 
-    /// Replaces the classification of outcomes for all endpoints, whatever their
-    /// [`Endpoint::classification`]. Fall back on [`Classification::classify`].
+    /// Replaces the classification of outcomes for all endpoints; their
+    /// [`Endpoint::classification`] is ignored. The function can call [`Classification::classify`]
+    /// for outcomes that it does not treat specially.
     #[must_use]
     pub fn with_classification(
         self,
@@ -167,15 +173,18 @@ impl DeliveryPolicy {
         self.lifetime
     }
 
-    /// Decides if a leased delivery is sent. `endpoint` is its endpoint, if it is registered.
+    /// Decides if a leased delivery is sent. `audience` is the audience of its event. `endpoint` is
+    /// its endpoint, or `None` if the endpoint is not registered.
     ///
     /// # Errors
     ///
-    /// The decision on a delivery that is not sent: its endpoint is unknown, disabled or paused,
-    /// its lifetime is over, or its lease has ended and another dispatcher may hold it.
+    /// The decision on a delivery that is not sent: its endpoint is unknown, outside of the
+    /// audience, disabled or paused, its lifetime is over, or its lease has ended and another
+    /// dispatcher may hold it.
     pub fn admit<'e>(
         &self,
         delivery: &Delivery,
+        audience: &Audience,
         endpoint: Option<&'e Endpoint>,
         now: SystemTime,
     ) -> Result<&'e Endpoint, DeliveryDecision> {
@@ -183,6 +192,10 @@ impl DeliveryPolicy {
         let Some(endpoint) = endpoint else {
             return failed(FailureReason::EndpointUnknown);
         };
+        // the id of a deleted endpoint may have been registered again by another owner
+        if !audience.includes(&endpoint.owner) {
+            return failed(FailureReason::OutsideAudience);
+        }
         match endpoint.state {
             EndpointState::Disabled => failed(FailureReason::EndpointDisabled),
             EndpointState::Paused => {
@@ -265,7 +278,7 @@ impl DeliveryPolicy {
     }
 
     /// Decides on a 400 or 401 response that the error of the local clock explains: the endpoint is
-    /// held for a minute and no attempt is counted, until the lifetime ends.
+    /// held for 60 seconds and no attempt is counted, until the lifetime ends.
     #[must_use]
     pub fn hold_for_skew(&self, delivery: &Delivery, now: SystemTime) -> DeliveryDecision {
         let due_at = later(now, SKEW_PAUSE);
@@ -274,6 +287,16 @@ impl DeliveryPolicy {
             hold_endpoint_until: Some(due_at),
             ..DeliveryDecision::unsent(held)
         }
+    }
+
+    /// Decides on an exchange in which the host's own code panicked.
+    ///
+    /// Counts an attempt, because the receiver may have the message. A classification that panics
+    /// every time therefore sends a message no more often than the schedule allows. The retry has
+    /// no jitter, because the panic may come from the entropy port.
+    #[must_use]
+    pub fn after_panic(&self, delivery: &Delivery, now: SystemTime) -> DeliveryDecision {
+        DeliveryDecision::spent(self.retry(delivery, now, now, MEAN_JITTER))
     }
 
     fn retry(
@@ -295,7 +318,7 @@ impl DeliveryPolicy {
         }
     }
 
-    /// Fails the delivery at once if its next time is after its lifetime.
+    /// Returns `waiting`, or a failure if the lifetime is over at `due_at`.
     fn unless_expired(&self, delivery: &Delivery, waiting: Disposition, due_at: SystemTime) -> Disposition {
         if self.is_over(delivery, due_at) {
             Disposition::Failed(FailureReason::LifetimeExpired)

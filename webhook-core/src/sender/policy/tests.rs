@@ -4,12 +4,12 @@ use super::*;
 use crate::{
     address::AddressPolicy,
     secret::SigningSecret,
-    sender::{DeliveryId, DeliveryState},
+    sender::{DeliveryId, DeliveryState, Owner},
     signature::Signer,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// The random number that leaves a delay unchanged.
+/// Jitter that leaves a delay unchanged.
 const MIDDLE: u64 = 1 << 63;
 
 fn now() -> SystemTime {
@@ -51,9 +51,13 @@ fn nothing_is_sent_under_a_lease_that_has_ended() {
         ..after(0)
     };
     let last_moment = until - Duration::from_nanos(1);
-    assert!(policy.admit(&leased, Some(&endpoint), last_moment).is_ok());
+    assert!(
+        policy
+            .admit(&leased, &acme(), Some(&endpoint), last_moment)
+            .is_ok()
+    );
     for late in [until, until + HOUR] {
-        let left = policy.admit(&leased, Some(&endpoint), late).err();
+        let left = policy.admit(&leased, &acme(), Some(&endpoint), late).err();
         assert_eq!(
             left,
             Some(DeliveryDecision::unsent(Disposition::Held { due_at: late }))
@@ -61,7 +65,7 @@ fn nothing_is_sent_under_a_lease_that_has_ended() {
     }
 }
 
-/// W13: after each failure the delay of the schedule, after the seventh a dead letter.
+/// W13: each failure is followed by the delay of the schedule, the seventh by a dead letter.
 #[test]
 fn failures_follow_schedule_to_dead_letter() {
     for (spent, minutes) in [(0, 1), (1, 10), (2, 60), (3, 360), (4, 720), (5, 1_440)] {
@@ -104,7 +108,7 @@ fn a_429_holds_the_endpoint_and_spends_nothing() {
 fn an_endless_lifetime_does_not_end() {
     let policy = DeliveryPolicy::default().with_lifetime(Duration::MAX);
     let endpoint = endpoint(EndpointState::Enabled);
-    assert!(policy.admit(&after(0), Some(&endpoint), now()).is_ok());
+    assert!(policy.admit(&after(0), &acme(), Some(&endpoint), now()).is_ok());
     let throttled = policy.after_attempt(
         &after(0),
         &answered(429, None),
@@ -161,8 +165,8 @@ fn a_503_with_retry_after_holds_the_endpoint_too() {
     );
 }
 
-/// W11: other 4xx end the delivery, 410 also the endpoint; a refused address (W10) has its own
-/// reason.
+/// W11: any other 4xx fails the delivery, and a 410 also disables the endpoint; a refused address
+/// (W10) has its own reason.
 #[test]
 fn refusals_are_final() {
     let rejected = DeliveryDecision::spent(Disposition::Failed(FailureReason::Rejected));
@@ -215,21 +219,36 @@ fn a_host_may_classify_differently() {
     assert_eq!(decision.disposition, Disposition::Failed(FailureReason::Rejected));
 }
 
+fn owner(tenant: &str) -> Owner {
+    Owner::Tenant(tenant.parse().unwrap())
+}
+
+fn acme() -> Audience {
+    owner("acme").into()
+}
+
 fn endpoint(state: EndpointState) -> Endpoint {
     let secret = SigningSecret::from_bytes(&[7; 32]).unwrap();
     let url = "https://example.com/".parse().unwrap();
     let signer = Signer::standard_webhooks(&secret);
-    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let endpoint = Endpoint::register(
+        "ep_1".parse().unwrap(),
+        owner("acme"),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap();
     Endpoint { state, ..endpoint }
 }
 
-/// W16: only an enabled endpoint is called; a paused one keeps its deliveries, a disabled one fails
-/// them.
+/// W16: only enabled endpoints are called; deliveries to a paused endpoint wait, and deliveries to
+/// a disabled endpoint fail.
 #[test]
 fn only_enabled_endpoint_is_called() {
     let refusal = |endpoint: Option<Endpoint>| {
         let admitted = DeliveryPolicy::default()
-            .admit(&after(0), endpoint.as_ref(), now())
+            .admit(&after(0), &acme(), endpoint.as_ref(), now())
             .map(|_| ());
         admitted.map_err(|decision| decision.disposition)
     };
@@ -246,12 +265,38 @@ fn only_enabled_endpoint_is_called() {
     assert_eq!(refusal(Some(endpoint(EndpointState::Paused))), Err(held));
 }
 
+/// W23: a delivery to an endpoint of another owner is never sent, whatever the state of the
+/// endpoint; an operator's endpoint gets nothing for everyone.
+#[test]
+fn nothing_is_sent_outside_of_the_audience() {
+    for (owned_by, audience, is_sent) in [
+        (owner("acme"), acme(), true),
+        (owner("acme"), Audience::everyone(), true),
+        (Owner::Operator, Audience::operator(), true),
+        (owner("zenith"), acme(), false),
+        (owner("operator"), Audience::operator(), false),
+        (Owner::Operator, Audience::everyone(), false),
+        (Owner::Operator, owner("operator").into(), false),
+    ] {
+        for state in EndpointState::ALL {
+            let endpoint = Endpoint {
+                owner: owned_by.clone(),
+                ..endpoint(state)
+            };
+            let admitted = DeliveryPolicy::default().admit(&after(0), &audience, Some(&endpoint), now());
+            let refused = admitted.err().map(|decision| decision.disposition);
+            let outside = Some(Disposition::Failed(FailureReason::OutsideAudience));
+            assert_eq!(refused == outside, !is_sent, "{owned_by} {audience} {state}");
+        }
+    }
+}
+
 /// W11: nothing is sent from the end of the lifetime on, so that receivers can forget the id.
 #[test]
 fn nothing_is_sent_once_the_lifetime_is_over() {
     let policy = DeliveryPolicy::default();
     let enabled = endpoint(EndpointState::Enabled);
-    let refusal = |now| policy.admit(&after(0), Some(&enabled), now).err();
+    let refusal = |now| policy.admit(&after(0), &acme(), Some(&enabled), now).err();
     let end = now() + 72 * HOUR;
     assert_eq!(refusal(end - Duration::from_nanos(1)), None);
     let expired = DeliveryDecision::unsent(Disposition::Failed(FailureReason::LifetimeExpired));
@@ -267,8 +312,8 @@ fn the_lifetime_covers_the_schedule() {
 }
 
 proptest! {
-    /// W14: with any jitter a retry is never before `Retry-After`, and without it within ±50 % of
-    /// the schedule.
+    /// W14: with any jitter a retry is never before `Retry-After`; without `Retry-After` its delay
+    /// is within ±50 % of the schedule.
     #[test]
     fn retry_after_is_never_called_early(attempts in 0_u32..8, status in 100_u16..600, asked in 0_u64..=86_400, jitter: u64) {
         let asked = Duration::from_secs(asked);
