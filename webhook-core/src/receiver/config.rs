@@ -2,31 +2,26 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{Dedupe, Receiver, Verifier, endpoint::Settings};
+use super::{Dedupe, Intake, LeasedClaims, Receiver, Verify, admission::Settings};
 use crate::ports::{Clock, StoreError};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const LONGEST_MEMORY: Duration = Duration::from_secs(366 * 86_400);
 const MAX_SOURCE_LENGTH: usize = 128;
 
-/// Builder for a [`Receiver`]; see [`Receiver::builder`].
+/// Builder for a [`Receiver`] or an [`Intake`]; see [`Receiver::builder`] and [`Intake::builder`].
 #[must_use]
-pub struct ReceiverBuilder {
-    settings: Settings,
+pub struct ReceiverBuilder<S = Arc<dyn Dedupe>> {
+    settings: Settings<S>,
     longest_retry_gap: Duration,
 }
 
-impl ReceiverBuilder {
-    pub(super) fn new(
-        source: &str,
-        verifier: Verifier,
-        dedupe: Arc<dyn Dedupe>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+impl<S> ReceiverBuilder<S> {
+    pub(super) fn new(source: &str, verifier: Arc<dyn Verify>, store: S, clock: Arc<dyn Clock>) -> Self {
         let settings = Settings {
             source: source.to_owned(),
             verifier,
-            dedupe,
+            store,
             clock,
             memory: 3 * DAY,
             body_limit: 1024 * 1024,
@@ -87,12 +82,8 @@ impl ReceiverBuilder {
         self
     }
 
-    /// Builds the receiver.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`] with all invalid settings at once.
-    pub fn build(self) -> Result<Receiver, ConfigError> {
+    /// Returns the settings, if they are valid.
+    fn checked(self) -> Result<Settings<S>, ConfigError> {
         let Settings {
             source,
             memory,
@@ -113,14 +104,43 @@ impl ReceiverBuilder {
         .filter_map(|(made, mistake)| made.then_some(mistake))
         .collect();
         if mistakes.is_empty() {
-            Ok(Receiver::new(self.settings))
+            Ok(self.settings)
         } else {
             Err(ConfigError(mistakes))
         }
     }
 }
 
-impl fmt::Debug for ReceiverBuilder {
+impl ReceiverBuilder {
+    /// Builds the receiver.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] with all invalid settings at once.
+    pub fn build(self) -> Result<Receiver, ConfigError> {
+        self.checked().map(Receiver::new)
+    }
+}
+
+impl ReceiverBuilder<LeasedClaims> {
+    /// Sets the time in which the handler finishes an event; after it, the sender's retry is
+    /// handled again. Default: 30 seconds.
+    pub fn with_lease(mut self, lease: Duration) -> Self {
+        self.settings.store.lease = lease;
+        self
+    }
+
+    /// Builds the intake.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] with all invalid settings at once.
+    pub fn build(self) -> Result<Intake, ConfigError> {
+        self.checked().map(Intake::new)
+    }
+}
+
+impl<S> fmt::Debug for ReceiverBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReceiverBuilder")
             .field("settings", &self.settings)

@@ -54,7 +54,8 @@ impl<S: Dedupe + ?Sized> Dedupe for Arc<S> {
 pub struct Incoming {
     /// Key for the detection of duplicates.
     pub key: EventKey,
-    /// Digest of the body, to detect another body under the same key.
+    /// Digest of the event, to detect another event under the same key: of the body, or of the id
+    /// alone for a sender that changes other members between two attempts.
     pub digest: BodyDigest,
     /// Exact bytes that were signed.
     pub body: Bytes,

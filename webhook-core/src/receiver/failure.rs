@@ -17,20 +17,20 @@ pub struct VerifyError(VerifyFailure);
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum VerifyFailure {
-    /// `Webhook-Id`, `Webhook-Timestamp` or `Webhook-Signature` is missing.
+    /// A header of the scheme is missing: the signature, the timestamp or the id.
     MissingHeader,
-    /// `Webhook-Id` or `Webhook-Timestamp` is repeated.
+    /// The timestamp or the id is repeated.
     RepeatedHeader,
-    /// `Webhook-Id` is not an [`EventId`](crate::event::EventId), for example because it contains a
-    /// dot.
+    /// The header of the id is not an [`EventId`](crate::event::EventId), for example because it
+    /// contains a dot.
     InvalidId,
-    /// `Webhook-Timestamp` is not a [`Timestamp`](crate::event::Timestamp) in canonical form.
+    /// The timestamp is missing in the signature field or the body, or is not in the unit and the
+    /// form of the scheme.
     InvalidTimestamp,
-    /// `Webhook-Signature` has more than 16 tokens or 4 KiB, or more than 4 Ed25519 signatures at
-    /// an Ed25519 verifier.
+    /// There are more than 16 signatures or 4 KiB of them, or more than 4 of a public key.
     TooManySignatures,
-    /// No token of `Webhook-Signature` has the tag and the encoding of the scheme. The sender
-    /// probably uses another scheme.
+    /// No signature has the tag and the encoding of the scheme. The sender probably uses another
+    /// scheme.
     NoUsableSignature,
     /// No signature matches: the key or the body differs.
     Mismatch,
@@ -43,6 +43,11 @@ pub enum VerifyFailure {
     /// The signature is valid, its scheme does not sign the id, and `Webhook-Id` differs from the
     /// `id` in the body.
     IdMismatch,
+    /// The scheme signs the URL, and the host has not set
+    /// [`Verifier::with_url`](super::Verifier::with_url).
+    NoUrl,
+    /// A [`Verify`](super::Verify) of the host could not get a key. The sender is asked to retry.
+    KeyUnavailable,
 }
 
 impl VerifyError {

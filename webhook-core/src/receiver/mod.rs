@@ -2,9 +2,12 @@
 //!
 //! - [`Verifier`] checks signature and timestamp of a request; it is pure. A payload is reachable
 //!   only through the [`Verified`] value that it returns.
+//! - [`providers`] lists senders by name: their signature schemes and handshakes. [`Verify`] is the
+//!   port for a sender that no scheme can describe.
 //! - [`Dedupe`] is the store port that claims an event id and queues the event in one atomic step.
 //!   [`ClaimThenQueue`] implements it for a queue in another system, such as a broker.
-//! - [`Receiver`] is the HTTP endpoint over both.
+//! - [`Receiver`] is the HTTP endpoint over [`Verify`] and [`Dedupe`]. [`Intake`] is the endpoint
+//!   of a host that handles events within their requests.
 //! - [`Inbox`] is the queue from which the host's workers take events.
 //! - [`LatestSeen`] lets workers drop events that are older than the state they have.
 //! - [`diagnosis`] finds likely causes of a failed verification.
@@ -48,24 +51,37 @@
 //! # }
 //! ```
 
+mod admission;
 mod config;
 mod dedupe;
 pub mod diagnosis;
 mod endpoint;
 mod failure;
+mod handshake;
 mod inbox;
+mod intake;
 mod keys;
 mod order;
+mod port;
+mod provider;
+pub mod providers;
 mod two_phase;
 mod verified;
 mod verify;
+mod work;
 
+pub use admission::ReceiveOutcome;
 pub use config::{ConfigError, Mistake, ReceiverBuilder};
 pub use dedupe::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
-pub use endpoint::{ReceiveOutcome, Receiver};
+pub use endpoint::Receiver;
 pub use failure::{VerifyError, VerifyFailure};
-pub use inbox::{Finish, Inbox, Queued, Ticket};
+pub use handshake::{Handshake, HandshakeResult, Registration};
+pub use inbox::{Buried, BuriedQuery, Finish, Inbox, Queued, Ticket};
+pub use intake::{ClaimedEvent, Intake, LeasedClaims};
 pub use order::{Advance, InvalidResourceId, LatestSeen, Position, ResourceId, ResourceKey};
-pub use two_phase::{Begun, ClaimThenQueue, Claims, Queue};
+pub use port::{Evidence, Replies, Verify};
+pub use provider::Provider;
+pub use two_phase::{BeginOutcome, ClaimThenQueue, Claims, Queue};
 pub use verified::Verified;
-pub use verify::Verifier;
+pub use verify::{Head, Verifier};
+pub use work::{WorkDecision, WorkPolicy};

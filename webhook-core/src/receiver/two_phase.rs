@@ -1,4 +1,4 @@
-//! Two-phase claim for a queue in another system: claim with a lease, push to the queue, confirm.
+//! Two-phase claims: claim an event with a lease, queue or handle it elsewhere, complete the claim.
 
 use std::{
     fmt,
@@ -11,65 +11,76 @@ use async_trait::async_trait;
 use super::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 use crate::ports::StoreError;
 
-/// Store of claims for events that are queued in another system.
+/// Store of claims for events that are queued in another system, or handled within their request.
 ///
 /// # Contract
 ///
 /// - [`begin`](Self::begin) is one atomic step and durable before it returns. Of any number of
 ///   concurrent calls for one unclaimed key, in all processes, exactly one returns
-///   [`Begun::Claimed`].
-/// - A claim is valid while `now < expires_at` of its event, whether or not the event is queued. If
-///   it was not [marked as queued](Self::mark_queued), the same body can be claimed again after its
-///   lease, that is at `now >= until`.
-/// - Another body under a valid claim returns [`Begun::Conflict`], whether or not the event is
-///   queued.
-/// - Only [`Begun::Claimed`] writes.
+///   [`BeginOutcome::Claimed`].
+/// - A claim is valid while `now < expires_at` of its event, whether or not it is complete. A claim
+///   that is not [complete](Self::complete) can be taken over after its lease, that is at
+///   `now >= until`, by a delivery with the same digest.
+/// - Another digest under a valid claim returns [`BeginOutcome::Conflict`], whether or not the
+///   claim is complete.
+/// - Only [`BeginOutcome::Claimed`] writes.
 /// - Keys are compared byte for byte.
 ///
 /// The kit `claims!` of `webhook-core-conformance` checks these rules.
 #[async_trait]
 pub trait Claims: Send + Sync {
-    /// Claims `event` for `lease`, if it is unclaimed, or its claim was not marked as queued and
-    /// its lease has ended.
+    /// Claims `event` for `lease`, if it is unclaimed, or its claim is not complete and its lease
+    /// has ended.
     ///
     /// # Errors
     ///
     /// [`StoreError`] if the result is unknown.
-    async fn begin(&self, event: &Incoming, now: SystemTime, lease: Duration) -> Result<Begun, StoreError>;
+    async fn begin(
+        &self,
+        event: &Incoming,
+        now: SystemTime,
+        lease: Duration,
+    ) -> Result<BeginOutcome, StoreError>;
 
-    /// Marks the claim of this key and body as queued. Without such a claim nothing changes.
+    /// Completes the claim of this key and digest, because the event is queued or handled. Without
+    /// such a claim nothing changes.
     ///
-    /// A call after the end of the lease works too, because the event is in the queue.
+    /// A call after the end of the lease works too: the event is queued or handled nevertheless.
     ///
     /// # Errors
     ///
     /// [`StoreError`] if the result is unknown. The call may be retried.
-    async fn mark_queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError>;
+    async fn complete(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError>;
 }
 
 #[async_trait]
 impl<S: Claims + ?Sized> Claims for Arc<S> {
-    async fn begin(&self, event: &Incoming, now: SystemTime, lease: Duration) -> Result<Begun, StoreError> {
+    async fn begin(
+        &self,
+        event: &Incoming,
+        now: SystemTime,
+        lease: Duration,
+    ) -> Result<BeginOutcome, StoreError> {
         (**self).begin(event, now, lease).await
     }
 
-    async fn mark_queued(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
-        (**self).mark_queued(key, digest).await
+    async fn complete(&self, key: &EventKey, digest: &BodyDigest) -> Result<(), StoreError> {
+        (**self).complete(key, digest).await
     }
 }
 
 /// Result of [`Claims::begin`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Begun {
-    /// The caller holds the claim and must queue the event before the lease ends.
+pub enum BeginOutcome {
+    /// The caller holds the claim, and must queue or handle the event before the lease ends.
     Claimed,
-    /// Duplicate: the event was claimed with the same body and is queued.
+    /// Duplicate: the claim has the same digest and is complete.
     Duplicate,
-    /// Conflict: the event was claimed with another body.
+    /// Conflict: the claim has another digest.
     Conflict,
-    /// Another delivery of the same body holds the claim and has not queued the event yet.
+    /// Another delivery with the same digest holds the claim and has not completed it yet.
     Pending {
-        /// First instant at which the same body can be claimed again.
+        /// First instant at which a delivery with the same digest can take over the claim.
         until: SystemTime,
     },
 }
@@ -161,14 +172,14 @@ impl ClaimThenQueue {
 impl Dedupe for ClaimThenQueue {
     async fn claim_and_enqueue(&self, event: Incoming, now: SystemTime) -> Result<Claim, StoreError> {
         match self.claims.begin(&event, now, self.lease).await? {
-            Begun::Claimed => {
+            BeginOutcome::Claimed => {
                 self.queue.push(&event).await?;
-                self.claims.mark_queued(&event.key, &event.digest).await?;
+                self.claims.complete(&event.key, &event.digest).await?;
                 Ok(Claim::Enqueued)
             }
-            Begun::Duplicate => Ok(Claim::Duplicate),
-            Begun::Conflict => Ok(Claim::Conflict),
-            Begun::Pending { until } => {
+            BeginOutcome::Duplicate => Ok(Claim::Duplicate),
+            BeginOutcome::Conflict => Ok(Claim::Conflict),
+            BeginOutcome::Pending { until } => {
                 let retry_after = until.duration_since(now).unwrap_or_default();
                 Ok(Claim::Pending { retry_after })
             }

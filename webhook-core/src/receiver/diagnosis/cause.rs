@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use http::HeaderName;
 
-use crate::signature::Scheme;
+use crate::signature::SignerScheme;
 
 /// Result of a [`Diagnosis`](super::Diagnosis).
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -39,7 +39,13 @@ pub enum Cause {
     /// scheme.
     SignatureFormat,
     /// The message is signed by another scheme, or all its tokens have the tag of another scheme.
-    OtherScheme(Scheme),
+    OtherScheme(SignerScheme),
+    /// The message is signed by this provider, or has its signature header.
+    OtherProvider(&'static str),
+    /// The scheme signs the URL, and none is set.
+    NoUrl,
+    /// The signature matches this URL instead of the configured one.
+    Url(String),
     /// The sender signed other parts of the message, or the parts in another order.
     SignedText(SignedText),
     /// The message is signed with a retired secret.
@@ -140,7 +146,7 @@ impl fmt::Display for Cause {
             Self::TimestampInMilliseconds => {
                 f.write_str("the timestamp is in milliseconds instead of seconds")
             }
-            Self::TimestampFormat => f.write_str("the timestamp is not a decimal number of seconds"),
+            Self::TimestampFormat => f.write_str("the timestamp does not have the form of its scheme"),
             Self::TooManySignatures => {
                 f.write_str("there are more than 16 signatures, 4 KiB of signatures, or 4 Ed25519 signatures")
             }
@@ -148,6 +154,9 @@ impl fmt::Display for Cause {
                 f.write_str("the signature matches, but is not in the canonical form of its scheme")
             }
             Self::OtherScheme(scheme) => write!(f, "the message is signed by another scheme: {scheme}"),
+            Self::OtherProvider(name) => write!(f, "the message is signed by another provider: {name}"),
+            Self::NoUrl => f.write_str("the signature covers the URL, and none is configured"),
+            Self::Url(url) => write!(f, "the sender signed another URL: {url}"),
             Self::SignedText(text) => {
                 write!(f, "the sender signed {text}, which no known scheme does")
             }

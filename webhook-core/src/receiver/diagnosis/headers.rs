@@ -7,15 +7,15 @@ use base64::{
 };
 use http::{HeaderMap, HeaderName};
 
-use super::{Cause, SignedText};
+use super::{super::VerifyFailure, Cause, SignedText};
 #[cfg(feature = "ed25519")]
 use crate::signature::ed25519;
 use crate::{
     event::{EventId, Timestamp},
     signature::{
-        Scheme, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
-        header::{SignatureList, TooLarge},
-        hmac_sha256::{self, Encoding, MacBytes},
+        SignerScheme, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
+        mac::{self, Mac},
+        scheme::{Candidates, Encoding, Field, Grammar, Scheme},
     },
 };
 
@@ -23,6 +23,8 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
 const MILLISECONDS_LENGTH: usize = 13;
+/// Length of an HMAC-SHA256 in bytes.
+const MAC_LENGTH: usize = 32;
 
 /// Encoding of a MAC, strict or lenient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,7 +36,7 @@ pub(super) enum Writing {
 /// Possible MAC in `Webhook-Signature`.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
-    pub(super) mac: MacBytes,
+    pub(super) mac: Mac,
     pub(super) writing: Writing,
     /// A verifier would skip this token.
     pub(super) is_sloppy: bool,
@@ -58,7 +60,7 @@ pub(super) struct Message<'h> {
 impl<'h> Message<'h> {
     /// Parses the headers; the error lists all missing and repeated headers.
     pub(super) fn read(headers: &'h HeaderMap) -> Result<Self, Vec<Cause>> {
-        let signatures = list(headers);
+        let signatures = tagged(headers, "v1");
         let (id, timestamp) = (single(headers, &WEBHOOK_ID), single(headers, &WEBHOOK_TIMESTAMP));
         let mut causes: Vec<Cause> = [&id, &timestamp]
             .into_iter()
@@ -79,12 +81,15 @@ impl<'h> Message<'h> {
             time,
             hmac: candidates(headers, &signatures),
             #[cfg(feature = "ed25519")]
-            ed25519: signatures
-                .tagged(Scheme::Ed25519.tag())
-                .filter_map(ed25519::read)
-                .collect(),
+            ed25519: tagged(headers, "v1a").map_or_else(
+                |_| Vec::new(),
+                |signatures| {
+                    let read = |text| ed25519::read(Encoding::Base64, text);
+                    signatures.iter().filter_map(read).collect()
+                },
+            ),
             #[cfg(feature = "ed25519")]
-            has_v1: signatures.tagged("v1").next().is_some(),
+            has_v1: signatures.iter().next().is_some(),
             causes,
         })
     }
@@ -101,18 +106,18 @@ impl<'h> Message<'h> {
         }
     }
 
-    /// Scheme of all tokens, if no token is of `scheme`.
-    pub(super) fn foreign_tokens(&self, scheme: Scheme) -> Option<Cause> {
+    /// SignerScheme of all tokens, if no token is of `scheme`.
+    pub(super) fn foreign_tokens(&self, scheme: SignerScheme) -> Option<Cause> {
         #[cfg(feature = "ed25519")]
-        if scheme != Scheme::Ed25519 && !self.has_v1 && !self.ed25519.is_empty() {
-            return Some(Cause::OtherScheme(Scheme::Ed25519));
+        if scheme != SignerScheme::Ed25519 && !self.has_v1 && !self.ed25519.is_empty() {
+            return Some(Cause::OtherScheme(SignerScheme::Ed25519));
         }
         let strict = |writing| self.hmac.iter().any(|it| it.writing == writing && !it.is_sloppy);
         let has_own = match scheme {
-            Scheme::StandardWebhooks => strict(Writing::Base64),
-            Scheme::TimestampBodyHex | Scheme::IdTimestampBodyHex => strict(Writing::Hex),
+            SignerScheme::StandardWebhooks => strict(Writing::Base64),
+            SignerScheme::TimestampBodyHex | SignerScheme::IdTimestampBodyHex => strict(Writing::Hex),
             #[cfg(feature = "ed25519")]
-            Scheme::Ed25519 => !self.ed25519.is_empty(),
+            SignerScheme::Ed25519 => !self.ed25519.is_empty(),
         };
         (!has_own).then_some(Cause::SignatureFormat)
     }
@@ -132,16 +137,16 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h str, Caus
     value.to_str().map_err(|_| malformed)
 }
 
-fn list(headers: &HeaderMap) -> Result<SignatureList<'_>, Cause> {
-    let mut lines = headers.get_all(WEBHOOK_SIGNATURE).iter().peekable();
-    if lines.peek().is_none() {
-        return Err(Cause::MissingHeader(WEBHOOK_SIGNATURE));
-    }
-    let mut list = SignatureList::default();
-    lines
-        .try_for_each(|line| list.add(line))
-        .map_err(|TooLarge| Cause::TooManySignatures)?;
-    Ok(list)
+/// Signatures of `Webhook-Signature` with this tag, as a verifier reads them.
+fn tagged<'h>(headers: &'h HeaderMap, tag: &'static str) -> Result<Candidates<'h>, Cause> {
+    let field = Field {
+        grammar: Grammar::Tokens { tag },
+        ..Scheme::STANDARD_WEBHOOKS.signature
+    };
+    Candidates::read(&field, headers, b"").map_err(|failure| match failure {
+        VerifyFailure::MissingHeader => Cause::MissingHeader(WEBHOOK_SIGNATURE),
+        _ => Cause::TooManySignatures,
+    })
 }
 
 /// Time that the text means, and the error in the text.
@@ -168,11 +173,12 @@ fn time_of(text: &str) -> (Timestamp, Option<Cause>) {
 }
 
 /// All possible MACs of the header: first as a verifier parses it, then in any encoding.
-fn candidates(headers: &HeaderMap, signatures: &SignatureList<'_>) -> Vec<Candidate> {
+fn candidates(headers: &HeaderMap, signatures: &Candidates<'_>) -> Vec<Candidate> {
     let strict = |encoding, writing| {
         let macs = signatures
-            .tagged("v1")
-            .filter_map(move |text| hmac_sha256::read(encoding, text));
+            .iter()
+            .filter_map(move |text| mac::read(encoding, MAC_LENGTH, text))
+            .map(Mac::from);
         macs.map(move |mac| Candidate {
             mac,
             writing,
@@ -203,12 +209,12 @@ fn sloppy(text: &[u8]) -> Option<Candidate> {
         writing,
         is_sloppy: true,
     };
-    if let Some(mac) = hmac_sha256::read(Encoding::Hex, &text.to_ascii_lowercase()) {
+    if let Some(mac) = mac::read(Encoding::Hex, MAC_LENGTH, &text.to_ascii_lowercase()).map(Mac::from) {
         return Some(candidate(mac, Writing::Hex));
     }
     [STANDARD, URL_SAFE].iter().find_map(|alphabet| {
         let decoded = GeneralPurpose::new(alphabet, LENIENT).decode(text).ok()?;
-        let mac = <[u8; 32]>::try_from(decoded).ok()?;
-        Some(candidate(mac.into(), Writing::Base64))
+        let is_mac = decoded.len() == MAC_LENGTH;
+        is_mac.then(|| candidate(Mac::from(&*decoded), Writing::Base64))
     })
 }

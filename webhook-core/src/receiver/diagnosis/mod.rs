@@ -41,6 +41,7 @@
 mod body;
 mod cause;
 mod headers;
+mod provider;
 mod secrets;
 
 use std::time::{Duration, SystemTime};
@@ -50,15 +51,17 @@ use http::HeaderMap;
 pub use self::cause::{BodyChange, Cause, Finding, SecretReading, SignedText};
 use self::{
     headers::{Candidate, Message, Writing},
+    provider::Suspected,
     secrets::Suspect,
 };
-use super::verify::TOLERANCE;
+
 #[cfg(feature = "ed25519")]
-use crate::signature::ed25519::{self, PublicKey};
+use crate::signature::{MAX_PUBLIC_KEY_SIGNATURES, ed25519::PublicKey};
 use crate::{
     event::{Envelope, Timestamp},
-    secret::{Keyring, SigningSecret},
-    signature::Scheme,
+    receiver::{Head, Provider},
+    secret::{InvalidSecret, Keyring, SigningSecret},
+    signature::{SignerScheme, scheme::TOLERANCE},
 };
 
 /// Maximum number of causes that are tried together.
@@ -68,38 +71,65 @@ const AT_ONCE: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     keys: Keys,
-    tolerance: Duration,
+    /// `None` for that of the scheme.
+    tolerance: Option<Duration>,
 }
 
 #[derive(Clone, Debug)]
 enum Keys {
     Hmac {
-        scheme: Scheme,
+        scheme: SignerScheme,
         suspects: Vec<Suspect>,
     },
     #[cfg(feature = "ed25519")]
     Ed25519(Keyring<PublicKey>),
+    Provider(Suspected),
 }
 
 impl Diagnosis {
+    /// Creates a diagnosis for a provider, with the keys of its
+    /// [`verifier`](Provider::verifier).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSecret`], as for the verifier.
+    pub fn provider(
+        provider: Provider,
+        keys: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<Self, InvalidSecret> {
+        Ok(Self {
+            keys: Keys::Provider(Suspected::new(provider, keys)?),
+            tolerance: None,
+        })
+    }
+
+    /// Sets the URL of the verifier of a provider.
+    #[must_use]
+    pub fn with_url(mut self, url: &str) -> Self {
+        if let Keys::Provider(suspected) = &mut self.keys {
+            suspected.url = Some(url.to_owned());
+        }
+        self
+    }
+
     /// Creates a diagnosis for
     /// [`Verifier::timestamp_body_hex`](super::Verifier::timestamp_body_hex).
     #[must_use]
     pub fn timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
-        Self::hmac(Scheme::TimestampBodyHex, &secrets.into())
+        Self::hmac(SignerScheme::TimestampBodyHex, &secrets.into())
     }
 
     /// Creates a diagnosis for
     /// [`Verifier::id_timestamp_body_hex`](super::Verifier::id_timestamp_body_hex).
     #[must_use]
     pub fn id_timestamp_body_hex(secrets: impl Into<Keyring>) -> Self {
-        Self::hmac(Scheme::IdTimestampBodyHex, &secrets.into())
+        Self::hmac(SignerScheme::IdTimestampBodyHex, &secrets.into())
     }
 
     /// Creates a diagnosis for [`Verifier::standard_webhooks`](super::Verifier::standard_webhooks).
     #[must_use]
     pub fn standard_webhooks(secrets: impl Into<Keyring>) -> Self {
-        Self::hmac(Scheme::StandardWebhooks, &secrets.into())
+        Self::hmac(SignerScheme::StandardWebhooks, &secrets.into())
     }
 
     /// Creates a diagnosis for [`Verifier::ed25519`](super::Verifier::ed25519).
@@ -108,11 +138,12 @@ impl Diagnosis {
     pub fn ed25519(keys: impl Into<Keyring<PublicKey>>) -> Self {
         Self {
             keys: Keys::Ed25519(keys.into()),
-            tolerance: TOLERANCE,
+            tolerance: None,
         }
     }
 
-    /// Also tries secrets that were removed from the ring. A diagnosis for Ed25519 ignores them.
+    /// Also tries secrets that were removed from the ring. A diagnosis for Ed25519 or for a
+    /// provider ignores them.
     #[must_use]
     pub fn with_retired<'s>(mut self, secrets: impl IntoIterator<Item = &'s SigningSecret>) -> Self {
         match &mut self.keys {
@@ -125,26 +156,44 @@ impl Diagnosis {
             }
             #[cfg(feature = "ed25519")]
             Keys::Ed25519(_) => {}
+            Keys::Provider(_) => {}
         }
         self
     }
 
-    /// Sets the tolerance of the verifier. Default: 300 seconds.
+    /// Sets the tolerance of the verifier. Default: that of the scheme, 300 seconds.
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: Duration) -> Self {
-        self.tolerance = tolerance;
+        self.tolerance = Some(tolerance);
         self
     }
 
     /// Verifies the message at `now` and, if it is invalid, searches for causes.
     #[must_use]
-    pub fn finding(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Finding {
+    pub fn finding<'h>(&self, head: impl Into<Head<'h>>, body: &[u8], now: SystemTime) -> Finding {
+        let head = head.into();
+        match &self.keys {
+            Keys::Provider(suspected) => suspected.finding(head, body, now, self.tolerance),
+            Keys::Hmac { scheme, .. } => self.own_finding(*scheme, head.headers, body, now),
+            #[cfg(feature = "ed25519")]
+            Keys::Ed25519(_) => self.own_finding(SignerScheme::Ed25519, head.headers, body, now),
+        }
+    }
+
+    /// Finding for a scheme of this suite.
+    fn own_finding(
+        &self,
+        scheme: SignerScheme,
+        headers: &HeaderMap,
+        body: &[u8],
+        now: SystemTime,
+    ) -> Finding {
         let message = match Message::read(headers) {
             Ok(message) => message,
             Err(causes) => return Finding::Explained(causes),
         };
         #[cfg(feature = "ed25519")]
-        if self.scheme() == Scheme::Ed25519 && message.ed25519.len() > ed25519::MAX_SIGNATURES {
+        if scheme == SignerScheme::Ed25519 && message.ed25519.len() > MAX_PUBLIC_KEY_SIGNATURES {
             return Finding::Explained(vec![Cause::TooManySignatures]);
         }
         let mut causes = message.causes.clone();
@@ -153,10 +202,10 @@ impl Diagnosis {
         match explanation {
             Some(explanation) => {
                 causes.extend(explanation);
-                causes.extend(self.skew(message.time, now));
-                causes.extend(self.unsigned_id(&message, body));
+                causes.extend(skew(message.time, now, self.tolerance.unwrap_or(TOLERANCE)));
+                causes.extend(unsigned_id(scheme, &message, body));
             }
-            None => causes.extend(message.foreign_tokens(self.scheme())),
+            None => causes.extend(message.foreign_tokens(scheme)),
         }
         match is_signed {
             _ if !causes.is_empty() => Finding::Explained(causes),
@@ -169,29 +218,21 @@ impl Diagnosis {
     ///
     /// The list is empty for a valid message, and for an invalid one without a known cause.
     #[must_use]
-    pub fn causes(&self, headers: &HeaderMap, body: &[u8], now: SystemTime) -> Vec<Cause> {
-        match self.finding(headers, body, now) {
+    pub fn causes<'h>(&self, head: impl Into<Head<'h>>, body: &[u8], now: SystemTime) -> Vec<Cause> {
+        match self.finding(head, body, now) {
             Finding::Explained(causes) => causes,
             Finding::Verifies | Finding::Unexplained => Vec::new(),
         }
     }
 
-    fn hmac(scheme: Scheme, secrets: &Keyring) -> Self {
+    fn hmac(scheme: SignerScheme, secrets: &Keyring) -> Self {
         let suspects = secrets.iter().flat_map(|secret| Suspect::all_of(secret, false));
         Self {
             keys: Keys::Hmac {
                 scheme,
                 suspects: suspects.collect(),
             },
-            tolerance: TOLERANCE,
-        }
-    }
-
-    fn scheme(&self) -> Scheme {
-        match &self.keys {
-            Keys::Hmac { scheme, .. } => *scheme,
-            #[cfg(feature = "ed25519")]
-            Keys::Ed25519(_) => Scheme::Ed25519,
+            tolerance: None,
         }
     }
 
@@ -226,30 +267,32 @@ impl Diagnosis {
                     && signatures.any(|signature| ring.iter().any(|key| key.verifies(&pieces, signature)));
                 is_right.then(|| cause.into_iter().collect())
             }),
+            // a provider has a search of its own
+            Keys::Provider(_) => None,
         }
     }
+}
 
-    /// The difference between the signed timestamp and `now`, if it exceeds the tolerance.
-    fn skew(&self, signed: Timestamp, now: SystemTime) -> Option<Cause> {
-        let (signed, now) = (signed.as_seconds(), Timestamp::from(now).as_seconds());
-        let distance = Duration::from_secs(signed.abs_diff(now));
-        match distance > self.tolerance {
-            true if signed < now => Some(Cause::SignedInThePast(distance)),
-            true => Some(Cause::SignedInTheFuture(distance)),
-            false => None,
-        }
+/// The difference between the signed timestamp and `now`, if it exceeds the tolerance.
+fn skew(signed: Timestamp, now: SystemTime, tolerance: Duration) -> Option<Cause> {
+    let (signed, now) = (signed.as_seconds(), Timestamp::from(now).as_seconds());
+    let distance = Duration::from_secs(signed.abs_diff(now));
+    match distance > tolerance {
+        true if signed < now => Some(Cause::SignedInThePast(distance)),
+        true => Some(Cause::SignedInTheFuture(distance)),
+        false => None,
     }
+}
 
-    /// If the scheme does not sign the id, the receiver requires the same id inside the body.
-    fn unsigned_id(&self, message: &Message<'_>, body: &[u8]) -> Option<Cause> {
-        let agrees = Envelope::id_in(body).is_ok_and(|id| id.as_str() == message.id);
-        (!self.scheme().signs_id() && !agrees).then_some(Cause::IdNotInBody)
-    }
+/// If the scheme does not sign the id, the receiver requires the same id inside the body.
+fn unsigned_id(scheme: SignerScheme, message: &Message<'_>, body: &[u8]) -> Option<Cause> {
+    let agrees = Envelope::id_in(body).is_ok_and(|id| id.as_str() == message.id);
+    (!scheme.signs_id() && !agrees).then_some(Cause::IdNotInBody)
 }
 
 /// Exactly `left` causes, besides body and key, with which a signature matches.
 fn with_key(
-    scheme: Scheme,
+    scheme: SignerScheme,
     suspect: &Suspect,
     message: &Message<'_>,
     body: &[u8],
@@ -266,11 +309,11 @@ fn with_key(
 }
 
 /// Differences between `scheme` and a signature of `text` that is written like `candidate`.
-fn causes_of(scheme: Scheme, text: SignedText, candidate: &Candidate) -> Vec<Cause> {
+fn causes_of(scheme: SignerScheme, text: SignedText, candidate: &Candidate) -> Vec<Cause> {
     let spoken = match (text, candidate.writing) {
-        (SignedText::TimestampBody, Writing::Hex) => Some(Scheme::TimestampBodyHex),
-        (SignedText::IdTimestampBody, Writing::Hex) => Some(Scheme::IdTimestampBodyHex),
-        (SignedText::IdTimestampBody, Writing::Base64) => Some(Scheme::StandardWebhooks),
+        (SignedText::TimestampBody, Writing::Hex) => Some(SignerScheme::TimestampBodyHex),
+        (SignedText::IdTimestampBody, Writing::Hex) => Some(SignerScheme::IdTimestampBodyHex),
+        (SignedText::IdTimestampBody, Writing::Base64) => Some(SignerScheme::StandardWebhooks),
         _ => None,
     };
     let unlike = match spoken {

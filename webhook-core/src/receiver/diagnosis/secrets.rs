@@ -6,7 +6,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use zeroize::Zeroizing;
 
 use super::{Cause, SecretReading};
-use crate::{secret::SigningSecret, signature::hmac_sha256::MacKey};
+use crate::{
+    secret::{SigningSecret, hex_of},
+    signature::{mac::MacKey, scheme::Check},
+};
 
 /// Key that may have signed, and the cause that it would prove.
 #[derive(Clone)]
@@ -19,7 +22,7 @@ impl Suspect {
     /// The secret, then its other decodings. Retired secrets have no other decodings.
     pub(super) fn all_of(secret: &SigningSecret, is_retired: bool) -> Vec<Self> {
         let itself = Self {
-            key: MacKey::new(secret),
+            key: MacKey::new(Check::HmacSha256, secret),
             cause: is_retired.then_some(Cause::RetiredSecret),
         };
         let mut suspects = vec![itself];
@@ -47,28 +50,16 @@ fn readings(secret: &SigningSecret) -> Vec<Suspect> {
         (SecretReading::WhsecAsText, Some(whsec)),
         (SecretReading::Base64AsText, Some(encoded)),
         (SecretReading::TextAsBase64, as_base64.ok().map(Zeroizing::new)),
-        (SecretReading::TextAsHex, from_hex(text)),
+        (SecretReading::TextAsHex, hex_of(text).ok()),
         (SecretReading::WithNewline, Some(with_newline)),
     ]
     .into_iter()
     .filter_map(|(reading, bytes)| {
         let secret = SigningSecret::danger_from_bytes_of_any_length(&bytes?).ok()?;
         Some(Suspect {
-            key: MacKey::new(&secret),
+            key: MacKey::new(Check::HmacSha256, &secret),
             cause: Some(Cause::Secret(reading)),
         })
     })
     .collect()
-}
-
-fn from_hex(text: &str) -> Option<Zeroizing<Vec<u8>>> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let bytes = pairs.iter().map(|pair| {
-        let digits = str::from_utf8(pair).ok()?;
-        // `from_str_radix` accepts a sign
-        let is_hex = pair.iter().all(u8::is_ascii_hexdigit);
-        is_hex.then(|| u8::from_str_radix(digits, 16).ok())?
-    });
-    let bytes = bytes.collect::<Option<Vec<u8>>>().map(Zeroizing::new);
-    bytes.filter(|_| rest.is_empty())
 }
