@@ -1,7 +1,8 @@
 //! Signing secrets, and key rings for their rotation.
 //!
 //! The text of a secret does not show its encoding: `whsec_…` is base64 in Standard Webhooks and
-//! plain text elsewhere. Each encoding has its own constructor, and none is guessed.
+//! plain text elsewhere. Each encoding has its own constructor; no constructor guesses the
+//! encoding.
 //!
 //! ```
 //! use webhook_core::secret::{Keyring, SigningSecret};
@@ -15,7 +16,10 @@
 
 use std::fmt;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::{
+    Engine,
+    prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD},
+};
 use zeroize::Zeroizing;
 
 use crate::ports::Entropy;
@@ -29,7 +33,8 @@ const GENERATED_BYTES: usize = 32;
 ///
 /// # Security
 ///
-/// `Debug` does not print the secret. It cannot be compared, and it is wiped from memory on drop.
+/// `Debug` does not print the secret, `==` is not implemented, and the bytes are wiped from memory
+/// on drop.
 #[derive(Clone)]
 pub struct SigningSecret(Zeroizing<Vec<u8>>);
 
@@ -44,7 +49,8 @@ impl SigningSecret {
         Self::checked(whsec(text)?)
     }
 
-    /// Uses the bytes of the text itself, with its prefix, as Stripe and many custom receivers do.
+    /// Uses the bytes of the text itself, including a prefix such as `whsec_`, as Stripe and many
+    /// custom receivers do.
     ///
     /// # Errors
     ///
@@ -135,7 +141,7 @@ impl fmt::Debug for SigningSecret {
 pub struct InvalidSecret(pub(crate) &'static str);
 
 impl InvalidSecret {
-    /// Names the reason why `text` is not in the form of `prefix`.
+    /// Returns the error for `text`, which does not begin with `prefix`.
     pub(crate) fn shape(text: &str, prefix: &str) -> Self {
         if text.trim_start().starts_with(prefix) {
             Self("a secret begins or ends with white space")
@@ -160,6 +166,37 @@ pub(crate) fn decode(encoded: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret>
         .decode(encoded)
         .map_err(|_| InvalidSecret("the secret is not padded base64"))?;
     Ok(Zeroizing::new(bytes))
+}
+
+/// Decodes base64; if `is_lenient`, the padding may be missing.
+pub(crate) fn base64_of(text: &str, is_lenient: bool) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
+    if !is_lenient {
+        return decode(text);
+    }
+    let bytes = BASE64_STANDARD_NO_PAD.decode(text.trim_end_matches('='));
+    let bytes = bytes.map_err(|_| InvalidSecret("the secret is not base64"))?;
+    Ok(Zeroizing::new(bytes))
+}
+
+/// Decodes base64 after `whsec_`, which may be missing.
+pub(crate) fn whsec_or_base64(text: &str, is_lenient: bool) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
+    base64_of(text.strip_prefix(WHSEC).unwrap_or(text), is_lenient)
+}
+
+/// Decodes hexadecimal in either case.
+pub(crate) fn hex_of(text: &str) -> Result<Zeroizing<Vec<u8>>, InvalidSecret> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes = pairs.iter().map(|pair| {
+        // `from_str_radix` accepts a sign
+        let is_hex = pair.iter().all(u8::is_ascii_hexdigit);
+        let digits = str::from_utf8(pair).ok().filter(|_| is_hex)?;
+        u8::from_str_radix(digits, 16).ok()
+    });
+    let bytes: Option<Vec<u8>> = bytes.collect();
+    let bytes = bytes.filter(|_| rest.is_empty());
+    bytes
+        .map(Zeroizing::new)
+        .ok_or(InvalidSecret("the secret is not hexadecimal"))
 }
 
 /// Ring of one to eight keys of one kind: the current key and the keys that it replaces. A verifier
@@ -190,9 +227,19 @@ impl<K> Keyring<K> {
         self.0.iter()
     }
 
+    /// A ring without keys, for a receiver that waits for its key.
+    pub(crate) fn empty() -> Self {
+        Self(Vec::new())
+    }
+
     /// A ring with `f` applied to each key.
     pub(crate) fn map<T>(&self, f: impl FnMut(&K) -> T) -> Keyring<T> {
         Keyring(self.0.iter().map(f).collect())
+    }
+
+    /// A ring with `f` applied to each key.
+    pub(crate) fn try_map<T, E>(&self, f: impl FnMut(&K) -> Result<T, E>) -> Result<Keyring<T>, E> {
+        self.0.iter().map(f).collect::<Result<_, _>>().map(Keyring)
     }
 
     /// Number of keys, at least 1.
@@ -221,7 +268,7 @@ mod tests {
 
     const WHSEC_B: &str = "whsec_Tzuc4RkLS09XuInUQYOD961sTKHBtWuXC/jM6hCEqG8=";
 
-    /// W3: each constructor decodes one encoding; one text gives a different key by each.
+    /// W3: each constructor decodes one encoding, so one text gives a different key with each.
     #[test]
     fn one_text_gives_a_different_key_by_each_constructor() {
         let decoded = SigningSecret::from_whsec(WHSEC_B).unwrap();

@@ -43,7 +43,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Writes the envelope of an event about `object`, the JSON text of an object.
+    /// Creates the envelope of an event about `object`, the JSON text of an object.
     ///
     /// The text of `object` is copied unchanged. Every receiver of the event can read it: include
     /// only the members that receivers need, or a reference that they can fetch.
@@ -177,6 +177,13 @@ impl Envelope {
 #[error("not an event envelope with id, type, created and data.object")]
 pub struct InvalidEnvelope(());
 
+#[cfg(feature = "sender")]
+impl InvalidEnvelope {
+    pub(crate) const fn new() -> Self {
+        Self(())
+    }
+}
+
 #[derive(Serialize)]
 struct Written<'a> {
     id: &'a str,
@@ -213,7 +220,7 @@ struct Identified<'a> {
 
 /// Parses a JSON object.
 ///
-/// The derived `Deserialize` also accepts an array of the members in order, which is no envelope.
+/// The derived `Deserialize` alone would also accept a JSON array with the members in order.
 fn members<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, InvalidEnvelope> {
     if text.trim_ascii_start().first() != Some(&b'{') {
         return Err(InvalidEnvelope(()));

@@ -10,7 +10,10 @@ use async_trait::async_trait;
 use crate::{
     event::EventType,
     ports::StoreError,
-    sender::{Endpoint, EndpointId, EndpointState, EndpointStore, Inserted, Rotated, Rotation},
+    sender::{
+        Audience, Endpoint, EndpointId, EndpointQuery, EndpointState, EndpointStore, EndpointUpdate,
+        Inserted, Rotated, Rotation,
+    },
 };
 
 /// [`EndpointStore`] in memory. All endpoints are lost when the process ends.
@@ -41,12 +44,35 @@ impl EndpointStore for MemoryEndpoints {
         Ok(self.endpoints().get(id).cloned())
     }
 
-    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
+    async fn subscribers(
+        &self,
+        event_type: &EventType,
+        audience: &Audience,
+    ) -> Result<Vec<EndpointId>, StoreError> {
         let endpoints = self.endpoints();
         let subscribers = endpoints
             .values()
-            .filter(|endpoint| endpoint.subscribes_to(event_type));
+            .filter(|endpoint| endpoint.subscribes_to(event_type, audience));
         Ok(subscribers.map(|endpoint| endpoint.id.clone()).collect())
+    }
+
+    async fn list_endpoints(&self, query: &EndpointQuery) -> Result<Vec<EndpointId>, StoreError> {
+        let endpoints = self.endpoints();
+        let selected = endpoints
+            .values()
+            .filter(|endpoint| query.matches(&endpoint.id, &endpoint.owner))
+            .take(query.limit);
+        Ok(selected.map(|endpoint| endpoint.id.clone()).collect())
+    }
+
+    async fn update(&self, id: &EndpointId, update: EndpointUpdate) -> Result<bool, StoreError> {
+        let mut endpoints = self.endpoints();
+        let endpoint = endpoints.get_mut(id);
+        Ok(endpoint.map(|endpoint| endpoint.update(update)).is_some())
+    }
+
+    async fn delete(&self, id: &EndpointId) -> Result<bool, StoreError> {
+        Ok(self.endpoints().remove(id).is_some())
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

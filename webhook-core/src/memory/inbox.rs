@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Bound::{Excluded, Unbounded},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
@@ -11,7 +12,9 @@ use bytes::Bytes;
 
 use crate::{
     ports::StoreError,
-    receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket},
+    receiver::{
+        BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket,
+    },
 };
 
 /// [`Dedupe`] and [`Inbox`] in memory, for one process. All events are lost when the process ends.
@@ -30,6 +33,8 @@ struct State {
     /// From the number of a lease to the number of the arrival.
     leased: HashMap<u64, u64>,
     leases: u64,
+    /// Dead letters. Key: number of the arrival.
+    buried: BTreeMap<u64, Buried>,
 }
 
 #[derive(Debug)]
@@ -55,8 +60,63 @@ impl Inbox for MemoryInbox {
     }
 
     async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
-        Ok(self.state().finish(ticket))
+        Ok(ended(self.state().end(ticket).map(drop)))
     }
+
+    async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
+        let mut state = self.state();
+        let ended_row = state.end(ticket);
+        Ok(ended(ended_row.map(|(arrival, row)| {
+            let lease = Some((ticket.lease, at));
+            state.queue.insert(arrival, Row { lease, ..row });
+        })))
+    }
+
+    async fn bury(&self, ticket: &Ticket, reason: &str, now: SystemTime) -> Result<Finish, StoreError> {
+        let mut state = self.state();
+        let ended_row = state.end(ticket);
+        Ok(ended(ended_row.map(|(number, row)| {
+            let buried = Buried {
+                number,
+                key: row.key,
+                body: row.body,
+                attempts: row.attempt,
+                reason: Buried::kept_reason(reason).to_owned(),
+                buried_at: now,
+            };
+            state.buried.insert(number, buried);
+        })))
+    }
+
+    async fn buried(&self, query: &BuriedQuery) -> Result<Vec<Buried>, StoreError> {
+        let state = self.state();
+        let after = query.after.map_or(Unbounded, Excluded);
+        let found = state.buried.range((after, Unbounded)).map(|(_, buried)| buried);
+        let of_source = |buried: &&Buried| {
+            query
+                .source
+                .as_ref()
+                .is_none_or(|source| *source == buried.key.source)
+        };
+        Ok(found.filter(of_source).take(query.limit).cloned().collect())
+    }
+
+    async fn replay_buried(&self, number: u64) -> Result<bool, StoreError> {
+        let mut state = self.state();
+        let Some(Buried { key, body, .. }) = state.buried.remove(&number) else {
+            return Ok(false);
+        };
+        state.enqueue(key, body);
+        Ok(true)
+    }
+
+    async fn discard_buried(&self, number: u64) -> Result<bool, StoreError> {
+        Ok(self.state().buried.remove(&number).is_some())
+    }
+}
+
+fn ended(row: Option<()>) -> Finish {
+    row.map_or(Finish::Stale, |()| Finish::Done)
 }
 
 impl MemoryInbox {
@@ -83,17 +143,19 @@ impl State {
         } = event;
         self.expiries.insert((expires_at, key.clone()));
         self.claims.insert(key.clone(), digest);
-        self.queue.insert(
-            self.arrivals,
-            Row {
-                key,
-                body,
-                attempt: 0,
-                lease: None,
-            },
-        );
-        self.arrivals += 1;
+        self.enqueue(key, body);
         Claim::Enqueued
+    }
+
+    fn enqueue(&mut self, key: EventKey, body: Bytes) {
+        let row = Row {
+            key,
+            body,
+            attempt: 0,
+            lease: None,
+        };
+        self.queue.insert(self.arrivals, row);
+        self.arrivals += 1;
     }
 
     fn forget_ended(&mut self, now: SystemTime) {
@@ -132,14 +194,9 @@ impl State {
         taken
     }
 
-    fn finish(&mut self, ticket: &Ticket) -> Finish {
-        match self
-            .leased
-            .remove(&ticket.lease)
-            .and_then(|arrival| self.queue.remove(&arrival))
-        {
-            Some(_) => Finish::Done,
-            None => Finish::Stale,
-        }
+    /// Ends the lease of this ticket and removes its event from the queue.
+    fn end(&mut self, ticket: &Ticket) -> Option<(u64, Row)> {
+        let arrival = self.leased.remove(&ticket.lease)?;
+        self.queue.remove(&arrival).map(|row| (arrival, row))
     }
 }

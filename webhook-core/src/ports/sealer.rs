@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 /// Encrypts secrets before a store writes them, and decrypts them after the store has read them.
 ///
-/// A sealer is optional: [`SignersAtRest`](crate::sender::SignersAtRest) also stores plain text.
+/// A sealer is optional: [`SecretsAtRest`](crate::sender::SecretsAtRest) also stores plain text.
 ///
 /// # Contract
 ///
 /// - Use authenticated encryption with a key that is not in the store, for example AES-256-GCM with
 ///   a new nonce for each call.
 /// - [`open`](Self::open) returns exactly the bytes that [`seal`](Self::seal) received for the same
-///   `context`. It refuses every changed bit, every other context and every other key.
+///   `context`. It refuses bytes that were changed, and bytes that were sealed for another context
+///   or under another key.
 /// - After a change of the key, `open` still decrypts with the old key until no store holds its
 ///   output.
 ///

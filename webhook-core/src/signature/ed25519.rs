@@ -27,23 +27,19 @@ use zeroize::Zeroizing;
 use crate::{
     ports::Entropy,
     secret::{InvalidSecret, decode},
+    signature::{mac, scheme::Encoding},
 };
 
 const WHSK: &str = "whsk_";
 const WHPK: &str = "whpk_";
 const SIGNATURE_LENGTH: usize = 64;
-const BASE64_LENGTH: usize = 88;
-/// Maximum number of signatures that a receiver tries on one message.
-///
-/// Each costs one verification per key, which hashes the body, and any client can send signatures.
-/// A sender that rotates its key sends two.
-pub(crate) const MAX_SIGNATURES: usize = 4;
 
 /// Secret key of the sender.
 ///
 /// # Security
 ///
-/// `Debug` does not print the key. It cannot be compared, and it is wiped from memory on drop.
+/// `Debug` does not print the key, `==` is not implemented, and the key is wiped from memory on
+/// drop.
 #[derive(Clone)]
 pub struct SecretKey(SigningKey);
 
@@ -121,8 +117,17 @@ impl PublicKey {
             text.strip_prefix(WHPK)
                 .ok_or_else(|| InvalidSecret::shape(text, WHPK))?,
         )?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Creates the key from its 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSecret`] if there are not 32 bytes, the bytes are not a point of the curve, or the
+    /// point has a small order, so that signatures can be forged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSecret> {
         let bytes = bytes
-            .as_slice()
             .try_into()
             .map_err(|_| InvalidSecret("a public key has 32 bytes"))?;
         let key = VerifyingKey::from_bytes(bytes)
@@ -158,14 +163,8 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Parses a signature in its canonical form.
-pub(crate) fn read(text: &[u8]) -> Option<Signature> {
-    // the decoder needs space for whole groups of three bytes
-    let mut decoded = [0; SIGNATURE_LENGTH + 2];
-    if text.len() != BASE64_LENGTH
-        || BASE64_STANDARD.decode_slice(text, &mut decoded).ok()? != SIGNATURE_LENGTH
-    {
-        return None;
-    }
-    decoded.first_chunk().map(Signature::from_bytes)
+/// Parses a signature in the canonical form of `encoding`.
+pub(crate) fn read(encoding: Encoding, text: &[u8]) -> Option<Signature> {
+    let signature = mac::read(encoding, SIGNATURE_LENGTH, text)?;
+    Signature::from_slice(signature.as_bytes()).ok()
 }

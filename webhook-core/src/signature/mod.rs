@@ -1,8 +1,9 @@
 //! Signatures: the schemes, the signers, and the three headers of a signed message.
 //!
-//! The host selects each [`Scheme`] by name; a receiver never tries another scheme. [`Signers`]
-//! holds all signers of one endpoint, with the old secrets during a rotation, and writes the
-//! headers. The receiver verifies them with a [`Verifier`](crate::receiver::Verifier).
+//! The sender of this crate signs with a [`SignerScheme`]. [`Signers`] holds all signers of one
+//! endpoint, with the old secrets during a rotation, and writes the headers. A receiver verifies
+//! the webhooks of any sender with a [`Verifier`](crate::receiver::Verifier), which has one
+//! [`Scheme`] and never tries another.
 //!
 //! ```
 //! use std::time::{Duration, SystemTime};
@@ -20,10 +21,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "ecdsa")]
+pub(crate) mod ecdsa;
 #[cfg(feature = "ed25519")]
 pub mod ed25519;
-pub(crate) mod header;
-pub(crate) mod hmac_sha256;
+pub(crate) mod mac;
+pub mod scheme;
 mod signer;
 mod signers;
 
@@ -31,9 +34,16 @@ use std::{fmt, str::FromStr};
 
 use http::HeaderName;
 
-use self::hmac_sha256::Encoding;
+use self::scheme::{Encoding, Scheme};
 pub use signer::Signer;
 pub use signers::{ActiveSigner, InvalidSigners, SignatureHeaders, Signers};
+
+/// Maximum number of public-key signatures of one message that a receiver verifies.
+///
+/// Each signature costs one verification per key, which hashes the body, and any client can send
+/// signatures. A sender that rotates its key sends two signatures.
+#[cfg(any(feature = "ecdsa", feature = "ed25519"))]
+pub(crate) const MAX_PUBLIC_KEY_SIGNATURES: usize = 4;
 
 /// `Webhook-Id`: the event id, the same for every attempt.
 pub const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
@@ -42,14 +52,14 @@ pub const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-times
 /// `Webhook-Signature`: space-separated tokens, each a tag, a comma and a signature.
 pub const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Signature scheme: the signed text, the algorithm, and the encoding of the signature.
+/// Signature scheme of a [`Signer`]: the signed text, the algorithm, and the encoding.
 ///
 /// The two hexadecimal schemes and Standard Webhooks share the tag `v1`, although their signed text
 /// or encoding differs. So the host must configure the scheme of a receiver. A sender may put
 /// signatures of several schemes into one header.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Scheme {
+pub enum SignerScheme {
     /// `v1,` and the HMAC-SHA256 of `timestamp.body` in lowercase hexadecimal.
     ///
     /// # Security
@@ -68,7 +78,7 @@ pub enum Scheme {
     Ed25519,
 }
 
-impl Scheme {
+impl SignerScheme {
     const ALL: &[Self] = &[
         Self::TimestampBodyHex,
         Self::IdTimestampBodyHex,
@@ -104,7 +114,18 @@ impl Scheme {
         }
     }
 
-    /// Text encoding of the signature.
+    /// Scheme with which a receiver verifies the signatures.
+    pub(crate) fn verified_by(self) -> &'static Scheme {
+        match self {
+            Self::TimestampBodyHex => &Scheme::TIMESTAMP_BODY_HEX,
+            Self::IdTimestampBodyHex => &Scheme::ID_TIMESTAMP_BODY_HEX,
+            Self::StandardWebhooks => &Scheme::STANDARD_WEBHOOKS,
+            #[cfg(feature = "ed25519")]
+            Self::Ed25519 => &Scheme::STANDARD_WEBHOOKS_ED25519,
+        }
+    }
+
+    /// Encoding of the signature.
     pub(crate) fn encoding(self) -> Encoding {
         match self {
             Self::TimestampBodyHex | Self::IdTimestampBodyHex => Encoding::Hex,
@@ -125,13 +146,13 @@ impl Scheme {
     }
 }
 
-impl fmt::Display for Scheme {
+impl fmt::Display for SignerScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Scheme {
+impl FromStr for SignerScheme {
     type Err = UnknownScheme;
 
     fn from_str(name: &str) -> Result<Self, UnknownScheme> {

@@ -4,8 +4,9 @@ use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use super::{
-    Scheme,
-    hmac_sha256::{self, MacKey},
+    SignerScheme,
+    mac::{self, MacKey},
+    scheme::Check,
 };
 #[cfg(feature = "ed25519")]
 use crate::signature::ed25519::SecretKey;
@@ -14,14 +15,14 @@ use crate::{
     secret::{InvalidSecret, SigningSecret},
 };
 
-/// Signs messages by one scheme with one key; writes one token of a `Webhook-Signature` header.
+/// Signs messages with one scheme and one key; writes one token of a `Webhook-Signature` header.
 #[derive(Clone, Debug)]
 pub struct Signer(Key);
 
 #[derive(Clone, Debug)]
 enum Key {
     Hmac {
-        scheme: Scheme,
+        scheme: SignerScheme,
         secret: SigningSecret,
         key: MacKey,
     },
@@ -33,33 +34,33 @@ impl Signer {
     /// Capacity for a tag, a comma, the longest signature and a space.
     pub(super) const TOKEN_LENGTH: usize = 96;
 
-    /// Creates a signer for [`Scheme::TimestampBodyHex`].
+    /// Creates a signer for [`SignerScheme::TimestampBodyHex`].
     #[must_use]
     pub fn timestamp_body_hex(secret: &SigningSecret) -> Self {
-        Self::hmac(Scheme::TimestampBodyHex, secret)
+        Self::hmac(SignerScheme::TimestampBodyHex, secret)
     }
 
-    /// Creates a signer for [`Scheme::IdTimestampBodyHex`].
+    /// Creates a signer for [`SignerScheme::IdTimestampBodyHex`].
     #[must_use]
     pub fn id_timestamp_body_hex(secret: &SigningSecret) -> Self {
-        Self::hmac(Scheme::IdTimestampBodyHex, secret)
+        Self::hmac(SignerScheme::IdTimestampBodyHex, secret)
     }
 
-    /// Creates a signer for [`Scheme::StandardWebhooks`].
+    /// Creates a signer for [`SignerScheme::StandardWebhooks`].
     #[must_use]
     pub fn standard_webhooks(secret: &SigningSecret) -> Self {
-        Self::hmac(Scheme::StandardWebhooks, secret)
+        Self::hmac(SignerScheme::StandardWebhooks, secret)
     }
 
-    /// Creates a signer for [`Scheme::Ed25519`].
+    /// Creates a signer for [`SignerScheme::Ed25519`].
     #[cfg(feature = "ed25519")]
     #[must_use]
     pub fn ed25519(key: &SecretKey) -> Self {
         Self(Key::Ed25519(key.clone()))
     }
 
-    /// Parses the [`scheme`](Self::scheme) and the [`expose_text`](Self::expose_text) that a store
-    /// kept.
+    /// Creates a signer from the [`scheme`](Self::scheme) and the
+    /// [`expose_text`](Self::expose_text) that a store kept.
     ///
     /// The length of the secret is not checked, so that every stored secret can be loaded. For
     /// secrets that a person enters use [`SigningSecret::from_whsec`], which checks the length.
@@ -67,16 +68,16 @@ impl Signer {
     /// # Errors
     ///
     /// [`InvalidSecret`] if `secret` is not a `whsec_` text, or not a `whsk_` text for
-    /// [`Scheme::Ed25519`].
-    pub fn from_text(scheme: Scheme, secret: &str) -> Result<Self, InvalidSecret> {
+    /// [`SignerScheme::Ed25519`].
+    pub fn from_text(scheme: SignerScheme, secret: &str) -> Result<Self, InvalidSecret> {
         match scheme {
             #[cfg(feature = "ed25519")]
-            Scheme::Ed25519 => SecretKey::from_whsk(secret).map(|key| Self(Key::Ed25519(key))),
+            SignerScheme::Ed25519 => SecretKey::from_whsk(secret).map(|key| Self(Key::Ed25519(key))),
             _ => SigningSecret::from_exposed(secret).map(|secret| Self::hmac(scheme, &secret)),
         }
     }
 
-    /// The secret as text, for a store that keeps it beside the name of the scheme.
+    /// The secret as text, for a store that keeps it with the name of the scheme.
     ///
     /// # Security
     ///
@@ -98,13 +99,13 @@ impl Signer {
         self.scheme() == other.scheme() && bool::from(same)
     }
 
-    /// Scheme of the signatures.
+    /// Signature scheme.
     #[must_use]
-    pub fn scheme(&self) -> Scheme {
+    pub fn scheme(&self) -> SignerScheme {
         match &self.0 {
             Key::Hmac { scheme, .. } => *scheme,
             #[cfg(feature = "ed25519")]
-            Key::Ed25519(_) => Scheme::Ed25519,
+            Key::Ed25519(_) => SignerScheme::Ed25519,
         }
     }
 
@@ -123,17 +124,17 @@ impl Signer {
         text.push_str(scheme.tag());
         text.push(',');
         match &self.0 {
-            Key::Hmac { key, .. } => hmac_sha256::write(scheme.encoding(), &key.mac(&pieces), text),
+            Key::Hmac { key, .. } => mac::write(scheme.encoding(), &key.mac(&pieces), text),
             #[cfg(feature = "ed25519")]
             Key::Ed25519(key) => key.write(&pieces, text),
         }
     }
 
-    fn hmac(scheme: Scheme, secret: &SigningSecret) -> Self {
+    fn hmac(scheme: SignerScheme, secret: &SigningSecret) -> Self {
         Self(Key::Hmac {
             scheme,
             secret: secret.clone(),
-            key: MacKey::new(secret),
+            key: MacKey::new(Check::HmacSha256, secret),
         })
     }
 }

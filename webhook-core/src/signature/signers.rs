@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderValue};
 
 #[cfg(feature = "ed25519")]
-use super::{Scheme, ed25519};
+use super::{MAX_PUBLIC_KEY_SIGNATURES, SignerScheme};
 use super::{Signer, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
 use crate::event::{EventId, Timestamp};
 
@@ -14,8 +14,8 @@ const CAPACITY: usize = 8;
 /// One to eight signers of one endpoint, newest first: current signers, and replaced signers until
 /// their overlap ends.
 ///
-/// A message carries one token of each signer. So receivers can verify it with the old or the new
-/// secret, and with any of the current schemes.
+/// A message carries one token of each signer, so that receivers can verify it with the old or the
+/// new secret, and with any of the current schemes.
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ impl Signers {
     /// # Errors
     ///
     /// [`InvalidSigners`] if there are more than eight signers, more than four of
-    /// [`Scheme::Ed25519`], or no current signer.
+    /// [`SignerScheme::Ed25519`], or no current signer.
     pub fn new(signers: impl IntoIterator<Item = ActiveSigner>) -> Result<Self, InvalidSigners> {
         let signers: Vec<ActiveSigner> = signers.into_iter().take(CAPACITY + 1).collect();
         if signers.len() > CAPACITY {
@@ -67,9 +67,9 @@ impl Signers {
         #[cfg(feature = "ed25519")]
         if signers
             .iter()
-            .filter(|active| active.signer.scheme() == Scheme::Ed25519)
+            .filter(|active| active.signer.scheme() == SignerScheme::Ed25519)
             .count()
-            > ed25519::MAX_SIGNATURES
+            > MAX_PUBLIC_KEY_SIGNATURES
         {
             return Err(InvalidSigners("an endpoint has at most four Ed25519 signers"));
         }
@@ -83,8 +83,8 @@ impl Signers {
     ///
     /// # Errors
     ///
-    /// [`InvalidSigners`] if there are eight signers already, or four of [`Scheme::Ed25519`] and
-    /// `signer` is one more.
+    /// [`InvalidSigners`] if there would be more than eight signers, or more than four of
+    /// [`SignerScheme::Ed25519`].
     pub fn with_signer(mut self, signer: Signer) -> Result<Self, InvalidSigners> {
         self.0.push(ActiveSigner {
             signer,
@@ -102,7 +102,7 @@ impl Signers {
     /// # Errors
     ///
     /// [`InvalidSigners`] if there would be more than eight signers or more than four of
-    /// [`Scheme::Ed25519`], or `overlap` is longer than 7 days.
+    /// [`SignerScheme::Ed25519`], or `overlap` is longer than 7 days.
     pub fn rotate(
         mut self,
         next: Signer,

@@ -19,9 +19,9 @@ use crate::{
     event::EventId,
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
-        InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt,
-        ReplayRequest, Retention, Settlement,
+        Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, Enqueue, Enqueued,
+        Heartbeat, InstanceId, Lane, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page,
+        PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
     },
 };
 
@@ -42,11 +42,14 @@ impl MemoryOutbox {
 #[async_trait]
 impl Outbox for MemoryOutbox {
     async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
-        let mut tables = self.tables();
+        let tables = &mut *self.tables();
         match tables.events.entry(enqueue.event.id.clone()) {
             Entry::Occupied(stored) => {
                 let stored = stored.get();
-                let same = stored.event_type == enqueue.event.event_type && stored.body == enqueue.event.body;
+                let event = &enqueue.event;
+                let same = stored.event_type == event.event_type
+                    && stored.audience == event.audience
+                    && (stored.body == event.body || tables.expunged.contains(&event.id));
                 return Ok(if same {
                     Enqueued::Duplicate
                 } else {
@@ -109,6 +112,10 @@ impl Outbox for MemoryOutbox {
         Ok(matching.take(page.limit).cloned().collect())
     }
 
+    async fn lane(&self, endpoint: &EndpointId) -> Result<Option<Lane>, StoreError> {
+        Ok(self.tables().queues.get(endpoint).map(|queue| queue.lane))
+    }
+
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
         let tables = self.tables();
         let log = tables.attempts.get(delivery);
@@ -119,8 +126,16 @@ impl Outbox for MemoryOutbox {
         let mut tables = self.tables();
         let replayed: Vec<Delivery> = tables
             .matching(&request.filter)
+            .filter(|delivery| !tables.expunged.contains(&delivery.id.event))
             .cloned()
-            .filter_map(|mut delivery| delivery.replay(request.now).then_some(delivery))
+            .filter_map(|mut delivery| {
+                let restarted = if request.acknowledged {
+                    delivery.resend(request.now)
+                } else {
+                    delivery.replay(request.now)
+                };
+                restarted.then_some(delivery)
+            })
             .collect();
         let count = u64::try_from(replayed.len()).unwrap_or(u64::MAX);
         if !request.dry_run {
@@ -151,6 +166,19 @@ impl Retention for MemoryOutbox {
         let old: Vec<EventId> = old.take(request.limit).map(|event| event.id.clone()).collect();
         for event in &old {
             tables.purge(event);
+        }
+        Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
+    }
+
+    async fn expunge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        let mut tables = self.tables();
+        let old = tables
+            .events
+            .values()
+            .filter(|event| !tables.expunged.contains(&event.id) && tables.is_over(event, request));
+        let old: Vec<EventId> = old.take(request.limit).map(|event| event.id.clone()).collect();
+        for event in &old {
+            tables.expunge(event);
         }
         Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
     }

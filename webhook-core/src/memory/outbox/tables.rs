@@ -1,10 +1,12 @@
 //! Tables of the in-memory outbox and their changes.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
     ops::Bound::{Excluded, Unbounded},
     time::SystemTime,
 };
+
+use bytes::Bytes;
 
 use super::queue::Queue;
 use crate::{
@@ -19,6 +21,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) events: HashMap<EventId, StoredEvent>,
+    /// Events whose bodies were deleted.
+    pub(super) expunged: HashSet<EventId>,
     pub(super) by_creation: BTreeSet<EventPlace>,
     pub(super) deliveries: BTreeMap<DeliveryId, Delivery>,
     pub(super) queues: BTreeMap<EndpointId, Queue>,
@@ -219,8 +223,16 @@ impl Tables {
             self.deliveries.remove(&id);
             self.attempts.remove(&id);
         }
+        self.expunged.remove(event);
         if let Some(event) = self.events.remove(event) {
             self.by_creation.remove(&place(&event));
+        }
+    }
+
+    pub(super) fn expunge(&mut self, id: &EventId) {
+        if let Some(event) = self.events.get_mut(id) {
+            event.body = Bytes::new();
+            self.expunged.insert(id.clone());
         }
     }
 
@@ -248,7 +260,10 @@ impl Tables {
         let next = events.last().map(|event| place(event));
         let missing: Vec<Delivery> = events
             .iter()
-            .filter_map(|event| endpoint.delivery_of(&event.id, &event.event_type, request.now))
+            .filter(|event| !self.expunged.contains(&event.id))
+            .filter_map(|event| {
+                endpoint.delivery_of(&event.id, &event.event_type, &event.audience, request.now)
+            })
             .filter(|delivery| !self.deliveries.contains_key(&delivery.id))
             .collect();
         let count = u64::try_from(missing.len()).unwrap_or(u64::MAX);
