@@ -44,7 +44,7 @@ mod cases {
         );
     }
 
-    /// W7: two senders may use one id.
+    /// W7: two senders may use the same id for different events.
     pub async fn the_same_id_from_another_source_is_another_event(store: &Arc<dyn Dedupe>) {
         assert_eq!(
             claim(&**store, from_source("a", "evt_1", "{}"), start()).await,

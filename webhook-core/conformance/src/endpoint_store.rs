@@ -13,8 +13,8 @@ mod cases {
         event::{EventId, EventType},
         secret::SigningSecret,
         sender::{
-            Classification, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted,
-            Rotated, Rotation,
+            Audience, Classification, Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter,
+            EventPattern, Inserted, Owner, Rotated, Rotation,
         },
         signature::{Signer, Signers},
     };
@@ -31,6 +31,10 @@ mod cases {
         text.parse().expect("the case has a valid type")
     }
 
+    fn pattern(text: &str) -> EventPattern {
+        text.parse().expect("the case has a valid pattern")
+    }
+
     fn signer(secret: u8) -> Signer {
         let secret = SigningSecret::from_bytes(&[secret; 32]).expect("32 bytes are a secret");
         Signer::standard_webhooks(&secret)
@@ -38,7 +42,14 @@ mod cases {
 
     fn endpoint(text: &str) -> Endpoint {
         let url = "https://example.com/hooks?a=1&b='".parse().expect("a valid URL");
-        Endpoint::register(id(text), &url, signer(1), &AddressPolicy::new()).expect("a public URL")
+        Endpoint::register(
+            id(text),
+            Owner::Tenant("acme".parse().expect("a valid tenant")),
+            &url,
+            signer(1),
+            &AddressPolicy::new(),
+        )
+        .expect("a public URL")
     }
 
     async fn insert(store: &dyn EndpointStore, endpoint: Endpoint) -> Inserted {
@@ -51,7 +62,7 @@ mod cases {
 
     async fn subscribers(store: &dyn EndpointStore, text: &str) -> Vec<String> {
         let ids = store
-            .subscribers(&event_type(text))
+            .subscribers(&event_type(text), &Audience::everyone())
             .await
             .expect("the store works");
         ids.iter().map(ToString::to_string).collect()
@@ -66,7 +77,7 @@ mod cases {
         store.rotate(&id(text), &rotation).await.expect("the store works")
     }
 
-    /// Tokens of the signers at a time; secrets themselves cannot be compared.
+    /// Signatures that the signers make at `now`; secrets themselves cannot be compared.
     fn tokens(signers: &Signers, now: SystemTime) -> String {
         let event: EventId = "evt_1".parse().expect("a valid id");
         let headers = signers.sign(&event, now, b"{}");
@@ -85,7 +96,7 @@ mod cases {
     /// W16: all fields of an endpoint are kept, with its signers in their order.
     pub async fn an_endpoint_comes_back_as_it_was_inserted(store: &Arc<dyn EndpointStore>) {
         let plain = endpoint("ep_1");
-        let types = [event_type("charge.refunded"), event_type("charge.updated")];
+        let types = [pattern("charge.refunded"), pattern("charge.updated")];
         let secret =
             SigningSecret::from_utf8("a secret of 'text' that is long enough").expect("a valid secret");
         let mut rich = endpoint("ep_2").with_events(EventFilter::only(types));
@@ -155,8 +166,8 @@ mod cases {
     /// W16: subscribers of a type are listed by id, unless disabled; the filter compares whole
     /// types.
     pub async fn enabled_subscribers_are_listed(store: &Arc<dyn EndpointStore>) {
-        let refunds = EventFilter::only([event_type("charge.refunded")]);
-        let updates = EventFilter::only([event_type("charge.updated"), event_type("charge")]);
+        let refunds = EventFilter::only([pattern("charge.refunded")]);
+        let updates = EventFilter::only([pattern("charge.updated"), pattern("charge")]);
         let paused = Endpoint {
             state: EndpointState::Paused,
             ..endpoint("ep_c")
@@ -198,8 +209,8 @@ mod cases {
         }
     }
 
-    /// W16, W17: several endpoints are loaded in one call, as each alone; unknown ones are left
-    /// out.
+    /// W16, W17: one call loads several endpoints with the same result as one call for each;
+    /// unknown ids are left out.
     pub async fn several_endpoints_are_loaded_at_once(store: &Arc<dyn EndpointStore>) {
         for name in ["ep_1", "ep_2", "ep_3"] {
             insert(store, endpoint(name)).await;
@@ -222,7 +233,7 @@ mod cases {
         assert!(none.is_empty());
     }
 
-    /// W16: a change of state is kept and applies to the next event.
+    /// W16: a change of state is stored and applies to the next event.
     pub async fn a_state_is_kept(store: &Arc<dyn EndpointStore>) {
         insert(store, endpoint("ep_1")).await;
         insert(store, endpoint("ep_2")).await;
@@ -280,8 +291,8 @@ mod cases {
         assert_same(load(store, "ep_1").await, &full);
     }
 
-    /// W6: of 32 concurrent rotations exactly as many succeed as there is room for, and each of
-    /// these signs, also beside changes of the state.
+    /// W6: of 32 concurrent rotations exactly as many succeed as there is room for signers, and
+    /// each new secret signs, also if the state changes concurrently.
     pub async fn no_simultaneous_rotation_is_lost(store: &Arc<dyn EndpointStore>) {
         insert(store, endpoint("ep_1")).await;
         let rotated = race(store, async |store, index| {

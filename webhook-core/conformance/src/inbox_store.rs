@@ -36,7 +36,7 @@ mod cases {
         assert_eq!(claim(&**store, event(id, body), start()).await, Claim::Enqueued);
     }
 
-    /// W8: events are taken in the order of arrival, with their exact bytes, once.
+    /// W8: events are taken in the order of arrival, each once, with their exact bytes.
     pub async fn events_come_out_in_the_order_of_their_arrival(store: &Arc<dyn Inbox>) {
         assert_eq!(take(store, 10, start()).await, []);
         for (id, body) in [("evt_z", "1"), ("evt_a", "2"), ("evt_m", "3")] {
@@ -81,8 +81,8 @@ mod cases {
         assert_eq!(take(store, 64, start()).await.len(), 1);
     }
 
-    /// W7: when a claim is reported as a duplicate, its event is in the queue, unless it was taken.
-    /// A store that claims first and queues later would lose the event in a crash in between.
+    /// W7: when a claim is reported as a duplicate, its event was queued. A store that claims first
+    /// and queues later would lose the event in a crash in between.
     pub async fn duplicate_is_reported_only_after_its_event_is_queued(store: &Arc<dyn Inbox>) {
         for n in 0..16 {
             let id = format!("evt_{n}");
@@ -151,7 +151,7 @@ mod cases {
         assert_eq!(take(store, 10, start() + LEASE).await, []);
     }
 
-    /// W8: a queued event outlives its claim; the same id is then queued once more.
+    /// W8: a queued event outlives its claim; the same id is then queued again as a new event.
     pub async fn an_event_outlives_its_claim_in_the_queue(store: &Arc<dyn Inbox>) {
         enqueue(store, "evt_1", "first").await;
         let held = take_one(store, start() + MEMORY - LEASE).await;
@@ -170,7 +170,7 @@ mod cases {
         }
     }
 
-    /// W8: 32 concurrent workers share no event.
+    /// W8: 32 concurrent workers never take the same event.
     pub async fn simultaneous_workers_share_no_event(store: &Arc<dyn Inbox>) {
         for n in 0..48 {
             enqueue(store, &format!("evt_{n}"), "{}").await;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 
-/// Memory of an event: a period that no store uses by itself.
+/// Time for which the receiver remembers an event: a value that no store has as its default.
 pub(crate) const MEMORY: Duration = Duration::from_secs(77 * 60 * 60);
 
 /// Time at which every case begins.
@@ -14,12 +14,12 @@ pub(crate) fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
 }
 
-/// An event of the source `s` that is remembered from [`start`] on.
+/// An event from the source `s`, remembered for [`MEMORY`] from [`start`] on.
 pub(crate) fn event(id: &str, body: impl Into<Bytes>) -> Incoming {
     from_source("s", id, body)
 }
 
-/// An [`event`] of another source.
+/// An [`event`] from this source.
 pub(crate) fn from_source(source: &str, id: &str, body: impl Into<Bytes>) -> Incoming {
     let body = body.into();
     let key = EventKey {

@@ -20,7 +20,7 @@ mod cases {
         advance.expect("the store works")
     }
 
-    /// W9: an older event never becomes the latest, and an equal position is reported as such.
+    /// W9: an older event never becomes the latest, and an equal position is reported as equal.
     pub async fn a_resource_only_moves_forward(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         for (to, expected) in [
@@ -50,7 +50,8 @@ mod cases {
         }
     }
 
-    /// W9: positions above `i64::MAX` are the highest, also in a store with signed integers.
+    /// W9: positions above `i64::MAX` are higher than all others, also in a store with signed
+    /// integers.
     pub async fn positions_are_compared_as_unsigned_numbers(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         let half = u64::MAX / 2;
@@ -61,7 +62,7 @@ mod cases {
         assert_eq!(advance(store, &charge, half).await, Advance::Older);
     }
 
-    /// W9: of concurrent copies of one event one is the first.
+    /// W9: of concurrent copies of one event exactly one is newer.
     pub async fn of_32_simultaneous_steps_to_one_position_one_is_newer(store: &Arc<dyn LatestSeen>) {
         let charge = key("s", "ch_1");
         let steps = race(store, async move |store, _| advance(&*store, &charge, 7).await).await;

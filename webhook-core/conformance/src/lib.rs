@@ -2,7 +2,9 @@
 
 pub mod claims;
 pub mod dedupe_store;
+pub mod endpoint_management;
 pub mod endpoint_store;
+pub mod inbox_failures;
 pub mod inbox_store;
 mod incoming;
 pub mod latest_seen;
@@ -17,7 +19,7 @@ pub use host_ports_conformance::__store;
 pub use outbox::{
     bulkhead as outbox_bulkhead, enqueue as outbox_enqueue, health as outbox_health,
     inspect as outbox_inspect, instance as outbox_instance, lease as outbox_lease, missing as outbox_missing,
-    settle as outbox_settle,
+    settle as outbox_settle, tenants as outbox_tenants,
 };
 
 /// Creates a test for each case of [`Outbox`](webhook_core::sender::Outbox):
@@ -33,5 +35,6 @@ macro_rules! outbox {
         $crate::outbox_lease! { $($test)+ }
         $crate::outbox_missing! { $($test)+ }
         $crate::outbox_settle! { $($test)+ }
+        $crate::outbox_tenants! { $($test)+ }
     };
 }

@@ -4,11 +4,18 @@
 /// Test cases.
 #[host_ports_conformance::kit(retention)]
 mod cases {
-    use crate::outbox::{answered, at, delivery_id, enqueue, lease_one, list, load, settle, settlement};
+    use crate::outbox::{
+        answered, at, delivery_id, enqueue, enqueue_of, lease_one, list, load, settle, settlement,
+    };
     use std::sync::Arc;
-    use webhook_core::sender::{
-        DeliveryFilter, Disposition, FailureReason, Outbox, Page, PurgeRequest, ReplayRequest, Retention,
-        Settlement,
+    use webhook_core::{
+        address::AddressPolicy,
+        secret::SigningSecret,
+        sender::{
+            DeliveryFilter, Disposition, Endpoint, Enqueued, FailureReason, MissingRequest, Outbox, Owner,
+            Page, Period, PurgeRequest, ReplayRequest, Retention, Settlement,
+        },
+        signature::Signer,
     };
 
     async fn purge(store: &Arc<impl Retention>, before: u64, failed: bool, limit: usize) -> u64 {
@@ -34,8 +41,8 @@ mod cases {
             .len()
     }
 
-    /// W18: an old event without live deliveries is deleted with its deliveries and log, exactly
-    /// when it is older; its id is then free.
+    /// W18: an event without live deliveries is deleted with its deliveries and log if it was
+    /// created before the given time, but not exactly at that time; its id is then free.
     pub async fn purge_deletes_event_with_deliveries_and_log<S: Outbox + Retention>(store: &Arc<S>) {
         deliver(store, "evt_1").await;
         enqueue(&**store, "evt_unwanted", &[]).await;
@@ -63,6 +70,7 @@ mod cases {
         settle(&**store, dead).await;
         let request = ReplayRequest {
             filter: DeliveryFilter::default(),
+            acknowledged: false,
             now: at(500),
             dry_run: false,
         };
@@ -73,7 +81,8 @@ mod cases {
         assert_eq!(purge(store, 501, true, 10).await, 1);
     }
 
-    /// W18: events with failed deliveries stay as a whole, until the host asks for their deletion.
+    /// W18: events with failed deliveries stay as a whole, unless the host purges failed deliveries
+    /// too.
     pub async fn failed_deliveries_go_only_when_asked<S: Outbox + Retention>(store: &Arc<S>) {
         for (event, reason) in [
             ("evt_1", FailureReason::AttemptsExhausted),
@@ -89,6 +98,79 @@ mod cases {
         assert_eq!(count(store).await, 3);
         assert_eq!(purge(store, 1, true, 10).await, 3);
         assert_eq!(count(store).await, 0);
+    }
+
+    async fn expunge(store: &Arc<impl Retention>, before: u64, failed: bool, limit: usize) -> u64 {
+        let request = PurgeRequest {
+            before: at(before),
+            failed,
+            limit,
+        };
+        store.expunge(&request).await.expect("the store works")
+    }
+
+    /// W18: the bodies of old events are deleted alone: deliveries and log stay, nothing is
+    /// replayed, and the id stays taken.
+    pub async fn bodies_are_deleted_alone<S: Outbox + Retention>(store: &Arc<S>) {
+        for n in 1..=3 {
+            deliver(store, &format!("evt_{n}")).await;
+        }
+        enqueue(&**store, "evt_live", &["ep_1"]).await;
+        assert_eq!(expunge(store, 0, false, 10).await, 0, "not older than itself");
+        for expunged in [2, 1, 0] {
+            assert_eq!(expunge(store, 1, false, 2).await, expunged);
+        }
+        assert_eq!(count(store).await, 4);
+        let id = delivery_id("evt_1", "ep_1");
+        assert_eq!(store.attempts(&id).await.expect("the store works").len(), 1);
+        let all = ReplayRequest {
+            filter: DeliveryFilter::default(),
+            acknowledged: true,
+            now: at(100),
+            dry_run: false,
+        };
+        for dry_run in [true, false] {
+            let replayed = store
+                .replay(&ReplayRequest {
+                    dry_run,
+                    ..all.clone()
+                })
+                .await;
+            assert_eq!(replayed.expect("the store works"), 0, "there is nothing to send");
+        }
+        let again = enqueue_of("evt_1", "{}", &["ep_1"]);
+        let again = store.enqueue(again).await.expect("the store works");
+        assert_eq!(again, Enqueued::Duplicate, "the id stays taken");
+        let live = lease_one(&**store, at(100)).await;
+        assert_eq!(live.delivery.id, delivery_id("evt_live", "ep_1"));
+        assert!(!live.event.body.is_empty());
+        settle(&**store, settlement(&live, Disposition::Acked)).await;
+        assert_eq!(purge(store, 1, false, 10).await, 4, "they can be purged");
+    }
+
+    /// W18: an endpoint that is registered later gets no event without a body.
+    pub async fn expunged_events_are_not_missing<S: Outbox + Retention>(store: &Arc<S>) {
+        deliver(store, "evt_1").await;
+        deliver(store, "evt_2").await;
+        assert_eq!(expunge(store, 1, false, 1).await, 1);
+        let secret = SigningSecret::from_bytes(&[1; 32]).expect("32 bytes are a secret");
+        let url = "https://example.com/hooks".parse().expect("a valid URL");
+        let (id, owner) = ("ep_new".parse(), "acme".parse().map(Owner::Tenant));
+        let (id, owner) = (id.expect("a valid id"), owner.expect("a valid id"));
+        let signer = Signer::standard_webhooks(&secret);
+        let endpoint = Endpoint::register(id, owner, &url, signer, &AddressPolicy::new());
+        let request = MissingRequest {
+            created: Period::default(),
+            after: None,
+            limit: 10,
+            now: at(100),
+            dry_run: false,
+        };
+        let missing = store
+            .replay_missing(&endpoint.expect("a public URL"), &request)
+            .await;
+        assert_eq!(missing.expect("the store works").count, 1);
+        assert!(!lease_one(&**store, at(100)).await.event.body.is_empty());
     }
 
     /// W18: a purge deletes at most its limit, and the next one continues.

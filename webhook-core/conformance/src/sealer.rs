@@ -13,7 +13,7 @@ mod cases {
         sealer.seal(plain, b"ep_1").expect("it seals")
     }
 
-    /// W16: a secret is decrypted for its endpoint, and refused in the row of another.
+    /// W16: a secret is decrypted for its endpoint, and refused for any other endpoint.
     pub async fn sealed_secret_opens_for_its_context_only(sealer: &Arc<dyn Sealer>) {
         for plain in [b"" as &[u8], PLAIN, &[0xff; 4096]] {
             let sealed = seal(sealer, plain);
@@ -24,7 +24,7 @@ mod cases {
         }
     }
 
-    /// W16: changed, truncated and extended texts are refused.
+    /// W16: changed, truncated and extended ciphertexts are refused.
     pub async fn a_changed_seal_is_refused(sealer: &Arc<dyn Sealer>) {
         let sealed = seal(sealer, PLAIN);
         for (index, bit) in (0..sealed.len()).flat_map(|index| (0..8).map(move |bit| (index, bit))) {
@@ -45,7 +45,7 @@ mod cases {
         assert!(sealer.open(PLAIN, b"ep_1").is_err(), "what was never sealed");
     }
 
-    /// W16: the text reveals nothing, not even that two endpoints share a secret.
+    /// W16: the ciphertext reveals nothing, not even that two endpoints share a secret.
     pub async fn sealed_text_reveals_nothing(sealer: &Arc<dyn Sealer>) {
         let (first, second) = (seal(sealer, PLAIN), seal(sealer, PLAIN));
         assert_ne!(first, second);

@@ -1,4 +1,5 @@
-//! A store whose methods need their runtime, as with sqlx, passes a kit on both runtime flavors.
+//! Test: a store whose methods need a tokio runtime, as with sqlx, passes a kit on both flavors of
+//! it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::{Duration, SystemTime};
@@ -7,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use webhook_core::memory::MemoryInbox;
 use webhook_core::ports::StoreError;
-use webhook_core::receiver::{Claim, Dedupe, Finish, Inbox, Incoming, Queued, Ticket};
+use webhook_core::receiver::{Buried, BuriedQuery, Claim, Dedupe, Finish, Inbox, Incoming, Queued, Ticket};
 
 /// In-memory inbox behind an exchange with its own server.
 struct RemoteInbox {
@@ -60,6 +61,31 @@ impl Inbox for RemoteInbox {
         self.exchange().await;
         self.inner.finish(ticket).await
     }
+
+    async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
+        self.exchange().await;
+        self.inner.retry_at(ticket, at).await
+    }
+
+    async fn bury(&self, ticket: &Ticket, reason: &str, now: SystemTime) -> Result<Finish, StoreError> {
+        self.exchange().await;
+        self.inner.bury(ticket, reason, now).await
+    }
+
+    async fn buried(&self, query: &BuriedQuery) -> Result<Vec<Buried>, StoreError> {
+        self.exchange().await;
+        self.inner.buried(query).await
+    }
+
+    async fn replay_buried(&self, number: u64) -> Result<bool, StoreError> {
+        self.exchange().await;
+        self.inner.replay_buried(number).await
+    }
+
+    async fn discard_buried(&self, number: u64) -> Result<bool, StoreError> {
+        self.exchange().await;
+        self.inner.discard_buried(number).await
+    }
 }
 
 mod current_thread {
@@ -69,10 +95,22 @@ mod current_thread {
             super::RemoteInbox::connect().await
         }
     );
+    webhook_core_conformance::inbox_failures!(
+        #[tokio::test]
+        async {
+            super::RemoteInbox::connect().await
+        }
+    );
 }
 
 mod multi_thread {
     webhook_core_conformance::inbox_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async {
+            super::RemoteInbox::connect().await
+        }
+    );
+    webhook_core_conformance::inbox_failures!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async {
             super::RemoteInbox::connect().await

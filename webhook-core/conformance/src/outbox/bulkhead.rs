@@ -68,7 +68,7 @@ mod cases {
         }
     }
 
-    /// W27: a lease reports the standing of each endpoint, as its last outcome left it.
+    /// W27: a lease reports the standing of each endpoint after its last outcome.
     pub async fn lease_reports_standing_of_endpoints(store: &Arc<dyn Outbox>) {
         mixed(&**store).await;
         for leased in lease_due(&**store, at(1)).await {
@@ -81,8 +81,8 @@ mod cases {
         }
     }
 
-    /// W27: silent and unproven endpoints get no more than their bulkheads; the rest of the places
-    /// goes to answering ones, also if the others have waited longer.
+    /// W27: silent and unproven endpoints get no more places than their bulkheads allow; answering
+    /// endpoints get the rest, even if the others have waited longer.
     pub async fn lease_stays_within_bulkheads(store: &Arc<dyn Outbox>) {
         mixed(&**store).await;
         let counts = counts(&**store, bulkheads(3, 1, 3), 100).await;
@@ -93,7 +93,8 @@ mod cases {
         assert_eq!(counts.get("unproven"), Some(&2));
     }
 
-    /// W27: without a place for silent endpoints, none is leased and all others are.
+    /// W27: if the bulkhead has no place, deliveries to its endpoints are not leased and all others
+    /// are.
     pub async fn closed_bulkhead_leases_nothing(store: &Arc<dyn Outbox>) {
         mixed(&**store).await;
         let open = counts(&**store, bulkheads(0, 0, 3), 100).await;
@@ -103,7 +104,7 @@ mod cases {
         assert_eq!(rest, BTreeMap::from([("silent", 4), ("unproven", 6)]));
     }
 
-    /// W27: while places are scarce an endpoint without an answer has one place.
+    /// W27: while places are scarce, an endpoint that is not answering has one place.
     pub async fn unproven_endpoint_gets_one_place_while_scarce(store: &Arc<dyn Outbox>) {
         mixed(&**store).await;
         let first = counts(&**store, bulkheads(100, 100, 1), 100).await;

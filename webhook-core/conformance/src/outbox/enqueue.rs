@@ -41,7 +41,8 @@ mod cases {
         assert!(lease_due(store, at(0)).await.is_empty());
     }
 
-    /// W15: a retry of a producer is a duplicate and leaves the deliveries unchanged.
+    /// W15: an event that a producer stores again is a duplicate and leaves the deliveries
+    /// unchanged.
     pub async fn the_same_event_again_is_a_duplicate(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;

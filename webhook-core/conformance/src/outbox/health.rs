@@ -48,7 +48,7 @@ mod cases {
         *receipts.first().expect("one answer for each settlement")
     }
 
-    /// An event for one endpoint that has failed four times.
+    /// An event whose delivery to `ep_1` has failed four times.
     async fn four_failures(store: &dyn Outbox) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         for _ in 0..4 {
@@ -95,6 +95,7 @@ mod cases {
 
         let replay = ReplayRequest {
             filter: DeliveryFilter::one(&id),
+            acknowledged: false,
             now,
             dry_run: false,
         };

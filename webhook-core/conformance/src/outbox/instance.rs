@@ -17,7 +17,7 @@ mod cases {
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// Joins; `None` if the store has no owners of leases, which is allowed.
+    /// Joins the outbox; `None` if the store has no instances, which is allowed.
     async fn join(store: &dyn Outbox) -> Option<InstanceId> {
         store.join().await.expect("the store works")
     }
@@ -54,7 +54,7 @@ mod cases {
         Some((owner, leased.remove(0)))
     }
 
-    /// W29: an outbox never assigns the same instance twice, also not after it left.
+    /// W29: an outbox never assigns the same instance id twice, not even after the instance left.
     pub async fn instances_are_unique(store: &Arc<dyn Outbox>) {
         let Some(first) = join(store).await else { return };
         leave(store, first, Departure::Stopped).await;
@@ -64,7 +64,8 @@ mod cases {
         assert_eq!(unique.len(), joined.len() + 1);
     }
 
-    /// W29: each heartbeat changes the counter of its instance alone, and reports all.
+    /// W29: a heartbeat changes only the counter of its instance, and returns the counters of all
+    /// instances.
     pub async fn heartbeat_changes_its_own_counter(store: &Arc<dyn Outbox>) {
         let Some(one) = join(store).await else { return };
         let other = join(store).await.expect("it has instances");
@@ -84,7 +85,7 @@ mod cases {
         );
     }
 
-    /// W29: no clock ends the lease of an owner.
+    /// W29: the lease of an owner does not end by time.
     pub async fn lease_of_an_owner_has_no_end(store: &Arc<dyn Outbox>) {
         let Some((owner, leased)) = held(store).await else {
             return;
@@ -125,7 +126,7 @@ mod cases {
         assert_eq!((again.fence, again.crashes), (2, 1));
     }
 
-    /// W29: an instance that beats after it was observed keeps its leases.
+    /// W29: an instance that sends a heartbeat after it was observed as silent keeps its leases.
     pub async fn beating_instance_keeps_its_leases(store: &Arc<dyn Outbox>) {
         let Some((owner, leased)) = held(store).await else {
             return;
@@ -139,7 +140,7 @@ mod cases {
         assert_eq!((row.state, row.owner), (DeliveryState::Leased, Some(owner)));
     }
 
-    /// W29: an instance that left gets no lease, or nothing would ever free it.
+    /// W29: an instance that left gets no lease, because nothing would ever free that lease.
     pub async fn departed_instance_gets_no_lease(store: &Arc<dyn Outbox>) {
         let Some((owner, _)) = held(store).await else {
             return;
@@ -161,7 +162,7 @@ mod cases {
         assert_eq!(settle(store, acked).await, Settled::Late);
     }
 
-    /// W29: the same fencing token of another owner does not settle the lease.
+    /// W29: a settlement by another owner with the same fencing token is stale.
     pub async fn fence_of_another_owner_is_stale(store: &Arc<dyn Outbox>) {
         let Some((owner, leased)) = held(store).await else {
             return;
@@ -178,7 +179,7 @@ mod cases {
         assert_eq!(row.owner, Some(owner));
     }
 
-    /// W29: a lease and the departure of its owner race: in the end no delivery is held.
+    /// W29: if an owner leases and leaves concurrently, no delivery stays leased in the end.
     pub async fn lease_and_departure_leave_nothing_held(store: &Arc<dyn Outbox>) {
         let Some(owner) = join(store).await else { return };
         for event in 0..32 {
@@ -204,7 +205,7 @@ mod cases {
         assert_eq!(due.len(), 32);
     }
 
-    /// W15: a turn settles, then leases what is due, and names the next time.
+    /// W15: a turn settles, then leases due deliveries, and returns the next due time.
     pub async fn turn_settles_then_leases(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         enqueue(store, "evt_2", &["ep_1"]).await;
@@ -262,7 +263,8 @@ mod cases {
         assert_eq!(turn.next_due, Some(at(60)));
     }
 
-    /// W30: a delivery of a clock that was ahead is pulled forward; a retry keeps its time.
+    /// W30: a delivery that a clock ahead of time accepted is pulled forward; a retry keeps its
+    /// time.
     pub async fn fresh_deliveries_are_pulled_forward(store: &Arc<dyn Outbox>) {
         if join(store).await.is_none() {
             return;

@@ -59,7 +59,7 @@ mod cases {
         lease_one(store, hold + MICROSECOND).await;
     }
 
-    /// W15: a lost lease blocks its delivery until the exact instant it ends.
+    /// W15: a lost lease blocks its delivery until the exact instant at which the lease ends.
     pub async fn a_delivery_is_leased_again_from_the_exact_end_of_its_lease(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         lease_one(store, at(0)).await;
@@ -68,7 +68,7 @@ mod cases {
         assert_eq!((again.delivery.fence, again.delivery.attempts), (2, 0));
     }
 
-    /// W17: endpoints take turns, so that the long queue of one leaves room for the others.
+    /// W17: endpoints take turns, so that an endpoint with a long queue leaves room for the others.
     pub async fn endpoints_take_turns(store: &Arc<dyn Outbox>) {
         for n in 0..50 {
             enqueue(store, &format!("evt_a{n:02}"), &["ep_busy"]).await;
@@ -92,7 +92,8 @@ mod cases {
         assert!(busy.eq(["evt_c/ep_busy", "evt_a00/ep_busy", "evt_a01/ep_busy"]));
     }
 
-    /// W17: with more endpoints than places, every endpoint gets a turn before any gets its second.
+    /// W17: with more endpoints than places, every endpoint gets a turn before any endpoint gets a
+    /// second one.
     pub async fn the_endpoint_whose_turn_is_longest_ago_comes_first(store: &Arc<dyn Outbox>) {
         let endpoints = ["ep_1", "ep_2", "ep_3", "ep_4", "ep_5"];
         for n in 0..2 {
@@ -146,8 +147,8 @@ mod cases {
         assert_eq!(lease(store, lease_request(at(0), 7, 10)).await.len(), 2);
     }
 
-    /// W15: 32 concurrent dispatchers lease each delivery once, and a later lease finds the skipped
-    /// ones.
+    /// W15: 32 concurrent dispatchers lease each delivery at most once, and a later lease finds the
+    /// skipped deliveries.
     pub async fn of_32_simultaneous_leases_none_shares_a_delivery(store: &Arc<dyn Outbox>) {
         for n in 0..50 {
             let endpoints = [format!("ep_{}", n % 25), "ep_25".to_owned()];
@@ -181,7 +182,7 @@ mod cases {
         assert_eq!(ids(&leased).iter().filter(|id| id.ends_with("ep_1")).count(), 3);
     }
 
-    /// W15: `next_due` is exact: a driver that sleeps until then misses no delivery and finds one.
+    /// W15: `next_due` is exact: at that time a delivery can be leased, and none before.
     pub async fn next_due_is_the_earliest_moment_something_can_be_leased(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         assert_eq!(next_due(store).await, Some(at(0)));

@@ -16,7 +16,7 @@ mod cases {
         secret::SigningSecret,
         sender::{
             Delivery, DeliveryFilter, Disposition, Endpoint, EndpointState, Enqueued, EventFilter,
-            EventPlace, FailureReason, Missing, MissingRequest, Outbox, Page, Period,
+            EventPlace, FailureReason, Missing, MissingRequest, Outbox, Owner, Page, Period,
         },
         signature::Signer,
     };
@@ -28,6 +28,7 @@ mod cases {
         let id = id.parse().expect("the case has a valid id");
         Endpoint::register(
             id,
+            Owner::Tenant("acme".parse().expect("a valid tenant")),
             &url,
             Signer::standard_webhooks(&secret),
             &AddressPolicy::new(),
@@ -60,8 +61,8 @@ mod cases {
         list(store, &DeliveryFilter::default(), &Page::default()).await
     }
 
-    /// W18: an endpoint that was registered later gets earlier events as new deliveries, of any
-    /// age.
+    /// W18: an endpoint that was registered later gets new deliveries of earlier events, whatever
+    /// their age.
     pub async fn late_endpoint_gets_earlier_events(store: &Arc<dyn Outbox>) {
         let unwanted = enqueue_of("evt_1", r#"{"a": 1}"#, &[]);
         let event = unwanted.event.clone();
@@ -142,7 +143,7 @@ mod cases {
                 endpoint("ep_1").with_events(only(&["charge.refunded", "customer.created"])),
                 1,
             ),
-            // its filter is wider now
+            // the filter of `ep_1` is wider now
             (
                 endpoint("ep_1").with_events(only(&["charge.refunded", "charge"])),
                 1,
@@ -244,7 +245,7 @@ mod cases {
         assert_eq!(replay_missing(store, &endpoint("ep_3"), &look).await, nothing);
     }
 
-    /// W18: of 32 concurrent calls one creates each delivery.
+    /// W18: of 32 concurrent calls exactly one creates each delivery.
     pub async fn of_32_concurrent_calls_one_creates_each_missing_delivery(store: &Arc<dyn Outbox>) {
         for n in 0..5 {
             enqueue(store, &format!("evt_{n}"), &[]).await;

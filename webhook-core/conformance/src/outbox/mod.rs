@@ -1,4 +1,4 @@
-//! Test cases for implementations of [`Outbox`], in parts.
+//! Test cases for implementations of [`Outbox`], one module per subject.
 #![expect(clippy::expect_used, clippy::panic, reason = "a case fails by panicking")]
 
 pub mod bulkhead;
@@ -9,23 +9,26 @@ pub mod instance;
 pub mod lease;
 pub mod missing;
 pub mod settle;
+pub mod tenants;
 
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
-pub use {bulkhead::*, enqueue::*, health::*, inspect::*, instance::*, lease::*, missing::*, settle::*};
+pub use {
+    bulkhead::*, enqueue::*, health::*, inspect::*, instance::*, lease::*, missing::*, settle::*, tenants::*,
+};
 
 use webhook_core::event::Envelope;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, Disposition, Enqueue, Enqueued,
+    Attempt, AttemptResult, Audience, Delivery, DeliveryFilter, DeliveryId, Disposition, Enqueue, Enqueued,
     LeaseRequest, Leased, Leases, Outbox, Page, Settled, Settlement, StoredEvent,
 };
 
 pub(crate) const LEASE: Duration = Duration::from_secs(40);
 pub(crate) const TICK: Duration = Duration::from_millis(1);
 
-/// Time of a case, in seconds from its beginning.
+/// Time `seconds` after the beginning of the case.
 pub(crate) fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds)
 }
@@ -37,7 +40,7 @@ pub(crate) fn delivery_id(event: &str, endpoint: &str) -> DeliveryId {
     }
 }
 
-/// An event for these endpoints, accepted at the beginning.
+/// An event for these endpoints, accepted at the beginning of the case.
 pub(crate) fn enqueue_of(event: &str, object: &str, endpoints: &[&str]) -> Enqueue {
     let deliveries = endpoints
         .iter()
@@ -51,6 +54,7 @@ pub(crate) fn enqueue_of(event: &str, object: &str, endpoints: &[&str]) -> Enque
         event: StoredEvent {
             id: envelope.id().clone(),
             event_type: envelope.event_type().clone(),
+            audience: Audience::tenant("acme".parse().expect("a valid tenant")),
             created_at: at(0),
             body: envelope.bytes().clone(),
         },
@@ -63,7 +67,7 @@ pub(crate) async fn enqueue(store: &dyn Outbox, event: &str, endpoints: &[&str])
     assert_eq!(enqueued.expect("the store works"), Enqueued::Enqueued);
 }
 
-/// An event with this `created` time, accepted at the beginning.
+/// Stores an event with this `created` time, accepted at the beginning of the case.
 pub(crate) async fn enqueue_created(
     store: &dyn Outbox,
     event: &str,
@@ -123,6 +127,7 @@ pub(crate) fn settlement(leased: &Leased, disposition: Disposition) -> Settlemen
         disposition,
         spent: !matches!(disposition, Disposition::Held { .. }),
         hold_endpoint_until: None,
+        rate: None,
         attempt: None,
     }
 }

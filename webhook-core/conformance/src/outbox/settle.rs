@@ -59,7 +59,8 @@ mod cases {
         assert_eq!(lease_due(store, at(60)).await.len(), 2);
     }
 
-    /// W15: a settlement of a lease that was taken over, or a second one, writes nothing.
+    /// W15: a settlement of a lease that was taken over, or that was settled before, writes
+    /// nothing.
     pub async fn a_lost_lease_writes_nothing(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let first = lease_one(store, at(0)).await;
@@ -121,6 +122,7 @@ mod cases {
             disposition: Disposition::Acked,
             spent: true,
             hold_endpoint_until: Some(at(1_000)),
+            rate: None,
             attempt: Some(Attempt {
                 delivery: id.clone(),
                 fence: 1,
@@ -136,11 +138,11 @@ mod cases {
         assert_eq!(load(store, &id).await, None);
         assert_eq!(store.attempts(&id).await.expect("the store works"), []);
         enqueue(store, "evt_1", &["ep_1"]).await;
-        // the earlier settlement neither held nor settled it
+        // the earlier settlement neither held the endpoint nor settled the delivery
         assert_eq!(lease_one(store, at(0)).await.delivery.fence, 1);
     }
 
-    /// W15: a batch is one step with receipts in its order; an empty batch has none.
+    /// W15: a batch is one step and returns receipts in its order; an empty batch returns none.
     pub async fn a_batch_is_answered_in_its_order(store: &Arc<dyn Outbox>) {
         assert_eq!(store.settle(Vec::new()).await.expect("the store works"), []);
         enqueue(store, "evt_1", &["ep_1", "ep_2"]).await;
@@ -215,7 +217,7 @@ mod cases {
         }
     }
 
-    /// W11: `Retry-After` holds all deliveries of its endpoint, and none of the others.
+    /// W11: `Retry-After` holds all deliveries of its endpoint, and no delivery of other endpoints.
     pub async fn a_held_endpoint_is_skipped_until_the_exact_instant(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         let leased = lease_one(store, at(0)).await;
@@ -228,7 +230,7 @@ mod cases {
         assert_eq!(lease_due(store, at(60)).await.len(), 3);
     }
 
-    /// W11: of several holds the longest counts, even from a lease that was lost.
+    /// W11: of several holds the longest counts, even if the settlement of a lost lease reports it.
     pub async fn a_hold_is_extended_and_never_shortened(store: &Arc<dyn Outbox>) {
         enqueue(store, "evt_1", &["ep_1"]).await;
         enqueue(store, "evt_2", &["ep_1"]).await;

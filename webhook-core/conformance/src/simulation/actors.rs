@@ -14,6 +14,7 @@ use super::{
     scheduler::LONGEST_RESTART,
     sites::{Site, Sites},
     stores::{SimulatedEndpoints, SimulatedOutbox},
+    tenants::{audience, owner},
     world::{Actor, ActorClock, LONGEST_STALL, SKEW, STEP, World, WorldTimer},
 };
 use host_ports::testing::SeededEntropy;
@@ -22,14 +23,14 @@ use webhook_core::{
     ports::StoreError,
     sender::{
         DeliveryFilter, DeliveryId, Dispatcher, EndpointState, EndpointStore, Enqueued, Outbox, PurgeRequest,
-        ReplayRequest, Rotation,
+        ReplayRequest, Rotation, StoredEvent,
     },
 };
 
 /// Overlap of a rotation.
 const OVERLAP: Duration = Duration::from_secs(3_600);
 
-/// Time for which a message without the new signature may still be in transit.
+/// Maximum time after a rotation at which a message without the new signature may arrive.
 const LAST_OLD_MESSAGE: Duration =
     Duration::from_secs(DEADLINE.as_secs() + STRAGGLING.as_secs() + 2 * SKEW.as_secs());
 
@@ -77,7 +78,7 @@ impl Stage {
     pub(super) async fn produce(self, index: usize, after: Duration) {
         let (world, actor) = (&self.world, Actor::Producer(index));
         world.sleep(after.saturating_sub(world.now())).await;
-        let event = envelope(index);
+        let event = StoredEvent::new(envelope(index), audience(index));
         let dispatcher = self.dispatcher(actor);
         let mut told = 0;
         while told < 2 {
@@ -85,9 +86,11 @@ impl Stage {
                 Ok(Enqueued::Enqueued | Enqueued::Duplicate) => {
                     told += 1;
                     let mut state = world.state();
-                    let everybody = self.sites.0.iter().map(|site| site.endpoint.clone()).collect();
-                    if state.ledger.told.insert(event.id().clone()) {
-                        state.ledger.accepted.insert(event.id().clone(), everybody);
+                    let sites = self.sites.0.iter();
+                    let subscribers = sites.filter(|site| event.audience.includes(&owner(site.index)));
+                    let subscribers = subscribers.map(|site| site.endpoint.clone()).collect();
+                    if state.ledger.told.insert(event.id.clone()) {
+                        state.ledger.accepted.insert(event.id.clone(), subscribers);
                     }
                     if state.choices.happens(700) {
                         return;
@@ -142,7 +145,14 @@ impl Stage {
         for dry_run in [true, false] {
             self.insist(async || {
                 let (filter, now) = (DeliveryFilter::failed(), world.wall(Actor::Operator));
-                outbox.replay(&ReplayRequest { filter, now, dry_run }).await
+                outbox
+                    .replay(&ReplayRequest {
+                        filter,
+                        acknowledged: false,
+                        now,
+                        dry_run,
+                    })
+                    .await
             })
             .await;
         }

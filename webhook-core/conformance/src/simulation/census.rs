@@ -79,19 +79,20 @@ pub struct Census {
     pub crashes: BTreeMap<CrashPoint, u64>,
     /// Number of store errors without a crash, after the write or without it.
     pub store_errors: u64,
-    /// Number of times a process stalled for longer than its leases may last.
+    /// Number of times a process stalled for longer than its leases last.
     pub stalls: u64,
     /// Number of times a dispatcher was disconnected from the stores.
     pub partitions: u64,
     /// Number of outages of the endpoint store.
     pub outages: u64,
-    /// Number of store calls, or times of frozen store connections, that never returned.
+    /// Number of store calls that never returned, plus the number of times that store connections
+    /// froze.
     pub hangs: u64,
     /// Number of times a clock was an hour or a day wrong.
     pub clock_leaps: u64,
     /// Number of times a clock was wrong by minutes.
     pub clock_steps: u64,
-    /// Number of dispatchers that a delivery crashed.
+    /// Number of crashes that a delivery caused.
     pub poisonings: u64,
     /// Number of leases.
     pub leases: u64,
@@ -161,7 +162,7 @@ impl Census {
         self
     }
 
-    /// Number of faults that may delay a delivery and are not the fault of an endpoint.
+    /// Number of faults, other than failing endpoints, that may delay a delivery.
     pub(super) fn faults(&self) -> u64 {
         let crashes: u64 = self.crashes.values().sum();
         crashes + self.store_errors + self.stalls + self.partitions + self.outages + self.hangs + self.drains

@@ -11,8 +11,8 @@ impl Choices {
         Self(Cell::new(seed))
     }
 
-    /// A separate sequence, so that additions to the simulation do not change the runs of existing
-    /// seeds.
+    /// A separate sequence for additions to the simulation, so that they do not change the runs of
+    /// existing seeds.
     pub(super) fn apart(&self) -> Self {
         Self::new(self.0.get() ^ 0x5851_f42d_4c95_7f2d)
     }
@@ -45,7 +45,7 @@ impl Choices {
         values.get(self.index(N)).copied().unwrap_or(otherwise)
     }
 
-    /// A time below `bound` in multiples of 10 ms: coarse, so that events coincide.
+    /// A time below `bound`, a multiple of 10 ms so that events often coincide.
     pub(super) fn time(&self, bound: Duration) -> Duration {
         let tens = u64::try_from(bound.as_millis() / 10).unwrap_or(u64::MAX);
         Duration::from_millis(self.below(tens) * 10)

@@ -13,7 +13,7 @@ use webhook_core::{
     sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointState, Page},
 };
 
-/// More deliveries than a run has.
+/// Limit of a list, greater than the number of deliveries of a run.
 const MOST: usize = 1_000;
 
 pub(super) const ALL: Page = Page {

@@ -22,7 +22,7 @@ pub(super) struct Ledger {
     pub(super) stored_at: BTreeMap<EventId, Duration>,
     /// Endpoints that were disabled at any time: their missing events are no loss.
     pub(super) disabled: BTreeSet<EndpointId>,
-    /// Deliveries that events were stored with, or may have been.
+    /// Deliveries that were stored with their events, or may have been.
     pub(super) addressed: BTreeSet<DeliveryId>,
     /// `true` if an actor requested the missing events of an endpoint.
     pub(super) catches_up: bool,
@@ -31,7 +31,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Checks that a leased delivery was stored with its event, or requested since.
+    /// Checks that a leased delivery was stored with its event, or was requested later.
     pub(super) fn was_asked_for(&self, id: &DeliveryId) -> Checked {
         let asked = self.catches_up || self.addressed.contains(id);
         check(asked, Invariant::NoUnrequestedDeliveries, || {
@@ -51,7 +51,8 @@ impl Ledger {
 
     /// Checks that a healthy endpoint got an event in time.
     ///
-    /// The time counts from its storing, or from `since`, the latest replay.
+    /// The time counts from `since`, the latest replay, or from the storing of the event if there
+    /// was no replay.
     pub(super) fn is_prompt(
         &self,
         id: &DeliveryId,

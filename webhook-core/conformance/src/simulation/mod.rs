@@ -3,8 +3,8 @@
 //!
 //! [`simulate`] makes the run of one seed. Dispatchers, producers, receivers and an operator work
 //! on shared stores, as tasks of one thread. Virtual time jumps to the next event, and the seed
-//! determines every choice, so a run repeats exactly. The dispatcher, the receivers and their
-//! signatures are the real code. The stores may be those of a host:
+//! determines every choice, so a run repeats exactly. The dispatcher, the receivers and the
+//! signatures are the real code. A host can pass its own stores:
 //!
 //! ```
 //! use webhook_core_conformance::simulation::{Stores, simulate};
@@ -19,14 +19,15 @@
 //! In the first 30 minutes of virtual time:
 //!
 //! - Processes crash at each [`CrashPoint`] and restart. Dispatchers are stopped and restarted.
-//! - Stores fail, after the write or without it. Some dispatchers are disconnected from the stores
-//!   for a minute. The endpoint store alone is unreachable for up to a minute.
+//! - Store calls fail, after the write or without it. Some dispatchers are disconnected from the
+//!   stores for a minute. The endpoint store alone is unreachable for up to a minute.
 //! - Store calls never return, and the store connections of a dispatcher freeze for up to a minute.
 //! - Responses are lost, and messages arrive after their sender gave up.
 //! - Receivers respond with 4xx, 410, 5xx, 429 and 503 with `Retry-After`, or never; up to ten
-//!   hang. Some transports ignore their deadline. One receiver's `Date` is ten minutes wrong.
-//! - Clocks jump within 5 seconds of the true time; some are wrong by up to 4 minutes, an hour or a
-//!   day for a while, also while their process crashes.
+//!   hang. Some transports ignore their deadline. The `Date` of one receiver is wrong by ten
+//!   minutes.
+//! - Clocks jump within 5 seconds of the true time. Some are wrong by up to 4 minutes, an hour or a
+//!   day for a while, even while their process restarts.
 //! - Some dispatchers crash again and again, and some deliveries crash their dispatcher.
 //! - The operator rotates secrets, pauses endpoints, replays failed deliveries and purges old
 //!   events. An endpoint is registered later and gets earlier events.
@@ -38,17 +39,17 @@
 //!
 //! # Limits
 //!
-//! - A call of a store is one step: a crash is before or after it. The store's own tests must check
-//!   crashes inside. While a call waits for another thread, virtual time stops; with such stores a
-//!   seed may not repeat exactly.
+//! - A store call is one step: a crash is before or after it. The store's own tests must check
+//!   crashes within a call. While a call waits for another thread, virtual time stops; with such
+//!   stores a seed may not repeat exactly.
 //! - Writes that the store itself loses, and receivers that report false results, are not
 //!   simulated.
-//! - In an outbox without owners of leases, leases outlive their exchange by 30 seconds. If a clock
-//!   is wrong by more, leases of healthy dispatchers are taken over, which costs repeated attempts
-//!   and is not a violation.
-//! - A healthy endpoint is served within 12 seconds (2, plus the difference of the clocks), plus 77
-//!   for each fault of the run, including a stall of up to a minute; after a replay the time counts
-//!   from it. If a clock was wrong by minutes or more there is no bound.
+//! - In an outbox without instances, leases outlive the deadline of their exchange by 30 seconds.
+//!   If a clock is wrong by more, leases of healthy dispatchers are taken over, which costs
+//!   repeated attempts and is not a violation.
+//! - A healthy endpoint gets an event within 12 seconds after it was stored or replayed: 2 seconds,
+//!   plus the difference of the clocks. Each fault of the run adds 77 seconds, which include a
+//!   stall of up to a minute. If a clock was wrong by minutes or more, there is no bound.
 
 mod actors;
 mod catch_up;
@@ -62,6 +63,7 @@ mod scenario;
 mod scheduler;
 mod sites;
 mod stores;
+mod tenants;
 mod trouble;
 mod violation;
 mod world;
@@ -217,7 +219,8 @@ impl Stage {
         self.cast_trouble(scheduler);
     }
 
-    /// Adds the faults that occur at a time of their own. Each occurs once and does not restart.
+    /// Adds the faults that the scenario schedules for a certain time. Each occurs once and is not
+    /// restarted.
     fn cast_trouble(&self, scheduler: &mut Scheduler) {
         let mut begin = |trouble: Playing| scheduler.push(Actor::Operator, None, trouble);
         for (index, after) in self.scenario.jumps.iter().copied() {

@@ -1,7 +1,7 @@
 //! Monitor: an independent record of every delivery, and its checks.
 //!
-//! The monitor sees the results of the stores and the messages of the network. It keeps its own
-//! simpler record of leases and never uses the code under test to judge it.
+//! The monitor sees the results of the stores and the messages of the network. It keeps its own,
+//! simpler record of leases and never uses the code under test for a check.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,13 +25,13 @@ const QUARANTINED_AFTER: u32 = 5;
 pub(super) struct Monitor {
     attempts: u32,
     rows: BTreeMap<DeliveryId, Row>,
-    /// Times until which endpoints asked for a pause, by the clock of the dispatcher that was
-    /// asked.
+    /// Ends of the pauses that endpoints requested, by the clock of the dispatcher that got the
+    /// response.
     gates: BTreeMap<EndpointId, SystemTime>,
     drained: BTreeSet<Actor>,
     replays_begun: u32,
     clocks_apart: bool,
-    /// Number of deliveries that crashed their dispatchers, once for each row.
+    /// Number of deliveries that crashed a dispatcher; a replayed delivery can count again.
     guilty: u64,
     /// Number of quarantined deliveries that crashed no dispatcher.
     innocent: u64,
@@ -46,12 +46,12 @@ struct Row {
     due_at: Option<SystemTime>,
     is_over: bool,
     holder: Option<Holder>,
-    /// Requests that each dispatcher may send: one for each lease, until the lease ends by its
-    /// clock.
+    /// Requests that each dispatcher may send: one per lease, until the lease ends by the
+    /// dispatcher's clock. The key is the fencing token.
     permits: BTreeMap<Actor, BTreeMap<u64, SystemTime>>,
-    /// Number of dispatchers that it has crashed in a row.
+    /// Number of dispatchers in a row that the delivery crashed.
     kills: u32,
-    /// Rows that the attempt log must have.
+    /// Fencing tokens of the rows that the attempt log must have.
     logged: BTreeSet<u64>,
 }
 
@@ -64,7 +64,7 @@ struct Holder {
     asked: Asked,
 }
 
-/// `Retry-After` of a receiver, by the clock of the dispatcher that was asked.
+/// End of a receiver's `Retry-After`, by the clock of the dispatcher that got the response.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Asked {
     pub(super) message: Option<SystemTime>,
@@ -92,7 +92,7 @@ impl Monitor {
         }
     }
 
-    /// Records a crash of this actor; its unsent requests are gone.
+    /// Records a crash of this actor, which can send no more requests under its leases.
     pub(super) fn crashed(&mut self, who: Actor) {
         self.excuse(who);
         for row in self.rows.values_mut() {
@@ -177,7 +177,8 @@ impl Monitor {
             || format!("{who} takes {id} over from {lost:?}, which was healthy"),
         )?;
         row.fence = leased.fence;
-        // it was due by the clock of this dispatcher, and stays due if the lease is lost
+        // the due time was checked by this dispatcher's clock; if the lease is lost, the delivery
+        // stays due
         row.due_at = None;
         let permits = row.permits.entry(who).or_default();
         permits.insert(leased.fence, request.until);
@@ -202,8 +203,8 @@ impl Monitor {
             || format!("{id} is quarantined while its dispatcher is healthy"),
         )?;
         self.innocent += u64::from(row.kills == 0);
-        // each was the only suspect three times; one that crashes dispatchers does so twice before
-        // that
+        // each was the only suspect in three crashes; a delivery that crashes dispatchers causes
+        // two crashes before it is the only suspect
         let deserved = self.innocent * 3 <= faults + self.guilty * 2;
         check(
             self.clocks_apart || deserved,
@@ -325,7 +326,7 @@ impl Monitor {
 }
 
 impl Row {
-    /// Resets the record of the previous life, except open permits and the log.
+    /// Resets the record for a replay, except open permits and the log.
     fn start_anew(&mut self, started_at: SystemTime) {
         *self = Self {
             lives: self.lives + 1,

@@ -31,7 +31,7 @@ use webhook_core::{
     signature::WEBHOOK_ID,
 };
 
-/// Memory of the receivers; equals the default of a receiver.
+/// Time for which the receivers remember an event; the default of a receiver.
 pub(super) const MEMORY: Duration = Duration::from_secs(259_200);
 
 /// Deadline of an exchange: short, so that hanging endpoints cost a run few steps.
@@ -42,9 +42,9 @@ pub(super) const STRAGGLING: Duration = Duration::from_secs(20);
 
 /// Maximum delay of an event at a healthy endpoint, after this number of faults.
 ///
-/// Without faults it is the difference between the clocks of producer and dispatcher plus a moment.
-/// Each fault adds at most a stall, or a lease (deadline plus 30 seconds), the end of hanging
-/// exchanges, and a restart.
+/// Without faults it is the difference between the clocks of producer and dispatcher, plus 2
+/// seconds. Each fault adds at most the longest stall, a deadline, a difference of clocks, and a
+/// restart.
 pub(super) fn healthy_bound(faults: u64) -> Duration {
     let faults = u32::try_from(faults).unwrap_or(u32::MAX);
     let fault = LONGEST_STALL + DEADLINE + SKEW * 2 + LONGEST_RESTART;
@@ -62,13 +62,13 @@ enum Fate {
     AnsweredByGateway,
     /// The request arrives after the sender has given up.
     ArrivesLate,
-    /// The receiver responds with this status without reading the request.
+    /// The receiver responds with this status and `Retry-After` without reading the request.
     Turned(u16, Option<u64>),
     /// The connection is refused.
     Refused,
     /// The request is lost, and no response returns.
     Hangs,
-    /// The same, and the transport ignores its deadline.
+    /// The request is lost, and the transport ignores its deadline.
     HangsForever,
 }
 
@@ -320,7 +320,7 @@ fn asked(answer: &Response<Bytes>, now: SystemTime) -> Asked {
     match answer.status() {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Asked {
             message: until,
-            // a pause of zero seconds holds nothing, and clocks differ
+            // `Retry-After: 0` holds nothing, and clocks differ
             endpoint: until.filter(|until| *until > now),
         },
         status if status.is_server_error() => Asked {

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::{choices::Choices, sites::Temper, world::Weather};
 use webhook_core::sender::{DeliveryPolicy, Schedule};
 
-/// Duration of the faults. After that everything is healthy, without a time limit.
+/// Duration of the faults. Afterwards there are none, and the run continues without a time limit.
 pub(super) const CHAOS: Duration = Duration::from_secs(1_800);
 
 /// Age at which events may be purged; producers retry for less time.
 pub(super) const OLD: Duration = Duration::from_secs(600);
 
-/// Time within which the events of a run begin.
+/// Time within which the producers of a run begin.
 const BUSY: Duration = Duration::from_secs(40);
 
 pub(super) struct Scenario {
@@ -40,7 +40,7 @@ pub(super) struct Scenario {
     pub(super) leaps: Vec<(usize, Duration)>,
     /// Times at which the store connections of a dispatcher freeze.
     pub(super) freezes: Vec<(usize, Duration)>,
-    /// The dispatchers hold deliveries while their clock is proven wrong.
+    /// `true` if the dispatchers hold deliveries while a wrong clock explains refusals.
     pub(super) holds_for_skew: bool,
     /// Times at which a dispatcher is disconnected from the stores.
     pub(super) partitions: Vec<(usize, Duration)>,
@@ -86,7 +86,7 @@ impl Scenario {
                 hangs: apart.one_of([0, 0, 0, 0, 10], 0),
             },
             policy: policy(choices),
-            // half of the places are open to endpoints that have not answered
+            // endpoints that have not responded may use half of the places
             concurrency: (concurrency_per_endpoint * unwell + 1) * 2,
             concurrency_per_endpoint,
             rotations: often(300, tempers.len(), CHAOS / 2),

@@ -19,7 +19,8 @@ use super::{
     world::{Actor, World},
 };
 
-/// Maximum number of polls; a run that takes more, or too much time, does not end.
+/// Maximum number of polls. A run that takes more polls, or longer than `LONGEST`, counts as
+/// endless.
 const MOST_STEPS: u64 = 200_000;
 const LONGEST: Duration = Duration::from_secs(60 * 86_400);
 
@@ -120,7 +121,7 @@ impl Scheduler {
         }
         let doomed = std::mem::take(&mut state.doomed);
         if doomed {
-            // not earlier: other futures of the same poll were still running
+            // only after the poll: other futures of the same task were still running
             state.monitor.crashed(task.actor);
         }
         let pause = if doomed {
@@ -141,7 +142,7 @@ impl Scheduler {
         let mut state = self.world.state();
         if state.verbs > 0 {
             drop(state);
-            // an earlier wake-up is not lost: it left its token
+            // a wake-up before this call is not lost: `park` then returns at once
             thread::park();
         } else if !state.pass_time() {
             let what = "deadlock: all tasks wait, and no timer is set".to_owned();

@@ -8,6 +8,7 @@ use std::{
 use super::{
     network::MEMORY,
     stores::SimulatedInbox,
+    tenants::owner,
     world::{Actor, ActorClock, World},
 };
 use webhook_core::{
@@ -18,7 +19,7 @@ use webhook_core::{
     signature::Signer,
 };
 
-/// Error of the `Date` of the second receiver: it alone must not hold what others get.
+/// Error of the `Date` of the second receiver, which must not hold deliveries to other receivers.
 const WRONG_DATE: Duration = Duration::from_secs(600);
 
 /// Behaviour of a receiver.
@@ -38,7 +39,7 @@ pub(super) enum Temper {
 pub(super) struct Site {
     pub(super) index: usize,
     pub(super) endpoint: EndpointId,
-    /// Error of its `Date`.
+    /// Error of the receiver's `Date`.
     pub(super) date_error: Duration,
     host: String,
     store: Arc<dyn Dedupe>,
@@ -78,6 +79,7 @@ impl Site {
             world: world.clone(),
             actor: Actor::Receiver(index),
             endpoint: endpoint.clone(),
+            site: index,
             is_healthy: temper == Temper::Healthy,
         });
         let receiver = receiver(index, secret(index, 0), &store, world);
@@ -92,12 +94,18 @@ impl Site {
         }
     }
 
-    /// Registration at the sender.
+    /// Endpoint of the receiver, as it is registered at the sender.
     #[expect(clippy::expect_used, reason = "the URL is one that may be called")]
     pub(super) fn registration(&self) -> Endpoint {
         let url = format!("https://{}/", self.host).parse().expect("a URL");
-        Endpoint::register(self.endpoint.clone(), &url, self.signer(0), &AddressPolicy::new())
-            .expect("a public name")
+        Endpoint::register(
+            self.endpoint.clone(),
+            owner(self.index),
+            &url,
+            self.signer(0),
+            &AddressPolicy::new(),
+        )
+        .expect("a public name")
     }
 
     /// Signer after this number of rotations.
@@ -131,7 +139,7 @@ impl Site {
         self.change(|now| now.receiver.clone())
     }
 
-    /// Source of its events in the inbox, which all receivers share.
+    /// Source of the receiver's events in the inbox, which all receivers share.
     pub(super) fn source(&self) -> String {
         source(self.index)
     }

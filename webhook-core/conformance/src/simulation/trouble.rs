@@ -74,8 +74,8 @@ impl World {
         state.tell(|| format!("the endpoint store is unreachable for {time:?}"));
     }
 
-    /// Access to the endpoint store. An outage is no excuse for a lost lease: it can still be
-    /// settled.
+    /// Accesses the endpoint store; fails during an outage. An outage does not excuse a lost lease,
+    /// because the lease can still be settled.
     pub(super) async fn reach_endpoints(&self, actor: Actor) -> Result<(), StoreError> {
         self.reach(actor).await?;
         let state = self.state();
@@ -93,7 +93,8 @@ impl World {
         state.tell(|| format!("{actor}: crashes repeatedly for {time:?}"));
     }
 
-    /// Access to a store.
+    /// Accesses a store. Fails while the actor is disconnected, and never returns while its
+    /// connections are frozen.
     pub(super) async fn reach(&self, actor: Actor) -> Result<(), StoreError> {
         self.dawdle().await;
         let is_frozen = {

@@ -6,12 +6,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Invariant {
-    /// A confirmed event ends acknowledged and in its receiver's queue, or visibly failed.
+    /// Each delivery of a confirmed event ends acknowledged and in its receiver's queue, or visibly
+    /// failed.
     NothingIsLost,
     /// Each lease sends at most one request, while it is valid. The counted attempts do not exceed
-    /// the schedule and its replays, and no lease is lost without a fault.
+    /// the schedule, which a replay restarts, and no lease is lost without a fault.
     AttemptsAreBounded,
-    /// No delivery is leased before it is due, or before `Retry-After` of its receiver.
+    /// No delivery is leased before it is due, or before the end of its receiver's `Retry-After`.
     NeverTooEarly,
     /// Only the latest lease can be settled, and only once, except late acknowledgements of a live
     /// delivery.
@@ -20,15 +21,17 @@ pub enum Invariant {
     ProcessedOnce,
     /// Signatures verify throughout every rotation.
     SecretsOverlap,
-    /// A healthy endpoint is served within the bound, beside one that hangs.
+    /// A healthy endpoint gets its events within the bound, also while another endpoint hangs.
     HealthyIsServed,
-    /// A delivery that crashes its dispatchers is quarantined after five lost leases, and at most
-    /// one other delivery per three other faults.
+    /// A delivery that crashes its dispatchers is quarantined after five lost leases. At most one
+    /// other delivery is quarantined per three faults that no delivery caused.
     OnlyCrashersAreQuarantined,
     /// After the end of all faults the run comes to an end.
     EverythingEnds,
     /// An endpoint gets events from before its registration only on request.
     NoUnrequestedDeliveries,
+    /// No receiver gets an event of another tenant.
+    TenantsAreSeparate,
     /// A dispatcher that stopped on request has no running exchanges and does no further work.
     StoppedDispatcherIsIdle,
 }

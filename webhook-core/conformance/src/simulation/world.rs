@@ -30,13 +30,13 @@ pub(super) const SKEW: Duration = Duration::from_secs(5);
 /// Maximum temporary error of a clock; receivers still accept its signatures.
 pub(super) const STEP: Duration = Duration::from_secs(240);
 
-/// True time, as the lead over the slowest clock.
+/// True time, as its difference to the slowest possible clock.
 const TRUE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 
 /// Time after the end of all faults from which heartbeats are rare.
 const CALM: Duration = Duration::from_secs(CHAOS.as_secs() + 120);
 
-/// Interval of heartbeats in calm times: nothing depends on them any more, and each costs steps.
+/// Interval of heartbeats after the faults: nothing depends on them any more, and each costs steps.
 const CALM_BEAT: Duration = Duration::from_secs(600);
 
 /// Probability in permille that a repeatedly crashing process crashes at each point.
@@ -72,7 +72,7 @@ pub(super) struct Weather {
     pub(super) crashes: u64,
     /// Store errors per 1,000 calls.
     pub(super) errors: u64,
-    /// Stalls per 1,000 outcomes, long enough to lose the lease.
+    /// Stalls per 1,000 outcomes, each long enough to lose the lease.
     pub(super) stalls: u64,
     /// Store calls per 1,000 that never return.
     pub(super) hangs: u64,
@@ -87,7 +87,7 @@ pub(super) struct State {
     pub(super) trace: Option<Vec<String>>,
     /// Tasks that are not restarted: requests in transit.
     pub(super) spawned: Vec<(Actor, BoxFuture<'static, ()>)>,
-    /// The task that is being polled crashes now.
+    /// `true` if the task that is being polled crashes after this poll.
     pub(super) doomed: bool,
     /// Store calls that have begun and not ended.
     pub(super) verbs: usize,
@@ -96,7 +96,7 @@ pub(super) struct State {
     now: Duration,
     timers: BTreeMap<(Duration, u64), Waker>,
     timer_count: u64,
-    /// Lead of each dispatcher's clock over the slowest possible one.
+    /// Difference of each dispatcher's clock to the slowest possible clock.
     clocks: BTreeMap<Actor, Duration>,
     /// Times until which dispatchers are disconnected from the stores.
     pub(super) cut_off: BTreeMap<Actor, Duration>,
@@ -156,7 +156,7 @@ impl World {
         self.state().wall(actor)
     }
 
-    /// Moves the clock of `actor`, at most `within` from the true time.
+    /// Sets the clock of `actor` to at most `within` from the true time.
     pub(super) fn jump(&self, actor: Actor, within: Duration) {
         let mut state = self.state();
         let ahead = TRUE - within + state.choices.time(within * 2);
@@ -384,7 +384,7 @@ impl State {
     }
 }
 
-/// Start of a run, by the slowest clock.
+/// Start of a run, by the slowest possible clock.
 fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
 }

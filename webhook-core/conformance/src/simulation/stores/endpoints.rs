@@ -11,7 +11,10 @@ use crate::simulation::{
 use webhook_core::{
     event::EventType,
     ports::StoreError,
-    sender::{Endpoint, EndpointId, EndpointState, EndpointStore, Inserted, Rotated, Rotation},
+    sender::{
+        Audience, Endpoint, EndpointId, EndpointQuery, EndpointState, EndpointStore, EndpointUpdate,
+        Inserted, Rotated, Rotation,
+    },
 };
 
 pub(in super::super) struct SimulatedEndpoints {
@@ -31,9 +34,27 @@ impl EndpointStore for SimulatedEndpoints {
         self.world.verb(self.inner.load(id)).await
     }
 
-    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
+    async fn subscribers(
+        &self,
+        event_type: &EventType,
+        audience: &Audience,
+    ) -> Result<Vec<EndpointId>, StoreError> {
         self.world.reach_endpoints(self.actor).await?;
-        self.world.verb(self.inner.subscribers(event_type)).await
+        self.world
+            .verb(self.inner.subscribers(event_type, audience))
+            .await
+    }
+
+    async fn list_endpoints(&self, query: &EndpointQuery) -> Result<Vec<EndpointId>, StoreError> {
+        self.world.verb(self.inner.list_endpoints(query)).await
+    }
+
+    async fn update(&self, id: &EndpointId, update: EndpointUpdate) -> Result<bool, StoreError> {
+        self.world.verb(self.inner.update(id, update)).await
+    }
+
+    async fn delete(&self, id: &EndpointId) -> Result<bool, StoreError> {
+        self.world.verb(self.inner.delete(id)).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

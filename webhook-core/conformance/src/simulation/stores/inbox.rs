@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use crate::simulation::{
     census::CrashPoint,
     network::{MEMORY, healthy_bound},
+    tenants::may_get,
+    violation::{Invariant, check},
     world::{Actor, World},
 };
 use webhook_core::{
@@ -20,6 +22,8 @@ pub(in super::super) struct SimulatedInbox {
     pub(in super::super) world: Arc<World>,
     pub(in super::super) actor: Actor,
     pub(in super::super) endpoint: EndpointId,
+    /// Number of the receiver.
+    pub(in super::super) site: usize,
     /// The receiver has no faults and must be served in time.
     pub(in super::super) is_healthy: bool,
 }
@@ -35,6 +39,13 @@ impl Dedupe for SimulatedInbox {
         if !self.is_healthy {
             world.pass(self.actor, CrashPoint::BeforeReceipt).await?;
         }
+        world.check(|_| {
+            check(
+                may_get(&delivery.event, self.site),
+                Invariant::TenantsAreSeparate,
+                || format!("{delivery} arrives at another tenant"),
+            )
+        });
         let claim = world.verb(self.inner.claim_and_enqueue(event, now)).await?;
         self.note(&delivery, claim);
         if !self.is_healthy {

@@ -28,7 +28,7 @@ impl Outbox for SimulatedOutbox {
     async fn enqueue(&self, enqueue: Enqueue) -> Result<Enqueued, StoreError> {
         let (world, event) = (&self.world, enqueue.event.id.clone());
         world.pass(self.actor, CrashPoint::BeforeEventCommit).await?;
-        // recorded before the call, because another dispatcher may lease them before it returns
+        // recorded before the call, because a dispatcher may lease the deliveries before it returns
         let addressed = enqueue.deliveries.iter().map(|delivery| delivery.id.clone());
         world.state().ledger.addressed.extend(addressed);
         let enqueued = world.verb(self.inner.enqueue(enqueue)).await?;
@@ -45,7 +45,7 @@ impl Outbox for SimulatedOutbox {
 
     async fn lease(&self, request: &LeaseRequest) -> Result<Leases, StoreError> {
         let world = &self.world;
-        // most calls lease nothing, so most crashes would be here
+        // most calls lease nothing; if each could crash, most crashes would be here
         let looks_only = world.state().choices.happens(950);
         if looks_only {
             world.reach(self.actor).await?;
