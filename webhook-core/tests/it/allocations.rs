@@ -17,8 +17,13 @@ fn verifying_allocates_nothing() {
             let body = Bytes::from_static(BODY.as_bytes());
             let mut verified = false;
             let allocated = measure(|| verified = verifier.verify(&headers, body, now()).is_ok());
-            assert_eq!(verified, accepted, "{}", verifier.scheme());
-            assert_eq!(allocated.count_total, 0, "{}, {accepted}", verifier.scheme());
+            assert_eq!(verified, accepted, "{}", verifier.provider().name());
+            assert_eq!(
+                allocated.count_total,
+                0,
+                "{}, {accepted}",
+                verifier.provider().name()
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A host's store keeps the records of the store ports in its own columns and rebuilds them
 //! unchanged.
 
+use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -10,10 +11,11 @@ use webhook_core::ports::TransportErrorKind;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming, Position, Queued, ResourceKey, Ticket};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Classification, Delivery, DeliveryId, DeliveryState, Endpoint, EndpointHealth,
-    EndpointState, EventFilter, FailureReason, InstanceId, Lane, Standing, StoredEvent,
+    Attempt, AttemptResult, Audience, Classification, ContentMode, Delivery, DeliveryId, DeliveryState,
+    Endpoint, EndpointHealth, EndpointState, EventFilter, FailureReason, InstanceId, Lane, Owner, Standing,
+    StaticHeaders, StoredEvent,
 };
-use webhook_core::signature::{ActiveSigner, Scheme, Signer, Signers};
+use webhook_core::signature::{ActiveSigner, Signer, SignerScheme, Signers};
 
 use crate::ends::now;
 
@@ -117,19 +119,22 @@ fn host_reads_back_outbox_events_it_built() {
     let event = StoredEvent {
         id: "evt_1".parse().unwrap(),
         event_type: "charge.refunded".parse().unwrap(),
+        audience: Audience::tenant("acme".parse().unwrap()),
         created_at: instant(),
         body: Bytes::from_static(b"{ \"a\":1}\n"),
     };
-    let columns: (String, String, u64, Vec<u8>) = (
+    let columns: (String, String, String, u64, Vec<u8>) = (
         event.id.as_str().to_owned(),
         event.event_type.as_str().to_owned(),
+        event.audience.to_string(),
         nanoseconds(event.created_at),
         event.body.to_vec(),
     );
-    let (id, event_type, created_at, body) = columns;
+    let (id, event_type, audience, created_at, body) = columns;
     let read = StoredEvent {
         id: id.parse().unwrap(),
         event_type: event_type.parse().unwrap(),
+        audience: audience.parse().unwrap(),
         created_at: time(created_at),
         body: body.into(),
     };
@@ -197,15 +202,21 @@ fn host_reads_back_endpoint_health_it_built() {
                 counts_from: at,
             },
             standing: Standing::Silent,
+            rate: at.and_then(|_| NonZeroU32::new(5)),
+            paced_until: at,
         };
         let Lane {
             held_until,
             health,
             standing,
+            rate,
+            paced_until,
         } = lane;
-        let times = [held_until, health.failing_since, health.counts_from].map(|at| at.map(nanoseconds));
+        let times = [held_until, health.failing_since, health.counts_from, paced_until];
+        let times = times.map(|at| at.map(nanoseconds));
+        let rate = rate.map(NonZeroU32::get);
         let counts = [health.limit, health.successes, health.failures, health.pauses];
-        let [held_until, failing_since, counts_from] = times.map(|at| at.map(time));
+        let [held_until, failing_since, counts_from, paced_until] = times.map(|at| at.map(time));
         let [limit, successes, failures, pauses] = counts;
         let read = Lane {
             held_until,
@@ -218,6 +229,8 @@ fn host_reads_back_endpoint_health_it_built() {
                 counts_from,
             },
             standing: standing.as_str().parse().unwrap(),
+            rate: rate.and_then(NonZeroU32::new),
+            paced_until,
         };
         assert_eq!(read, lane);
     }
@@ -234,6 +247,13 @@ fn signer_rows(signers: &Signers) -> Vec<(String, String, Option<u64>)> {
         )
     });
     rows.collect()
+}
+
+/// Columns of each static header: name and value.
+fn header_rows(headers: &StaticHeaders) -> Vec<(String, String)> {
+    let rows = headers.iter();
+    rows.map(|(name, value)| (name.as_str().to_owned(), value.to_str().unwrap().to_owned()))
+        .collect()
 }
 
 /// O44, W16: an endpoint in each state, with its filter and its signers.
@@ -254,14 +274,19 @@ fn host_reads_back_endpoints_it_built() {
                 signers: signers.clone(),
                 state,
                 classification: Classification::Patient,
+                owner: Owner::Tenant("acme".parse().unwrap()),
+                rate: NonZeroU32::new(5),
+                headers: StaticHeaders::new([("x-team", "billing")]).unwrap(),
+                content: ContentMode::CloudEventsBinary,
             };
             let events: Option<Vec<String>> = match &endpoint.events {
                 EventFilter::All => None,
                 EventFilter::Only(types) => Some(types.iter().map(|kind| kind.as_str().to_owned()).collect()),
             };
             let kept = signer_rows(&endpoint.signers);
+            let headers = header_rows(&endpoint.headers);
             let read = Signers::new(kept.iter().map(|(scheme, secret, not_after)| {
-                let scheme: Scheme = scheme.parse().unwrap();
+                let scheme: SignerScheme = scheme.parse().unwrap();
                 ActiveSigner {
                     signer: Signer::from_text(scheme, secret).unwrap(),
                     not_after: not_after.map(time),
@@ -276,8 +301,17 @@ fn host_reads_back_endpoints_it_built() {
                 signers: read.unwrap(),
                 state: endpoint.state.as_str().parse().unwrap(),
                 classification: endpoint.classification.as_str().parse().unwrap(),
+                owner: endpoint.owner.to_string().parse().unwrap(),
+                rate: endpoint.rate.map(NonZeroU32::get).and_then(NonZeroU32::new),
+                headers: StaticHeaders::new(headers.iter().map(|(name, value)| (&**name, &**value))).unwrap(),
+                content: endpoint.content.as_str().parse().unwrap(),
             };
             assert_eq!(read.classification, endpoint.classification);
+            assert_eq!((&read.owner, read.rate), (&endpoint.owner, endpoint.rate));
+            assert_eq!(
+                (&read.headers, read.content),
+                (&endpoint.headers, endpoint.content)
+            );
             assert_eq!((&read.id, read.state), (&endpoint.id, endpoint.state));
             assert_eq!(read.url.as_str(), endpoint.url.as_str());
             assert_eq!(format!("{:?}", read.events), format!("{:?}", endpoint.events));

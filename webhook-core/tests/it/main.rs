@@ -17,6 +17,7 @@ mod freshness;
 mod hops;
 mod host_rows;
 mod ports;
+mod providers;
 mod receiver;
 mod records;
 mod rotation;

@@ -7,10 +7,11 @@ use webhook_core::ports::TransportErrorKind;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming, Position, Queued, ResourceKey, Ticket};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Bulkheads, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Disposition,
-    Endpoint, EndpointHealth, EndpointState, Enqueue, EventFilter, EventPlace, FailureReason, HealthEvent,
-    InstanceId, Lane, LeaseRequest, Leased, Leases, Missing, MissingRequest, Page, PurgeRequest, Receipt,
-    ReplayRequest, Rotation, SetAside, Settled, Settlement, SignersAtRest, Standing, StoredEvent,
+    Attempt, AttemptResult, Audience, Bulkheads, Delivery, DeliveryFilter, DeliveryId, DeliveryState,
+    Disposition, Endpoint, EndpointHealth, EndpointState, Enqueue, EventFilter, EventPlace, FailureReason,
+    HealthEvent, InstanceId, Lane, LeaseRequest, Leased, Leases, Missing, MissingRequest, Page, PurgeRequest,
+    Receipt, ReplayRequest, Rotation, SecretsAtRest, SetAside, Settled, Settlement, Standing, StaticHeaders,
+    StoredEvent,
 };
 use webhook_core::signature::{Signer, Signers};
 
@@ -89,6 +90,7 @@ fn delivery_records_are_built_and_read_by_a_host() {
     let event = StoredEvent {
         id: delivery.id.event.clone(),
         event_type: "charge.refunded".parse().unwrap(),
+        audience: Audience::tenant("acme".parse().unwrap()),
         created_at: now(),
         body: Bytes::from_static(b"{}"),
     };
@@ -131,6 +133,7 @@ fn delivery_records_are_built_and_read_by_a_host() {
         disposition: Disposition::Retry { due_at: now() },
         spent: true,
         hold_endpoint_until: None,
+        rate: None,
         attempt: Some(attempt),
     };
     let mut lane = Lane {
@@ -140,6 +143,8 @@ fn delivery_records_are_built_and_read_by_a_host() {
             ..EndpointHealth::default()
         },
         standing: "silent".parse().unwrap(),
+        rate: None,
+        paced_until: None,
     };
     let health = lane.settle(&settlement, Settled::Applied);
     let receipt = Receipt {
@@ -186,6 +191,7 @@ fn store_requests_are_built_and_read_by_a_host() {
     let filter = DeliveryFilter::one(&delivery_id()).with_created(now()..);
     let replay = ReplayRequest {
         filter,
+        acknowledged: false,
         now: now(),
         dry_run: true,
     };
@@ -222,12 +228,18 @@ fn store_requests_are_built_and_read_by_a_host() {
 #[test]
 fn endpoint_record_is_rebuilt_from_its_columns() {
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
-    let (id, at_rest) = ("ep_1".parse().unwrap(), SignersAtRest::default());
-    let text = at_rest.write(&id, &Signers::from(signer.clone())).unwrap();
+    let (id, at_rest) = ("ep_1".parse().unwrap(), SecretsAtRest::default());
+    let none = StaticHeaders::default();
+    let text = at_rest.write(&id, &Signers::from(signer.clone()), &none).unwrap();
+    let (signers, headers) = at_rest.read(&id, &text).unwrap();
     let endpoint = Endpoint {
         url: "https://example.com/hooks".parse().unwrap(),
         events: EventFilter::only(["charge.refunded".parse().unwrap()]),
-        signers: at_rest.read(&id, &text).unwrap(),
+        signers,
+        headers,
+        owner: "tenant:acme".parse().unwrap(),
+        rate: None,
+        content: "envelope".parse().unwrap(),
         state: "paused".parse().unwrap(),
         classification: "patient".parse().unwrap(),
         id,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use webhook_core::{
     receiver::{Verifier, VerifyFailure},
     secret::{Keyring, SigningSecret},
-    signature::{Scheme, Signer, Signers},
+    signature::{Signer, SignerScheme, Signers},
 };
 
 use crate::ends::{key, now, pairs, reason, secret, signed};
@@ -96,12 +96,15 @@ fn a_rotation_touches_its_own_scheme_only() {
     for byte in 2..=7 {
         signers = rotate(signers, byte, now()).unwrap();
     }
-    let current: Vec<Scheme> = signers
+    let current: Vec<SignerScheme> = signers
         .iter()
         .filter(|active| active.not_after.is_none())
         .map(|active| active.signer.scheme())
         .collect();
-    assert_eq!(current, [Scheme::StandardWebhooks, Scheme::TimestampBodyHex]);
+    assert_eq!(
+        current,
+        [SignerScheme::StandardWebhooks, SignerScheme::TimestampBodyHex]
+    );
     assert_eq!(signers.iter().count(), 8);
     assert!(rotate(signers.clone(), 8, now()).is_err());
     assert_eq!(
@@ -131,8 +134,8 @@ fn a_signer_comes_back_from_its_text() {
             Signer::from_text(signer.scheme().as_str().parse().unwrap(), &signer.expose_text()).unwrap();
         assert_eq!(reason(&verifier, &signed(again, now(), b"{}"), b"{}"), None);
     }
-    assert!(Signer::from_text(Scheme::Ed25519, &secret(1).expose_whsec()).is_err());
-    assert!(Signer::from_text(Scheme::StandardWebhooks, &key(1).expose_whsk()).is_err());
+    assert!(Signer::from_text(SignerScheme::Ed25519, &secret(1).expose_whsec()).is_err());
+    assert!(Signer::from_text(SignerScheme::StandardWebhooks, &key(1).expose_whsk()).is_err());
 }
 
 /// W6: a secret of any length is rebuilt from a store.
@@ -141,10 +144,10 @@ fn a_signer_of_a_secret_of_any_length_comes_back_from_its_text() {
     for length in [1, 23, 65, 1_000] {
         let secret = SigningSecret::danger_from_bytes_of_any_length(&vec![7; length]).unwrap();
         let signer = Signer::standard_webhooks(&secret);
-        let again = Signer::from_text(Scheme::StandardWebhooks, &signer.expose_text()).unwrap();
+        let again = Signer::from_text(SignerScheme::StandardWebhooks, &signer.expose_text()).unwrap();
         let headers = signed(again, now(), b"{}");
         let verifier = Verifier::standard_webhooks(secret);
         assert_eq!(reason(&verifier, &headers, b"{}"), None, "{length}");
     }
-    assert!(Signer::from_text(Scheme::StandardWebhooks, "whsec_").is_err());
+    assert!(Signer::from_text(SignerScheme::StandardWebhooks, "whsec_").is_err());
 }

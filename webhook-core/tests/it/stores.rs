@@ -19,6 +19,10 @@ mod memory_inbox {
         #[tokio::test]
         webhook_core::memory::MemoryInbox::default()
     );
+    webhook_core_conformance::inbox_failures!(
+        #[tokio::test]
+        webhook_core::memory::MemoryInbox::default()
+    );
 }
 
 mod memory_latest_seen {

@@ -23,10 +23,10 @@ fn no_scheme_verifies_the_messages_of_another() {
             let verified = verifier.verify(&headers, Bytes::from(BODY), now());
             assert_eq!(
                 verified.is_ok(),
-                signer.scheme() == verifier.scheme(),
+                signer.scheme().as_str() == verifier.provider().name(),
                 "{} {}",
                 signer.scheme(),
-                verifier.scheme()
+                verifier.provider().name()
             );
         }
     }
@@ -52,7 +52,7 @@ fn a_header_with_tokens_of_all_schemes_verifies_by_each() {
             reason(&verifier, &headers, BODY.as_bytes()),
             None,
             "{}",
-            verifier.scheme()
+            verifier.provider().name()
         );
     }
 }
@@ -74,7 +74,7 @@ fn any_bytes_verify_if_they_are_what_was_signed() {
                 .verify(&headers, Bytes::copy_from_slice(body), now())
                 .unwrap();
             assert_eq!(verified.body(), body);
-            assert_eq!(verified.timestamp(), now());
+            assert_eq!(verified.timestamp(), Some(now()));
         }
     }
 }
@@ -192,7 +192,7 @@ fn a_signed_id_is_the_headers() {
             verified.authenticated_id().unwrap().as_str(),
             verified.header_id()
         ),
-        ("evt_1", "evt_1")
+        ("evt_1", Some("evt_1"))
     );
     assert!(verified.envelope().is_err());
 }
@@ -219,7 +219,7 @@ proptest! {
         let mut headers = signed(signer, now(), &body);
         let mut body = body;
         // if the id is not signed, a flipped id verifies, and `authenticated_id` refuses it
-        prop_assume!(part != 1 || verifier.scheme().signs_id());
+        prop_assume!(part != 1 || verifier.provider().name() != "timestamp-body-hex");
         let name = ["", "webhook-id", "webhook-timestamp", "webhook-signature"][part];
         if part == 0 {
             prop_assume!(!body.is_empty());

@@ -1,5 +1,6 @@
 //! HTTP endpoint of the receiver.
 
+mod intake;
 mod queueing;
 mod refusals;
 mod settings;

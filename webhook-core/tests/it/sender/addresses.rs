@@ -6,7 +6,7 @@ use webhook_core::{
     ports::{TransportError, TransportErrorKind},
     sender::{
         AttemptOutcome, AttemptResult, Destination, Disposition, Endpoint, EndpointStore, FailureReason,
-        Outbox,
+        Outbox, Owner,
     },
 };
 
@@ -33,7 +33,14 @@ fn a_private_url_is_refused_at_registration() {
     {
         let url: Destination = url.parse().unwrap();
         let id = "ep_1".parse().unwrap();
-        let refused = Endpoint::register(id, &url, signer(1), &AddressPolicy::new()).unwrap_err();
+        let refused = Endpoint::register(
+            id,
+            Owner::Tenant("acme".parse().unwrap()),
+            &url,
+            signer(1),
+            &AddressPolicy::new(),
+        )
+        .unwrap_err();
         // refused by the policy, not by the parser
         assert!(!matches!(refused, RefusedAddress::InvalidUrl));
     }

@@ -8,7 +8,7 @@ use std::{
 use webhook_core::{
     ports::{SealError, Sealer, StoreError, StoreErrorKind},
     secret::SigningSecret,
-    sender::{EndpointId, SignersAtRest},
+    sender::{EndpointId, SecretsAtRest, StaticHeaders},
     signature::{Signer, Signers},
 };
 
@@ -67,6 +67,10 @@ fn signature(signers: &Signers, at: SystemTime) -> String {
 }
 
 /// All texts of an error that a log may show.
+fn headers() -> StaticHeaders {
+    StaticHeaders::new([("authorization", "Bearer 8c1f")]).unwrap()
+}
+
 fn shown(error: &StoreError) -> String {
     let mut shown = format!("{error} {error:?}");
     let mut source = error.source();
@@ -81,16 +85,18 @@ fn shown(error: &StoreError) -> String {
 /// is valid for its endpoint only.
 #[test]
 fn signers_come_back_from_their_text_for_their_endpoint() {
-    for at_rest in [SignersAtRest::plaintext(), SignersAtRest::with_sealer(Mask)] {
-        let text = at_rest.write(&id("ep_1"), &signers()).unwrap();
-        let back = at_rest.read(&id("ep_1"), &text).unwrap();
+    for at_rest in [SecretsAtRest::plaintext(), SecretsAtRest::with_sealer(Mask)] {
+        let text = at_rest.write(&id("ep_1"), &signers(), &headers()).unwrap();
+        let (back, kept) = at_rest.read(&id("ep_1"), &text).unwrap();
+        assert_eq!(kept, headers());
         for at in [now(), now() + Signers::OVERLAP] {
             assert_eq!(signature(&back, at), signature(&signers(), at));
         }
     }
-    let sealed = SignersAtRest::with_sealer(Mask);
-    let text = sealed.write(&id("ep_1"), &signers()).unwrap();
+    let sealed = SecretsAtRest::with_sealer(Mask);
+    let text = sealed.write(&id("ep_1"), &signers(), &headers()).unwrap();
     assert!(text.starts_with("sealed:") && !text.contains(SECRET), "{text}");
+    assert!(!text.contains("Bearer"), "{text}");
     let elsewhere = sealed.read(&id("ep_2"), &text).unwrap_err();
     assert_eq!(elsewhere.kind(), StoreErrorKind::Corrupt);
 }
@@ -99,36 +105,40 @@ fn signers_come_back_from_their_text_for_their_endpoint() {
 /// text.
 #[test]
 fn plaintext_is_read_until_rejected() {
-    let clear = SignersAtRest::plaintext().write(&id("ep_1"), &signers()).unwrap();
-    let sealed = SignersAtRest::with_sealer(Mask);
+    let clear = SecretsAtRest::plaintext()
+        .write(&id("ep_1"), &signers(), &headers())
+        .unwrap();
+    let sealed = SecretsAtRest::with_sealer(Mask);
     assert!(sealed.read(&id("ep_1"), &clear).is_ok());
     let strict = sealed.clone().reject_plaintext();
     let refused = strict.read(&id("ep_1"), &clear).unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Corrupt);
 
-    let text = sealed.write(&id("ep_1"), &signers()).unwrap();
+    let text = sealed.write(&id("ep_1"), &signers(), &headers()).unwrap();
     assert!(strict.read(&id("ep_1"), &text).is_ok());
-    let without_key = SignersAtRest::plaintext().read(&id("ep_1"), &text).unwrap_err();
+    let without_key = SecretsAtRest::plaintext().read(&id("ep_1"), &text).unwrap_err();
     assert_eq!(without_key.kind(), StoreErrorKind::Corrupt);
 }
 
 /// W16: without its key a store writes nothing, in particular no plain text.
 #[test]
 fn failed_encryption_writes_nothing() {
-    let error = SignersAtRest::with_sealer(NoKey)
-        .write(&id("ep_1"), &signers())
+    let error = SecretsAtRest::with_sealer(NoKey)
+        .write(&id("ep_1"), &signers(), &headers())
         .unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
 }
 
-/// W16: a row in an earlier form is still read, without a migration.
+/// W16: the format of plain rows, which another program may write.
 #[test]
-fn a_row_of_an_earlier_release_is_read() {
+fn documented_row_is_read() {
     let text = format!(
-        r#"[{{"scheme":"standard-webhooks","secret":"{SECRET}","not_after":null}},
-            {{"scheme":"timestamp-body-hex","secret":"{SECRET}","not_after":{{"secs_since_epoch":1700000000,"nanos_since_epoch":0}}}}]"#
+        r#"{{"signers":[{{"scheme":"standard-webhooks","secret":"{SECRET}","not_after":null}},
+            {{"scheme":"timestamp-body-hex","secret":"{SECRET}","not_after":{{"secs_since_epoch":1700000000,"nanos_since_epoch":0}}}}],
+            "headers":[["authorization","Bearer x"]]}}"#
     );
-    let back = SignersAtRest::plaintext().read(&id("ep_1"), &text).unwrap();
+    let (back, kept) = SecretsAtRest::plaintext().read(&id("ep_1"), &text).unwrap();
+    assert_eq!(kept.iter().count(), 1);
     let retires: Vec<_> = back.iter().map(|active| active.not_after).collect();
     assert_eq!(retires, [None, Some(now())]);
 }
@@ -149,7 +159,7 @@ fn no_error_shows_what_stands_in_a_row() {
         "[]".to_owned(),
         String::new(),
     ];
-    for at_rest in [SignersAtRest::plaintext(), SignersAtRest::with_sealer(Mask)] {
+    for at_rest in [SecretsAtRest::plaintext(), SecretsAtRest::with_sealer(Mask)] {
         for text in &forms {
             let error = at_rest.read(&id("ep_1"), text).unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{text}");

@@ -6,7 +6,7 @@ use webhook_core::sender::{
     EventFilter, FailureReason, Outbox, ReplayRequest, fan_out,
 };
 
-use super::fixture::{Fixture, answer, delivery_id, endpoint, envelope, start};
+use super::fixture::{Fixture, answer, delivery_id, endpoint, event, start};
 
 /// W16: an event goes to all endpoints that subscribe to its type, and to no others.
 #[tokio::test]
@@ -47,12 +47,12 @@ async fn an_event_sent_twice_is_delivered_once() {
         .await;
     fixture.send("evt_1").await;
     assert_eq!(
-        fixture.dispatcher.send(envelope("evt_1")).await.unwrap(),
+        fixture.dispatcher.send(event("evt_1")).await.unwrap(),
         Enqueued::Duplicate
     );
     fixture.run().await;
     assert_eq!(
-        fixture.dispatcher.send(envelope("evt_1")).await.unwrap(),
+        fixture.dispatcher.send(event("evt_1")).await.unwrap(),
         Enqueued::Duplicate
     );
     assert!(fixture.run().await.handled.is_empty());
@@ -146,6 +146,7 @@ async fn disabling_endpoint_fails_waiting_deliveries() {
         .unwrap();
     let request = ReplayRequest {
         filter: DeliveryFilter::failed(),
+        acknowledged: false,
         now: fixture.now(),
         dry_run: false,
     };
@@ -161,7 +162,7 @@ async fn disabling_endpoint_fails_waiting_deliveries() {
 #[tokio::test]
 async fn a_delivery_without_its_endpoint_fails() {
     let fixture = Fixture::scripted([]);
-    let enqueue = fan_out(envelope("evt_1"), &[endpoint("ep_gone")], start());
+    let enqueue = fan_out(event("evt_1"), &[endpoint("ep_gone")], start());
     fixture.outbox.enqueue(enqueue).await.unwrap();
     let report = fixture.run().await;
     assert_eq!(

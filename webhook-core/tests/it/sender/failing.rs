@@ -14,9 +14,9 @@ use webhook_core::{
     memory::{MemoryEndpoints, MemoryOutbox},
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, EndpointId, EndpointState, EndpointStore,
-        Enqueue, Enqueued, Inserted, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Receipt,
-        ReplayRequest, Rotated, Rotation, Settlement,
+        Attempt, Audience, Delivery, DeliveryFilter, DeliveryId, Endpoint, EndpointId, EndpointQuery,
+        EndpointState, EndpointStore, EndpointUpdate, Enqueue, Enqueued, Inserted, LeaseRequest, Leases,
+        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Rotated, Rotation, Settlement,
     },
 };
 
@@ -142,8 +142,24 @@ impl EndpointStore for FailingEndpoints {
         self.endpoints.load(id).await
     }
 
-    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
-        self.endpoints.subscribers(event_type).await
+    async fn subscribers(
+        &self,
+        event_type: &EventType,
+        audience: &Audience,
+    ) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.subscribers(event_type, audience).await
+    }
+
+    async fn list_endpoints(&self, query: &EndpointQuery) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.list_endpoints(query).await
+    }
+
+    async fn update(&self, id: &EndpointId, update: EndpointUpdate) -> Result<bool, StoreError> {
+        self.endpoints.update(id, update).await
+    }
+
+    async fn delete(&self, id: &EndpointId) -> Result<bool, StoreError> {
+        self.endpoints.delete(id).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

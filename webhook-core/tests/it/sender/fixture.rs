@@ -17,8 +17,8 @@ use webhook_core::{
     ports::{Clock, StoreError, Transport, TransportError, TransportFn, transport_fn},
     secret::SigningSecret,
     sender::{
-        Delivery, DeliveryFilter, DeliveryId, Dispatcher, Endpoint, EndpointStore, Enqueued, Outbox, Page,
-        Report,
+        Audience, Delivery, DeliveryFilter, DeliveryId, Dispatcher, Endpoint, EndpointStore, Enqueued,
+        Outbox, Owner, Page, Report, StoredEvent,
     },
     signature::Signer,
 };
@@ -42,12 +42,24 @@ pub(super) fn endpoint(id: &str) -> Endpoint {
         .replace('_', "-")
         .parse()
         .unwrap();
-    Endpoint::register(id.parse().unwrap(), &url, signer(1), &AddressPolicy::new()).unwrap()
+    Endpoint::register(
+        id.parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer(1),
+        &AddressPolicy::new(),
+    )
+    .unwrap()
 }
 
 pub(super) fn envelope(id: &str) -> Envelope {
     let (id, event_type) = (id.parse().unwrap(), "charge.refunded".parse().unwrap());
     Envelope::new(id, event_type, "1".parse().unwrap(), start(), br#"{"id":"ch_1"}"#).unwrap()
+}
+
+/// An event for everyone.
+pub(super) fn event(id: &str) -> StoredEvent {
+    StoredEvent::new(envelope(id), Audience::everyone())
 }
 
 pub(super) fn delivery_id(event: &str, endpoint: &str) -> DeliveryId {
@@ -157,10 +169,7 @@ impl<T: Transport + Clone + 'static> Fixture<T> {
     }
 
     pub(super) async fn send(&self, id: &str) {
-        assert_eq!(
-            self.dispatcher.send(envelope(id)).await.unwrap(),
-            Enqueued::Enqueued
-        );
+        assert_eq!(self.dispatcher.send(event(id)).await.unwrap(), Enqueued::Enqueued);
     }
 
     pub(super) async fn run(&self) -> Report {

@@ -15,8 +15,8 @@ use webhook_core::{
     memory::MemoryEndpoints,
     ports::StoreError,
     sender::{
-        DeliveryState, Dispatcher, Endpoint, EndpointId, EndpointState, EndpointStore, HealthEvent, Inserted,
-        Rotated, Rotation,
+        Audience, DeliveryState, Dispatcher, Endpoint, EndpointId, EndpointQuery, EndpointState,
+        EndpointStore, EndpointUpdate, HealthEvent, Inserted, Rotated, Rotation,
     },
 };
 
@@ -113,8 +113,24 @@ impl EndpointStore for Undisabled {
         self.endpoints.load(id).await
     }
 
-    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
-        self.endpoints.subscribers(event_type).await
+    async fn subscribers(
+        &self,
+        event_type: &EventType,
+        audience: &Audience,
+    ) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.subscribers(event_type, audience).await
+    }
+
+    async fn list_endpoints(&self, query: &EndpointQuery) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.list_endpoints(query).await
+    }
+
+    async fn update(&self, id: &EndpointId, update: EndpointUpdate) -> Result<bool, StoreError> {
+        self.endpoints.update(id, update).await
+    }
+
+    async fn delete(&self, id: &EndpointId) -> Result<bool, StoreError> {
+        self.endpoints.delete(id).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

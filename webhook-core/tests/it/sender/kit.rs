@@ -150,7 +150,12 @@ impl Outbox for Flawed {
             Flaw::RevivesWhatFailed => {
                 let filter = DeliveryFilter::failed().with_endpoint(endpoint.id.clone());
                 let (now, dry_run) = (request.now, request.dry_run);
-                let again = ReplayRequest { filter, now, dry_run };
+                let again = ReplayRequest {
+                    filter,
+                    acknowledged: false,
+                    now,
+                    dry_run,
+                };
                 self.inner.replay(&again).await?;
             }
             Flaw::LooksThenMakes => {

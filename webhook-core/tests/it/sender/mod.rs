@@ -3,6 +3,7 @@
 mod addresses;
 mod at_rest;
 mod clocks;
+mod content;
 mod deadlines;
 mod endpoints;
 mod failing;
@@ -15,6 +16,7 @@ mod kit;
 mod leases;
 mod metrics;
 mod neighbours;
+mod operational;
 mod outages;
 mod panics;
 mod quarantine;
@@ -23,6 +25,7 @@ mod retries;
 mod running;
 mod skew;
 mod stuck;
+mod tenants;
 mod unwritten;
 mod writing;
 
@@ -42,6 +45,10 @@ mod memory_retention {
 
 mod memory_endpoints {
     webhook_core_conformance::endpoint_store!(
+        #[tokio::test]
+        webhook_core::memory::MemoryEndpoints::default()
+    );
+    webhook_core_conformance::endpoint_management!(
         #[tokio::test]
         webhook_core::memory::MemoryEndpoints::default()
     );

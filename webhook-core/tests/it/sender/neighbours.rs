@@ -20,7 +20,7 @@ use webhook_core::{
     sender::{Disposition, Handled, Outbox, fan_out},
 };
 
-use super::fixture::{ExchangeResult, Fixture, answer, endpoint, envelope, start};
+use super::fixture::{ExchangeResult, Fixture, answer, endpoint, event, start};
 
 /// Response time of the healthy endpoints.
 const SERVICE: Duration = Duration::from_millis(50);
@@ -130,7 +130,7 @@ impl Load {
                     if burst > 0 && id.starts_with("hung") && number > 0 {
                         continue;
                     }
-                    let event = envelope(&format!("{burst}_{number}_{id}"));
+                    let event = event(&format!("{burst}_{number}_{id}"));
                     let enqueue = fan_out(event, [&endpoint(id)], now);
                     fixture.outbox.enqueue(enqueue).await.unwrap();
                 }

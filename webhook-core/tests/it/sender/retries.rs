@@ -48,6 +48,7 @@ async fn seventh_failure_is_dead_letter_that_replay_delivers() {
     fixture.transport.push(answer(StatusCode::NO_CONTENT));
     let request = ReplayRequest {
         filter: DeliveryFilter::dead_letters(),
+        acknowledged: false,
         now: fixture.now(),
         dry_run: false,
     };
@@ -187,6 +188,7 @@ async fn other_4xx_are_not_retried_but_can_be_replayed() {
         );
         let request = ReplayRequest {
             filter: DeliveryFilter::failed(),
+            acknowledged: false,
             now: fixture.now(),
             dry_run: false,
         };

@@ -253,7 +253,8 @@ async fn leases_without_result_back_off() {
     assert_eq!(host.next_due(), Some(fixture.now() + Duration::from_millis(250)));
 }
 
-/// W15: a panic of the host's policy is an error of that lease alone, which the host gets.
+/// W15: a panic of the host's policy is an error of that lease alone, which the host gets, and a
+/// counted attempt.
 #[tokio::test]
 async fn policy_panic_ends_one_lease() {
     let mut fixture = Fixture::answering(|request: Request<Bytes>| async move {
@@ -279,10 +280,11 @@ async fn policy_panic_ends_one_lease() {
     let host = Host::default();
     let mut run = pin!(host.run(&fixture.dispatcher));
     proceed(&mut run).await;
-    assert_eq!(host.handled(), [acked("evt_1/ep_good")]);
     assert_eq!(host.errors.load(Ordering::Relaxed), 1);
+    let good = fixture.load(&delivery_id("evt_1", "ep_good")).await;
+    assert_eq!((good.state, good.attempts), (DeliveryState::Acked, 1));
     let bad = fixture.load(&delivery_id("evt_1", "ep_bad")).await;
-    assert_eq!(bad.state, DeliveryState::Leased);
+    assert_eq!((bad.state, bad.attempts), (DeliveryState::RetryScheduled, 1));
 }
 
 /// A run can be spawned on another thread.

@@ -130,6 +130,7 @@ async fn held_delivery_ends_as_replayable_dead_letter() {
     }
     let replay = ReplayRequest {
         filter,
+        acknowledged: false,
         now: fixture.now(),
         dry_run: false,
     };

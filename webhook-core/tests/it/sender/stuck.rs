@@ -11,10 +11,10 @@ use webhook_core::{
     memory::{MemoryEndpoints, MemoryOutbox},
     ports::StoreError,
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, EndpointState,
-        EndpointStore, Enqueue, Enqueued, Heartbeat, Inserted, InstanceId, LeaseRequest, Leases, Missing,
-        MissingRequest, Outbox, Page, Receipt, ReplayRequest, Rotated, Rotation, Settlement, Turn,
-        TurnRequest,
+        Attempt, Audience, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId,
+        EndpointQuery, EndpointState, EndpointStore, EndpointUpdate, Enqueue, Enqueued, Heartbeat, Inserted,
+        InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest,
+        Rotated, Rotation, Settlement, Turn, TurnRequest,
     },
 };
 
@@ -133,8 +133,24 @@ impl EndpointStore for StuckStore {
         self.endpoints.load(id).await
     }
 
-    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
-        self.endpoints.subscribers(event_type).await
+    async fn subscribers(
+        &self,
+        event_type: &EventType,
+        audience: &Audience,
+    ) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.subscribers(event_type, audience).await
+    }
+
+    async fn list_endpoints(&self, query: &EndpointQuery) -> Result<Vec<EndpointId>, StoreError> {
+        self.endpoints.list_endpoints(query).await
+    }
+
+    async fn update(&self, id: &EndpointId, update: EndpointUpdate) -> Result<bool, StoreError> {
+        self.endpoints.update(id, update).await
+    }
+
+    async fn delete(&self, id: &EndpointId) -> Result<bool, StoreError> {
+        self.endpoints.delete(id).await
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {

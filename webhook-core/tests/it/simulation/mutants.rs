@@ -15,11 +15,13 @@ use std::{
 use webhook_core::{
     memory::{MemoryInbox, MemoryOutbox},
     ports::StoreError,
-    receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket},
+    receiver::{
+        BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket,
+    },
     sender::{
-        Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
-        InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest,
-        Settled, Settlement,
+        Attempt, Audience, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued,
+        Heartbeat, InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Owner, Page, Receipt,
+        ReplayRequest, Settled, Settlement,
     },
 };
 use webhook_core_conformance::simulation::{Invariant, Stores, simulate};
@@ -112,6 +114,13 @@ fn an_outbox_whose_dry_run_makes_deliveries_is_found() {
     check(Flaw::MakesInDryRuns, Invariant::NoUnrequestedDeliveries);
 }
 
+/// W23: an outbox that forgets the audience of its events, and gives a latecomer those of another
+/// tenant, is found.
+#[test]
+fn outbox_that_crosses_tenants_is_found() {
+    check(Flaw::CrossesTenants, Invariant::TenantsAreSeparate);
+}
+
 /// W7, W15: a receiver that crashes between claim and queue loses an event that the sender believes
 /// delivered, which is found.
 #[test]
@@ -171,6 +180,7 @@ enum Flaw {
     LeavesOutMissing,
     TakesFailedForMissing,
     MakesInDryRuns,
+    CrossesTenants,
     /// No flaw: the store is only slow.
     AnswersFromAThread,
 }
@@ -214,7 +224,13 @@ impl Outbox for Flawed {
             Flaw::ForgetsSuspects => request.suspects = request.limit,
             _ => {}
         }
-        self.inner.lease(&request).await
+        let mut leases = self.inner.lease(&request).await?;
+        if self.flaw == Flaw::CrossesTenants {
+            for leased in &mut leases.leased {
+                leased.event.audience = Audience::everyone();
+            }
+        }
+        Ok(leases)
     }
 
     async fn settle(&self, mut settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
@@ -316,9 +332,25 @@ impl Outbox for Flawed {
             Flaw::MakesInDryRuns => request.dry_run = false,
             Flaw::TakesFailedForMissing => {
                 let (filter, now, dry_run) = (DeliveryFilter::failed(), request.now, request.dry_run);
-                self.inner.replay(&ReplayRequest { filter, now, dry_run }).await?;
+                self.inner
+                    .replay(&ReplayRequest {
+                        filter,
+                        acknowledged: false,
+                        now,
+                        dry_run,
+                    })
+                    .await?;
             }
             _ => {}
+        }
+        if self.flaw == Flaw::CrossesTenants {
+            let is_even = endpoint.owner.to_string() == "tenant:even";
+            let other = if is_even { "odd" } else { "even" };
+            let foreign = Endpoint {
+                owner: Owner::Tenant(other.parse().unwrap()),
+                ..endpoint.clone()
+            };
+            self.inner.replay_missing(&foreign, &request).await?;
         }
         self.inner.replay_missing(endpoint, &request).await
     }
@@ -357,6 +389,26 @@ impl Inbox for ClaimsFirst {
 
     async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
         self.queue.finish(ticket).await
+    }
+
+    async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
+        self.queue.retry_at(ticket, at).await
+    }
+
+    async fn bury(&self, ticket: &Ticket, reason: &str, now: SystemTime) -> Result<Finish, StoreError> {
+        self.queue.bury(ticket, reason, now).await
+    }
+
+    async fn buried(&self, query: &BuriedQuery) -> Result<Vec<Buried>, StoreError> {
+        self.queue.buried(query).await
+    }
+
+    async fn replay_buried(&self, number: u64) -> Result<bool, StoreError> {
+        self.queue.replay_buried(number).await
+    }
+
+    async fn discard_buried(&self, number: u64) -> Result<bool, StoreError> {
+        self.queue.discard_buried(number).await
     }
 }
 

@@ -8,7 +8,9 @@ use std::{
 use webhook_core::{
     memory::{MemoryClaims, MemoryInbox},
     ports::StoreError,
-    receiver::{Claim, ClaimThenQueue, Dedupe, Finish, Inbox, Incoming, Queue, Queued, Ticket},
+    receiver::{
+        Buried, BuriedQuery, Claim, ClaimThenQueue, Dedupe, Finish, Inbox, Incoming, Queue, Queued, Ticket,
+    },
 };
 
 use super::mutants::others_go_first;
@@ -64,5 +66,25 @@ impl Inbox for TwoPhase {
 
     async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
         self.queue.0.finish(ticket).await
+    }
+
+    async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
+        self.queue.0.retry_at(ticket, at).await
+    }
+
+    async fn bury(&self, ticket: &Ticket, reason: &str, now: SystemTime) -> Result<Finish, StoreError> {
+        self.queue.0.bury(ticket, reason, now).await
+    }
+
+    async fn buried(&self, query: &BuriedQuery) -> Result<Vec<Buried>, StoreError> {
+        self.queue.0.buried(query).await
+    }
+
+    async fn replay_buried(&self, number: u64) -> Result<bool, StoreError> {
+        self.queue.0.replay_buried(number).await
+    }
+
+    async fn discard_buried(&self, number: u64) -> Result<bool, StoreError> {
+        self.queue.0.discard_buried(number).await
     }
 }
