@@ -73,6 +73,9 @@ const BUCKETS: &str = delete!("rate_limit_bucket", "full_at <= $1 - 300000000000
 #[cfg(feature = "webhooks")]
 const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
 
+#[cfg(feature = "webhooks")]
+const HANDLING: &str = delete!("webhook_handling", "expires_at <= $1");
+
 #[cfg(feature = "oauth")]
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 #[cfg(feature = "oauth")]
@@ -97,7 +100,7 @@ const OF_EVERYTHING: &[&[&str]] = &[
     #[cfg(feature = "conventions")]
     &[IDEMPOTENCY_RECORDS, BUCKETS],
     #[cfg(feature = "webhooks")]
-    &[CLAIMS],
+    &[CLAIMS, HANDLING],
 ];
 
 impl Database {

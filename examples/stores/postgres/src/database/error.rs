@@ -1,4 +1,4 @@
-//! Errors of the database, by what the caller can do about them.
+//! Database errors. Their kind says whether a retry helps.
 
 use std::error::Error;
 use std::fmt;
@@ -26,7 +26,7 @@ impl DatabaseError {
         }
     }
 
-    /// A stored value that this release cannot read.
+    /// Creates the error for a stored value that this release cannot read.
     pub(crate) fn corrupt(source: impl Into<Box<dyn Error + Send + Sync + 'static>>) -> Self {
         Self::new(DatabaseErrorKind::Corrupt, source)
     }
@@ -60,7 +60,7 @@ impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> Self {
         let kind = DatabaseErrorKind::of(&error);
         match error.as_database_error() {
-            // its detail shows the refused row, secrets included
+            // integrity violation: its detail shows the rejected row, which may hold secrets
             Some(refused) if refused.code().is_some_and(|code| code.starts_with("23")) => {
                 Self::new(kind, refused.message())
             }
@@ -79,7 +79,7 @@ impl From<DatabaseError> for StoreError {
     }
 }
 
-/// For stored values that a codec of the suite refuses inside a transaction.
+/// Converts the error of a codec that cannot decode a stored value inside a transaction.
 impl From<StoreError> for DatabaseError {
     fn from(error: StoreError) -> Self {
         let kind = match error.kind() {
@@ -90,22 +90,23 @@ impl From<StoreError> for DatabaseError {
     }
 }
 
-/// Kind of a [`DatabaseError`], by what the caller can do.
+/// Kind of a [`DatabaseError`]; it says whether a retry helps.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
-    /// A deadlock, a serialization failure, or a lock that was not released in time. The
-    /// transaction was rolled back; retrying the whole of it is safe.
+    /// A deadlock, a serialization failure, or a wait for a lock that exceeded `lock_timeout`. The
+    /// transaction was rolled back; retrying the whole transaction is safe.
     Busy,
-    /// The database cannot be reached, is starting or stopping, is a read-only replica, or is full.
-    /// The commit may have happened; retrying an idempotent operation is safe.
+    /// The database cannot be reached, is starting or stopping, is a read-only replica, has no disk
+    /// space, memory or connection left, or did not respond within a timeout. The transaction may
+    /// have been committed; retrying an idempotent operation is safe.
     Unavailable,
     /// A stored value cannot be read. A retry does not help.
     Corrupt,
     /// Another release made the tables. A retry does not help.
     Incompatible,
-    /// The statement was refused, a constraint violated, the configuration is wrong, or the role
-    /// lacks a permission. A retry does not help.
+    /// PostgreSQL rejected the statement, a constraint was violated, the configuration is wrong, or
+    /// the role lacks a permission. A retry does not help.
     Failed,
 }
 
@@ -136,8 +137,9 @@ impl DatabaseErrorKind {
         }
     }
 
-    /// Maps [the classes of
-    /// SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+    /// Maps a SQLSTATE
+    /// [code](https://www.postgresql.org/docs/current/errcodes-appendix.html), by its class if the
+    /// code itself is not listed.
     fn of_code(code: &str) -> Self {
         match code {
             "55P03" => Self::Busy,

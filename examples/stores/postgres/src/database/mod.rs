@@ -1,8 +1,9 @@
 //! A bounded pool of connections to one schema of a PostgreSQL database.
 //!
-//! Every operation is one transaction at `READ COMMITTED`: a statement after a lock sees the writes
-//! of the previous holder. Operations run in the runtime of the pool, for callers of any runtime.
-//! If the caller is dropped, the operation still completes.
+//! Every operation is one transaction at `READ COMMITTED`: a statement that follows a lock sees the
+//! writes of the lock's previous holder. Operations run in the tokio runtime in which the
+//! [`Database`] was created; callers may use any runtime. If the caller drops the future of an
+//! operation, the operation still completes.
 
 mod clock;
 #[cfg(feature = "webhooks")]
@@ -23,7 +24,7 @@ use sqlx::{PgPool, Postgres, Transaction};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 #[cfg(feature = "webhooks")]
-use webhook_core::sender::SignersAtRest;
+use webhook_core::sender::SecretsAtRest;
 
 #[cfg(feature = "webhooks")]
 pub(crate) use self::dedicated::Dedicated;
@@ -33,14 +34,15 @@ use crate::webhook::GroupWriter;
 pub use self::clock::DatabaseClock;
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
-/// Session settings of each connection. They bound the time that a crashed machine holds its locks,
-/// and the wait for a lock or a statement. Operations of one statement use the default isolation.
+/// Session settings of each connection. They bound the time for which a crashed client holds its
+/// locks, and the wait for a lock or a statement. Single-statement operations begin no transaction,
+/// so they run at the default isolation level of the session.
 const SETTINGS: [(&str, &str); 8] = [
     ("default_transaction_isolation", "read committed"),
     ("idle_in_transaction_session_timeout", "60s"),
     ("lock_timeout", "10s"),
     ("statement_timeout", "30s"),
-    // the server notices a client that a network has cut, and frees its locks
+    // the server detects a broken connection and releases the locks of its client
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "3"),
     ("tcp_keepalives_count", "3"),
@@ -55,14 +57,14 @@ pub struct Database {
     pool: PgPool,
     runtime: Handle,
     #[cfg(feature = "webhooks")]
-    pub(crate) signers: SignersAtRest,
+    pub(crate) secrets: SecretsAtRest,
     #[cfg(feature = "webhooks")]
     pub(crate) connections: Arc<Connections>,
     #[cfg(feature = "webhooks")]
     pub(crate) soft_turns: bool,
 }
 
-/// Connections of the outbox that are kept for one purpose each.
+/// Connections that the outbox keeps open, one for each purpose.
 #[cfg(feature = "webhooks")]
 pub(crate) struct Connections {
     runtime: Handle,
@@ -85,7 +87,7 @@ impl Connections {
 
 #[cfg(feature = "webhooks")]
 impl Drop for Connections {
-    /// Returns the connections in the runtime of the pool: outside of one, sqlx panics.
+    /// Returns the connections inside the pool's runtime: outside a tokio runtime sqlx panics.
     fn drop(&mut self) {
         let _entered = self.runtime.enter();
         self.turns.release();
@@ -94,7 +96,7 @@ impl Drop for Connections {
 }
 
 impl Database {
-    /// Connects, and makes the tables of this build's features.
+    /// Connects, and creates the tables of the enabled features.
     ///
     /// The tables are in the first schema of the `search_path`; `…?options[search_path]=webhooks`
     /// in the URL selects another. The pool opens at most 10 connections. Timeouts: 10 s for a lock
@@ -105,8 +107,8 @@ impl Database {
     ///
     /// - [`Unavailable`](DatabaseErrorKind::Unavailable): the database cannot be reached.
     /// - [`Incompatible`](DatabaseErrorKind::Incompatible): another release made the tables.
-    /// - [`Failed`](DatabaseErrorKind::Failed): the URL is invalid, the database refuses it, or no
-    ///   tokio runtime is running.
+    /// - [`Failed`](DatabaseErrorKind::Failed): the URL is invalid, the server refuses the
+    ///   connection or a statement, or no tokio runtime is running.
     pub async fn connect(url: &str) -> Result<Self, DatabaseError> {
         let options: PgConnectOptions = url.parse()?;
         let pool = Self::pool_options()
@@ -118,19 +120,22 @@ impl Database {
     /// Pool settings of [`connect`](Self::connect), for a host that changes some of them.
     ///
     /// - At most 10 connections; a timeout of 10 s for a free one.
-    /// - A connection that was idle for a second is tested before it is used, and a connection is
-    ///   tested after an operation was given up. A test takes at most 0.9 s, so that connections
-    ///   that a network has cut silently are replaced.
+    /// - A connection that was idle for at least 1 s is tested before it is used. For 60 s after an
+    ///   operation has timed out, every connection is also tested when it returns to the pool. A
+    ///   connection that does not answer a test within 0.9 s is replaced.
     #[must_use]
     pub fn pool_options() -> PgPoolOptions {
         limits::pool_options()
     }
 
-    /// Uses a pool of the host unchanged, and makes the tables of this build's features.
+    /// Uses the host's pool unchanged, and creates the tables of the enabled features.
+    ///
+    /// The timeouts of [`connect`](Self::connect) for a lock, a statement and an idle transaction
+    /// are session settings: they do not apply here unless the host sets them on its connections.
     ///
     /// # Errors
     ///
-    /// As [`connect`](Self::connect).
+    /// The same as for [`connect`](Self::connect).
     pub async fn with_pool(pool: PgPool) -> Result<Self, DatabaseError> {
         let runtime =
             Handle::try_current().map_err(|error| DatabaseError::new(DatabaseErrorKind::Failed, error))?;
@@ -141,7 +146,7 @@ impl Database {
             pool,
             runtime,
             #[cfg(feature = "webhooks")]
-            signers: SignersAtRest::plaintext(),
+            secrets: SecretsAtRest::plaintext(),
             #[cfg(feature = "webhooks")]
             connections,
             #[cfg(feature = "webhooks")]
@@ -149,19 +154,19 @@ impl Database {
         })
     }
 
-    /// Encrypts the signing secrets of webhook endpoints at rest. Every process needs the same
-    /// sealer.
+    /// Encrypts the signing secrets of webhook endpoints at rest. All processes must use the same
+    /// sealer (the encryption key and algorithm in `secrets`).
     #[cfg(feature = "webhooks")]
     #[must_use]
-    pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
-        Self { signers, ..self }
+    pub fn with_secrets_at_rest(self, secrets: SecretsAtRest) -> Self {
+        Self { secrets, ..self }
     }
 
-    /// Does not flush the leases and outcomes of the outbox to the disk before they are reported.
+    /// Commits the leases and delivery outcomes of the outbox with `synchronous_commit = off`.
     ///
-    /// A crash of the database server can then lose the last of them, about 0.6 s with the default
-    /// `wal_writer_delay`, and their events are delivered again. Events, and all other tables, are
-    /// flushed as before.
+    /// A crash of the database server can then lose the last of these commits (about 0.6 s with the
+    /// default `wal_writer_delay`); the events concerned are delivered again. Commits of events and
+    /// of all other tables still wait for the disk.
     #[cfg(feature = "webhooks")]
     #[must_use]
     pub fn with_soft_turns(self) -> Self {
@@ -181,8 +186,8 @@ impl Database {
     ///
     /// # Contract
     ///
-    /// - Step N takes component `name` from version N to N + 1. It runs once per schema, also if
-    ///   many processes start together.
+    /// - Step N takes component `name` from version N to N + 1. It runs once per schema, even if
+    ///   several processes start at the same time.
     /// - A release appends steps and never edits one.
     /// - The suite owns the tables `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*`
     ///   and `webhook_*`, and the components that begin with `host-store-postgres/`. All other
@@ -192,7 +197,8 @@ impl Database {
     ///
     /// - [`Incompatible`](DatabaseErrorKind::Incompatible): the schema has run more steps than
     ///   `steps` has.
-    /// - [`Failed`](DatabaseErrorKind::Failed): a step was refused; none of them has run.
+    /// - [`Failed`](DatabaseErrorKind::Failed): PostgreSQL rejected a step; all steps are rolled
+    ///   back.
     pub async fn migrate(&self, name: &str, steps: &[&'static str]) -> Result<(), DatabaseError> {
         migration::migrate(&self.pool, name, steps).await
     }
@@ -227,7 +233,7 @@ impl Database {
         let operation = operation(self.pool.clone());
         self.spawn(async move {
             let mut operation = pin!(operation);
-            // given up before its connection is released
+            // `give_up` must run before the operation is dropped, which releases its connection
             let result = timeout(limit, operation.as_mut()).await;
             result.unwrap_or_else(|_elapsed| Err(limits::give_up(limit)))
         })
@@ -240,7 +246,7 @@ impl Database {
         self.runtime.spawn(task);
     }
 
-    /// Runs a task to its end, in the runtime of the pool, also if the caller is dropped.
+    /// Runs a task to its end in the runtime of the pool, even if the caller drops the future.
     pub(crate) async fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = Result<T, DatabaseError>> + Send + 'static,
@@ -261,7 +267,7 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Begins the transaction of an operation at `READ COMMITTED`, for any default of the server.
+/// Begins the transaction of an operation at `READ COMMITTED`, whatever the server's default is.
 pub(crate) async fn begin(pool: &PgPool) -> Result<Transaction<'static, Postgres>, DatabaseError> {
     Ok(pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?)
 }

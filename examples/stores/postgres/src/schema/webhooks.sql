@@ -1,11 +1,12 @@
 -- Times are nanoseconds since 1970: `to_timestamp(due_at / 1e9)` shows one. Ids compare bytewise.
 
--- wide rows that never change
+-- wide rows that never change, until their body is expunged
 CREATE TABLE webhook_event (
     id         TEXT COLLATE "C" PRIMARY KEY,
     event_type TEXT COLLATE "C" NOT NULL,
+    audience   TEXT COLLATE "C" NOT NULL,  -- `tenant:` and its id, `operator` or `everyone`
     created_at BIGINT NOT NULL,
-    body       BYTEA NOT NULL
+    body       BYTEA                       -- null once it is expunged
 );
 -- the order in which missing events are searched and old ones purged
 CREATE INDEX webhook_event_created ON webhook_event (created_at, id);
@@ -64,7 +65,9 @@ CREATE TABLE webhook_lane (
     failing_since BIGINT,
     pauses        BIGINT,
     counts_from   BIGINT,
-    standing      TEXT COLLATE "C"
+    standing      TEXT COLLATE "C",
+    rate          BIGINT,
+    paced_until   BIGINT
 ) WITH (fillfactor = 50);
 CREATE SEQUENCE webhook_turn;
 
@@ -90,17 +93,23 @@ CREATE TABLE webhook_attempt (
 
 CREATE TABLE webhook_endpoint (
     id      TEXT COLLATE "C" PRIMARY KEY,
+    owner   TEXT COLLATE "C" NOT NULL,  -- `tenant:` and its id, or `operator`
     url     TEXT NOT NULL,
-    events  TEXT[],         -- subscribed types; null for all
-    signers TEXT NOT NULL,  -- schemes and secrets as JSON
+    events  TEXT[],         -- patterns of the subscribed types; null for all
+    secrets TEXT NOT NULL,  -- signers and static headers as JSON
     state   TEXT COLLATE "C" NOT NULL,
-    classification TEXT COLLATE "C" NOT NULL
+    classification TEXT COLLATE "C" NOT NULL,
+    rate    BIGINT,         -- deliveries a second; null for no limit
+    content TEXT COLLATE "C" NOT NULL
 );
+CREATE INDEX webhook_endpoint_owner ON webhook_endpoint (owner, id);
 CREATE TABLE webhook_subscription (
-    event_type TEXT COLLATE "C" NOT NULL,  -- `*` for all
-    endpoint   TEXT COLLATE "C" NOT NULL REFERENCES webhook_endpoint (id),
-    PRIMARY KEY (event_type, endpoint)
+    pattern  TEXT COLLATE "C" NOT NULL,  -- `*` for all
+    owner    TEXT COLLATE "C" NOT NULL,
+    endpoint TEXT COLLATE "C" NOT NULL REFERENCES webhook_endpoint (id),
+    PRIMARY KEY (pattern, owner, endpoint)
 );
+CREATE INDEX webhook_subscription_endpoint ON webhook_subscription (endpoint);
 
 -- A source is text of any length, so it is indexed by its digest and stored as bytes.
 CREATE TABLE webhook_claim (
@@ -112,6 +121,18 @@ CREATE TABLE webhook_claim (
     PRIMARY KEY (source_digest, event)
 );
 CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
+
+-- events that are handled within their request; `leased_until` is NULL once they are handled
+CREATE TABLE webhook_handling (
+    source        BYTEA NOT NULL,
+    source_digest BYTEA NOT NULL GENERATED ALWAYS AS (sha256(source)) STORED,
+    event         TEXT COLLATE "C" NOT NULL,
+    digest        BYTEA NOT NULL,
+    leased_until  BIGINT,
+    expires_at    BIGINT NOT NULL,
+    PRIMARY KEY (source_digest, event)
+);
+CREATE INDEX webhook_handling_expired ON webhook_handling (expires_at);
 
 -- latest position of each resource; an unsigned number less 2^63, which keeps the order
 CREATE TABLE webhook_latest (
@@ -133,4 +154,20 @@ CREATE TABLE webhook_received (
     takes        BIGINT NOT NULL DEFAULT 0,
     body         BYTEA NOT NULL
 );
+-- events that no worker has taken yet, and the others by the end of their lease or pause
+CREATE INDEX webhook_received_new ON webhook_received (seq) WHERE leased_until IS NULL;
+CREATE INDEX webhook_received_leased ON webhook_received (leased_until) WHERE leased_until IS NOT NULL;
 CREATE SEQUENCE webhook_lease;
+
+-- received events whose work failed for good; `seq` is that of their arrival
+CREATE TABLE webhook_buried (
+    seq           BIGINT PRIMARY KEY,
+    source        BYTEA NOT NULL,
+    source_digest BYTEA NOT NULL GENERATED ALWAYS AS (sha256(source)) STORED,
+    event         TEXT COLLATE "C" NOT NULL,
+    takes         BIGINT NOT NULL,
+    reason        BYTEA NOT NULL,  -- UTF-8; not TEXT, which cannot hold every character
+    buried_at     BIGINT NOT NULL,
+    body          BYTEA NOT NULL
+);
+CREATE INDEX webhook_buried_source ON webhook_buried (source_digest, seq);

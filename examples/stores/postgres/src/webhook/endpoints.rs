@@ -1,47 +1,69 @@
-//! Registered endpoints (W16) in `webhook_endpoint`; `webhook_subscription` indexes them by event
-//! type.
+//! Registered endpoints (W16, W24) in `webhook_endpoint`. `webhook_subscription` indexes the
+//! patterns of their event types.
 
-use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use async_trait::async_trait;
-use sqlx::{PgExecutor, PgPool, Postgres, Transaction};
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::{PgConnection, PgExecutor, PgPool, Postgres};
 use webhook_core::event::EventType;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Endpoint, EndpointId, EndpointState, EndpointStore, EventFilter, Inserted, Rotated, Rotation,
-    SignersAtRest,
+    Audience, Endpoint, EndpointId, EndpointQuery, EndpointState, EndpointStore, EndpointUpdate, EventFilter,
+    EventPattern, Inserted, Owner, Rotated, Rotation, SecretsAtRest,
 };
 
-use crate::column::term;
+use crate::column::{limit, number, term};
 use crate::database::{Database, DatabaseError, begin};
 
-/// Subscription of an endpoint to all events; not a valid event type.
+/// Subscription of an endpoint to all events; not a valid pattern.
 const EVERY_TYPE: &str = "*";
 
 #[async_trait]
 impl EndpointStore for Database {
     async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
-        let signers = self.signers.write(&endpoint.id, &endpoint.signers)?;
-        let inserted = self.run(|pool| async move { insert(&pool, &endpoint, &signers).await });
+        let secrets = self.secrets.clone();
+        let inserted = self.run(|pool| async move { insert(&pool, &endpoint, &secrets).await });
         Ok(inserted.await?)
     }
 
     async fn load(&self, id: &EndpointId) -> Result<Option<Endpoint>, StoreError> {
-        let (id, signers) = (id.clone(), self.signers.clone());
-        let loaded = self.run(|pool| async move { load(&pool, &id, &signers).await });
-        Ok(loaded.await?)
+        let (id, secrets) = (id.clone(), self.secrets.clone());
+        let loaded = self.run(|pool| async move { load_many(&pool, &[id], &secrets).await });
+        Ok(loaded.await?.pop())
     }
 
     async fn load_many(&self, ids: &[EndpointId]) -> Result<Vec<Endpoint>, StoreError> {
-        let (ids, signers) = (ids.to_vec(), self.signers.clone());
-        let loaded = self.run(|pool| async move { load_many(&pool, &ids, &signers).await });
+        let (ids, secrets) = (ids.to_vec(), self.secrets.clone());
+        let loaded = self.run(|pool| async move { load_many(&pool, &ids, &secrets).await });
         Ok(loaded.await?)
     }
 
-    async fn subscribers(&self, event_type: &EventType) -> Result<Vec<EndpointId>, StoreError> {
-        let event_type = event_type.clone();
-        let found = self.run(|pool| async move { subscribers(&pool, &event_type).await });
+    async fn subscribers(
+        &self,
+        event_type: &EventType,
+        audience: &Audience,
+    ) -> Result<Vec<EndpointId>, StoreError> {
+        let (event_type, audience) = (event_type.clone(), audience.clone());
+        let found = self.run(|pool| async move { subscribers(&pool, &event_type, &audience).await });
         Ok(found.await?)
+    }
+
+    async fn list_endpoints(&self, query: &EndpointQuery) -> Result<Vec<EndpointId>, StoreError> {
+        let query = query.clone();
+        Ok(self.run(|pool| async move { list(&pool, &query).await }).await?)
+    }
+
+    async fn update(&self, id: &EndpointId, update: EndpointUpdate) -> Result<bool, StoreError> {
+        let (id, secrets) = (id.clone(), self.secrets.clone());
+        let updated = self.run(|pool| async move { change(&pool, &id, update, &secrets).await });
+        Ok(updated.await?)
+    }
+
+    async fn delete(&self, id: &EndpointId) -> Result<bool, StoreError> {
+        let id = id.clone();
+        Ok(self.run(|pool| async move { delete(&pool, &id).await }).await?)
     }
 
     async fn set_state(&self, id: &EndpointId, state: EndpointState) -> Result<bool, StoreError> {
@@ -51,107 +73,212 @@ impl EndpointStore for Database {
     }
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
-        let (id, rotation, signers) = (id.clone(), rotation.clone(), self.signers.clone());
-        let rotated = self.run(|pool| async move { rotate(&pool, &id, &rotation, &signers).await });
+        let (id, rotation, secrets) = (id.clone(), rotation.clone(), self.secrets.clone());
+        let rotated = self.run(|pool| async move { rotate(&pool, &id, &rotation, &secrets).await });
         Ok(rotated.await?)
     }
 }
 
-async fn insert(pool: &PgPool, endpoint: &Endpoint, signers: &str) -> Result<Inserted, DatabaseError> {
-    let types: Option<Vec<&str>> = match &endpoint.events {
+/// Binds the columns of an endpoint to `$1` to `$9`.
+fn bind<'q>(
+    query: Query<'q, Postgres, PgArguments>,
+    endpoint: &Endpoint,
+    secrets: &SecretsAtRest,
+) -> Result<Query<'q, Postgres, PgArguments>, DatabaseError> {
+    let patterns: Option<Vec<String>> = match &endpoint.events {
         EventFilter::All => None,
-        EventFilter::Only(types) => Some(types.iter().map(EventType::as_str).collect()),
+        EventFilter::Only(patterns) => Some(patterns.iter().map(EventPattern::to_string).collect()),
     };
-    let inserted: bool = sqlx::query_scalar(
-        "WITH inserted AS (
-             INSERT INTO webhook_endpoint (id, url, events, signers, state, classification)
-             VALUES ($1, $2, $3, $4, $5, $7)
-             ON CONFLICT (id) DO NOTHING RETURNING id
-         ), subscribed AS (
-             INSERT INTO webhook_subscription (event_type, endpoint)
-             SELECT event_type, id FROM inserted CROSS JOIN unnest(coalesce($3, ARRAY[$6])) AS event_type
-         )
-         SELECT EXISTS (SELECT FROM inserted)",
+    let secrets = secrets.write(&endpoint.id, &endpoint.signers, &endpoint.headers)?;
+    Ok(query
+        .bind(endpoint.id.to_string())
+        .bind(endpoint.owner.to_string())
+        .bind(endpoint.url.to_string())
+        .bind(patterns)
+        .bind(secrets)
+        .bind(endpoint.state.as_str())
+        .bind(endpoint.classification.as_str())
+        .bind(endpoint.rate.map(|rate| i64::from(rate.get())))
+        .bind(endpoint.content.as_str()))
+}
+
+async fn insert(
+    pool: &PgPool,
+    endpoint: &Endpoint,
+    secrets: &SecretsAtRest,
+) -> Result<Inserted, DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    let insert = sqlx::query(
+        "INSERT INTO webhook_endpoint (id, owner, url, events, secrets, state, classification, rate, content)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING",
+    );
+    let inserted = bind(insert, endpoint, secrets)?
+        .execute(&mut *transaction)
+        .await?;
+    if inserted.rows_affected() == 0 {
+        return Ok(Inserted::AlreadyExists);
+    }
+    subscribe(&mut transaction, &endpoint.id).await?;
+    transaction.commit().await?;
+    Ok(Inserted::Inserted)
+}
+
+/// Writes the rows of `webhook_subscription` from the row of the endpoint.
+async fn subscribe(connection: &mut PgConnection, id: &EndpointId) -> Result<(), DatabaseError> {
+    sqlx::query(
+        "INSERT INTO webhook_subscription (pattern, owner, endpoint)
+         SELECT pattern, owner, id
+         FROM webhook_endpoint CROSS JOIN unnest(coalesce(events, ARRAY[$2])) AS pattern WHERE id = $1",
     )
-    .bind(endpoint.id.as_str())
-    .bind(endpoint.url.as_str())
-    .bind(types)
-    .bind(signers)
-    .bind(endpoint.state.as_str())
+    .bind(id.as_str())
     .bind(EVERY_TYPE)
-    .bind(endpoint.classification.as_str())
-    .fetch_one(pool)
+    .execute(connection)
     .await?;
-    Ok(if inserted {
-        Inserted::Inserted
-    } else {
-        Inserted::AlreadyExists
-    })
+    Ok(())
+}
+
+async fn unsubscribe(connection: &mut PgConnection, id: &EndpointId) -> Result<(), DatabaseError> {
+    sqlx::query("DELETE FROM webhook_subscription WHERE endpoint = $1")
+        .bind(id.as_str())
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// Columns in the order of the queries.
-type Columns = (String, String, Option<Vec<String>>, String, String, String);
-
-async fn load(
-    pool: &PgPool,
-    id: &EndpointId,
-    signers: &SignersAtRest,
-) -> Result<Option<Endpoint>, DatabaseError> {
-    let found: Option<Columns> = sqlx::query_as(
-        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = $1",
-    )
-    .bind(id.as_str())
-    .fetch_optional(pool)
-    .await?;
-    found.map(|columns| endpoint(columns, signers)).transpose()
-}
+type Columns = (
+    String,
+    String,
+    String,
+    Option<Vec<String>>,
+    String,
+    String,
+    String,
+    Option<i64>,
+    String,
+);
 
 async fn load_many(
-    pool: &PgPool,
+    executor: impl PgExecutor<'_>,
     ids: &[EndpointId],
-    signers: &SignersAtRest,
+    secrets: &SecretsAtRest,
 ) -> Result<Vec<Endpoint>, DatabaseError> {
     let ids: Vec<&str> = ids.iter().map(EndpointId::as_str).collect();
     let found: Vec<Columns> = sqlx::query_as(
-        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = ANY($1)",
+        "SELECT id, owner, url, events, secrets, state, classification, rate, content FROM webhook_endpoint
+         WHERE id = ANY($1)",
     )
     .bind(ids)
-    .fetch_all(pool)
+    .fetch_all(executor)
     .await?;
-    found
-        .into_iter()
-        .map(|columns| endpoint(columns, signers))
-        .collect()
+    let endpoints = found.into_iter().map(|columns| endpoint(columns, secrets));
+    endpoints.collect()
 }
 
 async fn load_locked(
-    transaction: &mut Transaction<'_, Postgres>,
+    connection: &mut PgConnection,
     id: &EndpointId,
-    signers: &SignersAtRest,
+    secrets: &SecretsAtRest,
 ) -> Result<Option<Endpoint>, DatabaseError> {
-    let found: Option<Columns> = sqlx::query_as(
-        "SELECT id, url, events, signers, state, classification FROM webhook_endpoint WHERE id = $1 FOR UPDATE",
-    )
-    .bind(id.as_str())
-    .fetch_optional(&mut **transaction)
-    .await?;
-    found.map(|columns| endpoint(columns, signers)).transpose()
+    sqlx::query("SELECT FROM webhook_endpoint WHERE id = $1 FOR UPDATE")
+        .bind(id.as_str())
+        .execute(&mut *connection)
+        .await?;
+    Ok(load_many(connection, std::slice::from_ref(id), secrets)
+        .await?
+        .pop())
 }
 
 /// Selects ids alone, so that an unreadable row does not stop its deliveries.
 pub(super) async fn subscribers(
     connection: impl PgExecutor<'_>,
     event_type: &EventType,
+    audience: &Audience,
 ) -> Result<Vec<EndpointId>, DatabaseError> {
-    let found: Vec<String> = sqlx::query_scalar(
-        "SELECT id FROM webhook_subscription JOIN webhook_endpoint ON id = endpoint
-         WHERE event_type IN ($1, $2) AND state <> 'disabled' ORDER BY id",
-    )
-    .bind(event_type.as_str())
-    .bind(EVERY_TYPE)
-    .fetch_all(connection)
-    .await?;
+    let mut accepting: Vec<String> = EventPattern::accepting(event_type).collect();
+    accepting.push(EVERY_TYPE.to_owned());
+    let (owners, owner) = match audience.only() {
+        Some(owner) => (
+            "SELECT DISTINCT id FROM webhook_subscription AS subscribed JOIN webhook_endpoint ON id = endpoint
+             WHERE pattern = ANY($1) AND subscribed.owner = $2 AND state <> 'disabled' ORDER BY id",
+            owner.to_string(),
+        ),
+        None => (
+            "SELECT DISTINCT id FROM webhook_subscription AS subscribed JOIN webhook_endpoint ON id = endpoint
+             WHERE pattern = ANY($1) AND subscribed.owner <> $2 AND state <> 'disabled' ORDER BY id",
+            Owner::Operator.to_string(),
+        ),
+    };
+    let found: Vec<String> = sqlx::query_scalar(owners)
+        .bind(accepting)
+        .bind(owner)
+        .fetch_all(connection)
+        .await?;
     found.iter().map(|id| term(id)).collect()
+}
+
+async fn list(pool: &PgPool, query: &EndpointQuery) -> Result<Vec<EndpointId>, DatabaseError> {
+    let statement = if query.owner.is_some() {
+        "SELECT id FROM webhook_endpoint WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3"
+    } else {
+        "SELECT id FROM webhook_endpoint WHERE $1::text IS NULL AND id > $2 ORDER BY id LIMIT $3"
+    };
+    let found: Vec<String> = sqlx::query_scalar(statement)
+        .bind(query.owner.as_ref().map(Owner::to_string))
+        .bind(query.after.as_ref().map_or("", EndpointId::as_str))
+        .bind(limit(query.limit))
+        .fetch_all(pool)
+        .await?;
+    found.iter().map(|id| term(id)).collect()
+}
+
+/// The owner never changes.
+async fn write(
+    connection: &mut PgConnection,
+    endpoint: &Endpoint,
+    secrets: &SecretsAtRest,
+) -> Result<(), DatabaseError> {
+    let update = sqlx::query(
+        "UPDATE webhook_endpoint
+         SET url = $3, events = $4, secrets = $5, state = $6, classification = $7, rate = $8, content = $9
+         WHERE id = $1 AND owner = $2",
+    );
+    bind(update, endpoint, secrets)?.execute(connection).await?;
+    Ok(())
+}
+
+async fn change(
+    pool: &PgPool,
+    id: &EndpointId,
+    update: EndpointUpdate,
+    secrets: &SecretsAtRest,
+) -> Result<bool, DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    let Some(mut endpoint) = load_locked(&mut transaction, id, secrets).await? else {
+        return Ok(false);
+    };
+    endpoint.update(update);
+    write(&mut transaction, &endpoint, secrets).await?;
+    unsubscribe(&mut transaction, id).await?;
+    subscribe(&mut transaction, id).await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+async fn delete(pool: &PgPool, id: &EndpointId) -> Result<bool, DatabaseError> {
+    let mut transaction = begin(pool).await?;
+    // before its subscriptions, so that a concurrent update cannot add one
+    sqlx::query("SELECT FROM webhook_endpoint WHERE id = $1 FOR UPDATE")
+        .bind(id.as_str())
+        .execute(&mut *transaction)
+        .await?;
+    unsubscribe(&mut transaction, id).await?;
+    let deleted = sqlx::query("DELETE FROM webhook_endpoint WHERE id = $1")
+        .bind(id.as_str())
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(deleted.rows_affected() > 0)
 }
 
 async fn set_state(pool: &PgPool, id: &EndpointId, state: EndpointState) -> Result<bool, DatabaseError> {
@@ -167,44 +294,40 @@ async fn rotate(
     pool: &PgPool,
     id: &EndpointId,
     rotation: &Rotation,
-    signers: &SignersAtRest,
+    secrets: &SecretsAtRest,
 ) -> Result<Rotated, DatabaseError> {
     let mut transaction = begin(pool).await?;
-    let Some(mut endpoint) = load_locked(&mut transaction, id, signers).await? else {
+    let Some(mut endpoint) = load_locked(&mut transaction, id, secrets).await? else {
         return Ok(Rotated::Unknown);
     };
     let rotated = endpoint.rotate(rotation);
     if rotated == Rotated::Rotated {
-        sqlx::query("UPDATE webhook_endpoint SET signers = $2 WHERE id = $1")
-            .bind(id.as_str())
-            .bind(signers.write(id, &endpoint.signers)?)
-            .execute(&mut *transaction)
-            .await?;
+        write(&mut transaction, &endpoint, secrets).await?;
     }
     transaction.commit().await?;
     Ok(rotated)
 }
 
 fn endpoint(
-    (id, url, events, stored, state, classification): Columns,
-    signers: &SignersAtRest,
+    (id, owner, url, events, stored, state, classification, rate, content): Columns,
+    secrets: &SecretsAtRest,
 ) -> Result<Endpoint, DatabaseError> {
-    let types = |types: Vec<String>| {
-        types
-            .iter()
-            .map(|text| term(text))
-            .collect::<Result<BTreeSet<_>, _>>()
-    };
+    let patterns = |texts: Vec<String>| texts.iter().map(|text| term(text)).collect::<Result<_, _>>();
     let id = term(&id)?;
+    let (signers, headers) = secrets.read(&id, &stored)?;
     Ok(Endpoint {
-        signers: signers.read(&id, &stored)?,
         id,
+        owner: term(&owner)?,
         url: term(&url)?,
         events: events
-            .map(types)
+            .map(patterns)
             .transpose()?
             .map_or(EventFilter::All, EventFilter::Only),
+        signers,
         state: term(&state)?,
         classification: term(&classification)?,
+        rate: rate.map(number).transpose()?.and_then(NonZeroU32::new),
+        headers,
+        content: term(&content)?,
     })
 }

@@ -1,4 +1,5 @@
-//! Claims of received events (W7) and their queue (W8), in `webhook_claim` and `webhook_received`.
+//! Claims of received events (W7), their queue (W8) and its dead letters (W26), in `webhook_claim`,
+//! `webhook_received` and `webhook_buried`.
 //!
 //! One statement writes both, so an event is claimed and queued, or neither. A duplicate is
 //! therefore acknowledged only after its first copy is stored.
@@ -9,9 +10,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sqlx::PgPool;
 use webhook_core::ports::StoreError;
-use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket};
+use webhook_core::receiver::{
+    BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket,
+};
 
-use crate::column::{limit, nanoseconds, number, term, text};
+use crate::column::{limit, nanoseconds, number, term, text, time};
 use crate::database::{Database, DatabaseError};
 
 #[async_trait]
@@ -34,6 +37,40 @@ impl Inbox for Database {
         let ticket = ticket.clone();
         let finish = self.run(|pool| async move { finish(&pool, &ticket).await });
         Ok(finish.await?)
+    }
+
+    async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
+        let ticket = ticket.clone();
+        let retried = self.run(move |pool| async move { retry_at(&pool, &ticket, at).await });
+        Ok(retried.await?)
+    }
+
+    async fn bury(&self, ticket: &Ticket, reason: &str, now: SystemTime) -> Result<Finish, StoreError> {
+        let (ticket, reason) = (ticket.clone(), Buried::kept_reason(reason).to_owned());
+        let buried = self.run(move |pool| async move { bury(&pool, &ticket, &reason, now).await });
+        Ok(buried.await?)
+    }
+
+    async fn buried(&self, query: &BuriedQuery) -> Result<Vec<Buried>, StoreError> {
+        let query = query.clone();
+        Ok(self
+            .run(|pool| async move { buried(&pool, &query).await })
+            .await?)
+    }
+
+    async fn replay_buried(&self, number: u64) -> Result<bool, StoreError> {
+        let statement = "WITH buried AS (
+                 DELETE FROM webhook_buried WHERE seq = $1 RETURNING source, event, body
+             )
+             INSERT INTO webhook_received (source, event, body) SELECT source, event, body FROM buried";
+        let replayed = self.run(move |pool| async move { change(&pool, statement, number).await });
+        Ok(replayed.await?)
+    }
+
+    async fn discard_buried(&self, number: u64) -> Result<bool, StoreError> {
+        let statement = "DELETE FROM webhook_buried WHERE seq = $1";
+        let discarded = self.run(move |pool| async move { change(&pool, statement, number).await });
+        Ok(discarded.await?)
     }
 }
 
@@ -100,12 +137,18 @@ async fn take(
     until: SystemTime,
 ) -> Result<Vec<Queued>, DatabaseError> {
     let taken: Vec<Columns> = sqlx::query_as(
-        "WITH taken AS (
+        "WITH fresh AS MATERIALIZED (
+             SELECT seq FROM webhook_received WHERE leased_until IS NULL
+             ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), due AS MATERIALIZED (
+             SELECT seq FROM webhook_received WHERE leased_until <= $1
+             ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), taken AS (
              UPDATE webhook_received
              SET leased_until = $3, lease = nextval('webhook_lease'), takes = takes + 1
              WHERE seq = ANY(ARRAY(
-                 SELECT seq FROM webhook_received WHERE leased_until IS NULL OR leased_until <= $1
-                 ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED
+                 SELECT seq FROM (SELECT seq FROM fresh UNION ALL SELECT seq FROM due) AS visible
+                 ORDER BY seq LIMIT $2
              ))
              RETURNING seq, source, event, lease, body, takes
          )
@@ -158,9 +201,90 @@ async fn finish(pool: &PgPool, ticket: &Ticket) -> Result<Finish, DatabaseError>
             .bind(ticket.key.id.as_str())
             .execute(pool)
             .await?;
-    Ok(if finished.rows_affected() == 0 {
-        Finish::Stale
+    Ok(ended(finished.rows_affected()))
+}
+
+async fn retry_at(pool: &PgPool, ticket: &Ticket, at: SystemTime) -> Result<Finish, DatabaseError> {
+    let retried = sqlx::query(
+        "UPDATE webhook_received SET lease = NULL, leased_until = $4
+         WHERE lease = $1 AND source = $2 AND event = $3",
+    )
+    .bind(ticket.lease.cast_signed())
+    .bind(ticket.key.source.as_bytes())
+    .bind(ticket.key.id.as_str())
+    .bind(nanoseconds(at))
+    .execute(pool)
+    .await?;
+    Ok(ended(retried.rows_affected()))
+}
+
+async fn bury(
+    pool: &PgPool,
+    ticket: &Ticket,
+    reason: &str,
+    now: SystemTime,
+) -> Result<Finish, DatabaseError> {
+    let buried = sqlx::query(
+        "WITH failed AS (
+             DELETE FROM webhook_received WHERE lease = $1 AND source = $2 AND event = $3
+             RETURNING seq, source, event, takes, body
+         )
+         INSERT INTO webhook_buried (seq, source, event, takes, reason, buried_at, body)
+         SELECT seq, source, event, takes, $4, $5, body FROM failed",
+    )
+    .bind(ticket.lease.cast_signed())
+    .bind(ticket.key.source.as_bytes())
+    .bind(ticket.key.id.as_str())
+    .bind(reason.as_bytes())
+    .bind(nanoseconds(now))
+    .execute(pool)
+    .await?;
+    Ok(ended(buried.rows_affected()))
+}
+
+/// Result of a change of this number of rows.
+fn ended(rows: u64) -> Finish {
+    if rows == 0 { Finish::Stale } else { Finish::Done }
+}
+
+/// Columns of a dead letter in the order of the query.
+type BuriedColumns = (i64, Vec<u8>, String, i64, Vec<u8>, i64, Vec<u8>);
+
+async fn buried(pool: &PgPool, query: &BuriedQuery) -> Result<Vec<Buried>, DatabaseError> {
+    let statement = if query.source.is_some() {
+        "SELECT seq, source, event, takes, reason, buried_at, body FROM webhook_buried
+         WHERE source_digest = sha256($1) AND seq > $2 ORDER BY seq LIMIT $3"
     } else {
-        Finish::Done
-    })
+        "SELECT seq, source, event, takes, reason, buried_at, body FROM webhook_buried
+         WHERE $1::bytea IS NULL AND seq > $2 ORDER BY seq LIMIT $3"
+    };
+    let found: Vec<BuriedColumns> = sqlx::query_as(statement)
+        .bind(query.source.as_deref().map(str::as_bytes))
+        .bind(query.after.map_or(i64::MIN, u64::cast_signed))
+        .bind(limit(query.limit))
+        .fetch_all(pool)
+        .await?;
+    let buried = |(seq, source, event, takes, reason, buried_at, body): BuriedColumns| {
+        Ok(Buried {
+            number: number(seq)?,
+            key: EventKey {
+                source: text(source)?,
+                id: term(&event)?,
+            },
+            body: Bytes::from(body),
+            attempts: number(takes)?,
+            reason: text(reason)?,
+            buried_at: time(buried_at)?,
+        })
+    };
+    found.into_iter().map(buried).collect()
+}
+
+/// Runs a statement on the dead letter `$1`; returns `true` if there was one.
+async fn change(pool: &PgPool, statement: &'static str, number: u64) -> Result<bool, DatabaseError> {
+    let changed = sqlx::query(statement)
+        .bind(number.cast_signed())
+        .execute(pool)
+        .await?;
+    Ok(changed.rows_affected() > 0)
 }

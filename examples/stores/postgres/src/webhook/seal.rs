@@ -1,7 +1,7 @@
 //! Re-encrypts the signing secrets of endpoints (W16).
 
 use sqlx::PgPool;
-use webhook_core::sender::{EndpointId, SignersAtRest};
+use webhook_core::sender::{EndpointId, SecretsAtRest};
 
 use crate::column::term;
 use crate::database::{Database, DatabaseError, begin};
@@ -10,12 +10,12 @@ use crate::database::{Database, DatabaseError, begin};
 const AT_ONCE: i64 = 64;
 
 impl Database {
-    /// Rewrites the signers of every endpoint with the present
-    /// [`SignersAtRest`](Self::with_signers_at_rest); returns the number of endpoints.
+    /// Rewrites the signers and static headers of every endpoint with the present
+    /// [`SecretsAtRest`](Self::with_secrets_at_rest); returns the number of endpoints.
     ///
     /// Plain text is sealed, and text that an older key sealed is sealed with the present key. The
     /// secrets do not change, and a concurrent secret rotation is not lost. Afterwards
-    /// [`reject_plaintext`](SignersAtRest::reject_plaintext) can be enabled.
+    /// [`reject_plaintext`](SecretsAtRest::reject_plaintext) can be enabled.
     ///
     /// # Security
     ///
@@ -26,11 +26,11 @@ impl Database {
     ///
     /// [`DatabaseError`]. A row that cannot be read ends the call. The rows before it are done,
     /// except for up to 63 rows of its own transaction. The call may be repeated.
-    pub async fn seal_signers(&self) -> Result<u64, DatabaseError> {
-        let signers = self.signers.clone();
+    pub async fn seal_secrets(&self) -> Result<u64, DatabaseError> {
+        let secrets = self.secrets.clone();
         self.run(|pool| async move {
             let (mut count, mut after) = (0, String::new());
-            while let Some((sealed, last)) = seal(&pool, &signers, &after).await? {
+            while let Some((sealed, last)) = seal(&pool, &secrets, &after).await? {
                 count += sealed;
                 after = last;
             }
@@ -44,12 +44,12 @@ impl Database {
 /// rows.
 async fn seal(
     pool: &PgPool,
-    signers: &SignersAtRest,
+    secrets: &SecretsAtRest,
     after: &str,
 ) -> Result<Option<(u64, String)>, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let rows: Vec<(String, String)> = sqlx::query_as(
-        "SELECT id, signers FROM webhook_endpoint WHERE id > $1 ORDER BY id LIMIT $2 FOR UPDATE",
+        "SELECT id, secrets FROM webhook_endpoint WHERE id > $1 ORDER BY id LIMIT $2 FOR UPDATE",
     )
     .bind(after)
     .bind(AT_ONCE)
@@ -58,10 +58,10 @@ async fn seal(
     let mut sealed = None;
     for (row, stored) in rows {
         let id: EndpointId = term(&row)?;
-        let read = signers.read(&id, &stored)?;
-        sqlx::query("UPDATE webhook_endpoint SET signers = $2 WHERE id = $1")
+        let (signers, headers) = secrets.read(&id, &stored)?;
+        sqlx::query("UPDATE webhook_endpoint SET secrets = $2 WHERE id = $1")
             .bind(&row)
-            .bind(signers.write(&id, &read)?)
+            .bind(secrets.write(&id, &signers, &headers)?)
             .execute(&mut *transaction)
             .await?;
         let (count, _) = sealed.unwrap_or_default();

@@ -23,7 +23,7 @@ use webhook_core::memory::MemoryInbox;
 use webhook_core::ports::{Clock, Entropy, OsEntropy, SystemClock, timer_fn};
 use webhook_core::receiver::{Inbox, ReceiveOutcome, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted};
+use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore, Enqueued, Handled, Inserted, Owner};
 use webhook_core::signature::Signer;
 
 use crate::server::schema;
@@ -91,7 +91,14 @@ async fn register(database: &Database, port: u16) {
     for number in 0..ENDPOINTS {
         let url = format!("http://127.0.0.1:{port}/{number}").parse().unwrap();
         let id = endpoint(number).parse().unwrap();
-        let endpoint = Endpoint::register(id, &url, signer.clone(), &loopback()).unwrap();
+        let endpoint = Endpoint::register(
+            id,
+            Owner::Tenant("acme".parse().unwrap()),
+            &url,
+            signer.clone(),
+            &loopback(),
+        )
+        .unwrap();
         assert_eq!(database.insert(endpoint).await.unwrap(), Inserted::Inserted);
     }
 }

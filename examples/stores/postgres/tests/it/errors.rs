@@ -10,7 +10,8 @@ use webhook_core::ports::{StoreError, StoreErrorKind};
 use webhook_core::receiver::{Dedupe, Inbox};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    DeliveryFilter, DeliveryState, Disposition, Endpoint, EndpointStore, FailureReason, Outbox, Page, Settled,
+    DeliveryFilter, DeliveryState, Disposition, Endpoint, EndpointStore, FailureReason, Outbox, Owner, Page,
+    Settled,
 };
 use webhook_core::signature::Signer;
 
@@ -49,11 +50,18 @@ async fn unreadable_endpoint_attempt_and_arrival_are_corrupt() {
     let database = fresh!();
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
-    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let endpoint = Endpoint::register(
+        "ep_1".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap();
     database.insert(endpoint).await.unwrap();
     for broken in [
-        "signers = '[]'",
-        "signers = 'x'",
+        "secrets = '{\"signers\":[]}'",
+        "secrets = 'x'",
         "state = 'other'",
         "url = 'x'",
         "events = ARRAY['']",
@@ -289,7 +297,14 @@ async fn no_error_shows_a_secret() {
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(secret).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
-    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let endpoint = Endpoint::register(
+        "ep_1".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap();
     let refused = database.insert(endpoint).await.unwrap_err();
     let said = told(&refused);
     assert!(
@@ -316,13 +331,20 @@ async fn errors_show_no_stored_value() {
     let database = fresh!();
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
-    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let endpoint = Endpoint::register(
+        "ep_1".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap();
     database.insert(endpoint).await.unwrap();
     let mut errors = Vec::new();
     for broken in [
         "UPDATE webhook_endpoint SET state = 'grace@example.com'",
         "UPDATE webhook_endpoint SET url = 'grace@example.com', state = 'enabled'",
-        "UPDATE webhook_endpoint SET url = 'https://hooks.example.com/', signers = 'grace@example.com'",
+        "UPDATE webhook_endpoint SET url = 'https://hooks.example.com/', secrets = 'grace@example.com'",
     ] {
         execute(database.pool(), broken).await;
         errors.push(database.load(&"ep_1".parse().unwrap()).await.unwrap_err());

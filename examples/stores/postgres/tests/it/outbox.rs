@@ -113,6 +113,7 @@ async fn the_hot_table_is_as_small_as_the_backlog() {
 
     let request = ReplayRequest {
         filter: Default::default(),
+        acknowledged: false,
         now: START,
         dry_run: false,
     };
@@ -139,14 +140,18 @@ async fn a_delivery_that_is_over_is_never_leased() {
 async fn a_replay_of_thousands_goes_in_pages() {
     let database = fresh!();
     sqlx::query(
-        "INSERT INTO webhook_finished SELECT 'evt_' || n, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted', 0
-         FROM generate_series(1, 2500) AS n",
+        "WITH event AS (
+             INSERT INTO webhook_event SELECT 'evt_' || n, 'note.created', 'everyone', 0, '' FROM generate_series(1, 2500) AS n
+             RETURNING id
+         )
+         INSERT INTO webhook_finished SELECT id, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted', 0 FROM event",
     )
     .execute(database.pool())
     .await
     .unwrap();
     let mut request = ReplayRequest {
         filter: Default::default(),
+        acknowledged: false,
         now: START,
         dry_run: true,
     };

@@ -12,7 +12,7 @@ const LATER: Duration = Duration::from_secs(60);
 
 /// 250 events, more than one step deletes, each with a failed delivery.
 async fn with_failures(database: &Database) {
-    let statements = "INSERT INTO webhook_event SELECT 'evt_' || n, 'note.created', 0, '' FROM generate_series(1, 250) AS n;
+    let statements = "INSERT INTO webhook_event SELECT 'evt_' || n, 'note.created', 'everyone', 0, '' FROM generate_series(1, 250) AS n;
         INSERT INTO webhook_finished SELECT id, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted', 0 FROM webhook_event;
         INSERT INTO webhook_lane (endpoint) VALUES ('ep_1')";
     execute(database.pool(), statements).await;
@@ -71,6 +71,7 @@ async fn replay_beside_a_purge_keeps_events_whole() {
         async move {
             let request = ReplayRequest {
                 filter: Default::default(),
+                acknowledged: false,
                 now: START + LATER,
                 dry_run: false,
             };

@@ -3,7 +3,7 @@
 use host_store_postgres::{Database, outbox, sqlx};
 use webhook_core::ports::StoreErrorKind;
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{EndpointStore, Enqueued, Rotated, Rotation, SignersAtRest};
+use webhook_core::sender::{Audience, EndpointStore, Enqueued, Rotated, Rotation, SecretsAtRest};
 use webhook_core::signature::{Signer, Signers};
 
 use crate::aes_256_gcm::Aes256Gcm;
@@ -15,11 +15,15 @@ mod endpoints {
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         super::sealed(crate::server::fresh!(), 7)
     );
+    webhook_core_conformance::endpoint_management!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        super::sealed(crate::server::fresh!(), 7)
+    );
 }
 
 fn sealed(database: Database, key: u8) -> Database {
     let sealer = Aes256Gcm::new(&[key; 32]);
-    database.with_signers_at_rest(SignersAtRest::with_sealer(sealer).reject_plaintext())
+    database.with_secrets_at_rest(SecretsAtRest::with_sealer(sealer).reject_plaintext())
 }
 
 /// W16: the table has no secret in clear; a row written in clear or copied to another endpoint is
@@ -30,11 +34,11 @@ async fn database_has_no_clear_secret() {
     let database = sealed(clear.clone(), 7);
     database.insert(endpoint("ep_1")).await.unwrap();
     database.insert(endpoint("ep_2")).await.unwrap();
-    let signers: Vec<String> = sqlx::query_scalar("SELECT signers FROM webhook_endpoint")
+    let secrets: Vec<String> = sqlx::query_scalar("SELECT secrets FROM webhook_endpoint")
         .fetch_all(database.pool())
         .await
         .unwrap();
-    assert!(signers.iter().all(|text| text.starts_with("sealed:")));
+    assert!(secrets.iter().all(|text| text.starts_with("sealed:")));
 
     let mut transaction = clear.pool().begin().await.unwrap();
     let sent = outbox::send_in(&mut transaction, event(1, &[]).event, START).await;
@@ -46,7 +50,7 @@ async fn database_has_no_clear_secret() {
     clear.insert(endpoint("ep_3")).await.unwrap();
     for forged in ["ep_2", "ep_3"] {
         sqlx::query(
-            "UPDATE webhook_endpoint SET signers = (SELECT signers FROM webhook_endpoint WHERE id = $1) WHERE id = 'ep_1'",
+            "UPDATE webhook_endpoint SET secrets = (SELECT secrets FROM webhook_endpoint WHERE id = $1) WHERE id = 'ep_1'",
         )
         .bind(forged)
         .execute(database.pool())
@@ -72,7 +76,9 @@ async fn an_endpoint_that_cannot_be_read_stops_no_event() {
         .unwrap();
     let unreadable = database.load(&"ep_1".parse().unwrap()).await.unwrap_err();
     assert_eq!(unreadable.kind(), StoreErrorKind::Corrupt);
-    let subscribers = database.subscribers(&event(1, &[]).event.event_type).await;
+    let subscribers = database
+        .subscribers(&event(1, &[]).event.event_type, &Audience::everyone())
+        .await;
     assert_eq!(subscribers.unwrap(), ["ep_1".parse().unwrap()]);
 }
 
@@ -84,8 +90,8 @@ async fn seals_all_clear_secrets() {
     for number in 1..=130 {
         clear.insert(endpoint(&format!("ep_{number:03}"))).await.unwrap();
     }
-    let lenient = SignersAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
-    let database = clear.with_signers_at_rest(lenient);
+    let lenient = SecretsAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
+    let database = clear.with_secrets_at_rest(lenient);
     let last = "ep_130".parse().unwrap();
     let next = Signer::standard_webhooks(&SigningSecret::from_bytes(&[9; 32]).unwrap());
     let rotation = Rotation {
@@ -93,7 +99,7 @@ async fn seals_all_clear_secrets() {
         now: START,
         overlap: Signers::OVERLAP,
     };
-    let (count, rotated) = tokio::join!(database.seal_signers(), database.rotate(&last, &rotation));
+    let (count, rotated) = tokio::join!(database.seal_secrets(), database.rotate(&last, &rotation));
     assert_eq!((count.unwrap(), rotated.unwrap()), (130, Rotated::Rotated));
     let strict = sealed(database, 7);
     for number in 1..=130 {

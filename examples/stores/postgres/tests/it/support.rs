@@ -9,8 +9,8 @@ use webhook_core::event::Envelope;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Bulkheads, Delivery, DeliveryFilter, DeliveryId, Disposition, Endpoint, Enqueue, Enqueued, LeaseRequest,
-    Leased, Outbox, Page, Settled, Settlement, StoredEvent,
+    Audience, Bulkheads, Delivery, DeliveryFilter, DeliveryId, Disposition, Endpoint, Enqueue, Enqueued,
+    LeaseRequest, Leased, Outbox, Owner, Page, Settled, Settlement, StoredEvent,
 };
 use webhook_core::signature::Signer;
 
@@ -23,7 +23,10 @@ pub(crate) fn event(number: usize, endpoints: &[&str]) -> Enqueue {
         format!("evt_{number}").parse().unwrap(),
         "note.created".parse().unwrap(),
     );
-    let event = StoredEvent::from(Envelope::new(id, kind, "1".parse().unwrap(), START, b"{}").unwrap());
+    let event = StoredEvent::new(
+        Envelope::new(id, kind, "1".parse().unwrap(), START, b"{}").unwrap(),
+        Audience::tenant("acme".parse().unwrap()),
+    );
     let deliveries = endpoints.iter().map(|endpoint| {
         let id = DeliveryId {
             event: event.id.clone(),
@@ -43,7 +46,14 @@ pub(crate) fn signer(secret: u8) -> Signer {
 
 pub(crate) fn endpoint(id: &str) -> Endpoint {
     let url = "https://hooks.example.com/".parse().unwrap();
-    Endpoint::register(id.parse().unwrap(), &url, signer(7), &AddressPolicy::new()).unwrap()
+    Endpoint::register(
+        id.parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer(7),
+        &AddressPolicy::new(),
+    )
+    .unwrap()
 }
 
 /// The same event as an incoming one.
@@ -92,6 +102,7 @@ pub(crate) fn settlement(leased: &Leased, disposition: Disposition) -> Settlemen
         disposition,
         spent: true,
         hold_endpoint_until: None,
+        rate: None,
         attempt: None,
     }
 }

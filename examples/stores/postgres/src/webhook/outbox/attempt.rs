@@ -17,8 +17,8 @@ macro_rules! log_attempts {
         "attempts AS (
              INSERT INTO webhook_attempt
                  (event, endpoint, fence, started_at, duration, status, body, failure, message)
-             SELECT * FROM unnest($21::text[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[],
-                                  $26::integer[], $27::bytea[], $28::text[], $29::bytea[])
+             SELECT * FROM unnest($23::text[], $24::text[], $25::bigint[], $26::bigint[], $27::bigint[],
+                                  $28::integer[], $29::bytea[], $30::text[], $31::bytea[])
              ON CONFLICT DO NOTHING
          )"
     };

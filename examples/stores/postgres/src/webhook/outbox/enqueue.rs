@@ -11,7 +11,7 @@ use crate::column::nanoseconds;
 use crate::database::{DatabaseError, DatabaseErrorKind};
 use crate::webhook::endpoints;
 
-/// Enqueues an event for every subscribed endpoint, in the caller's transaction.
+/// Enqueues an event for every subscribed endpoint of its audience, in the caller's transaction.
 ///
 /// The event and the caller's rows are committed together. The subscriptions are read in this
 /// transaction: an endpoint that another transaction is about to register does not get the event.
@@ -34,7 +34,7 @@ use crate::webhook::endpoints;
 /// use std::time::SystemTime;
 /// use host_store_postgres::{Database, outbox, sqlx};
 /// use webhook_core::event::Envelope;
-/// use webhook_core::sender::Enqueued;
+/// use webhook_core::sender::{Audience, Enqueued, StoredEvent};
 ///
 /// let database = Database::connect("postgres://postgres@127.0.0.1:5432/desk").await?;
 /// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY)"]).await?;
@@ -43,6 +43,7 @@ use crate::webhook::endpoints;
 /// let event = Envelope::new(
 ///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
 /// )?;
+/// let event = StoredEvent::new(event, Audience::tenant("acme".parse()?));
 /// let mut transaction = database.pool().begin().await?;
 /// sqlx::query("INSERT INTO charge (id) VALUES ('ch_1')").execute(&mut *transaction).await?;
 /// assert_eq!(outbox::send_in(&mut transaction, event, now).await?, Enqueued::Enqueued);
@@ -52,11 +53,10 @@ use crate::webhook::endpoints;
 /// ```
 pub async fn send_in(
     transaction: &mut Transaction<'_, Postgres>,
-    event: impl Into<StoredEvent> + Send,
+    event: StoredEvent,
     now: SystemTime,
 ) -> Result<Enqueued, DatabaseError> {
-    let event = event.into();
-    let subscribers = endpoints::subscribers(&mut **transaction, &event.event_type).await?;
+    let subscribers = endpoints::subscribers(&mut **transaction, &event.event_type, &event.audience).await?;
     enqueue_on(transaction, &Enqueue::to(event, subscribers, now)).await
 }
 
@@ -95,9 +95,9 @@ pub(super) async fn insert(
     let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
     let insert = sqlx::query(concat!(
         "WITH stored AS (
-             INSERT INTO webhook_event (id, event_type, created_at, body)
-             SELECT * FROM unnest($11::text[], $12::text[], $13::bigint[], $14::bytea[])
-                 AS given (id, event_type, created_at, body) ORDER BY id COLLATE \"C\"
+             INSERT INTO webhook_event (id, event_type, created_at, body, audience)
+             SELECT * FROM unnest($11::text[], $12::text[], $13::bigint[], $14::bytea[], $16::text[])
+                 AS given (id, event_type, created_at, body, audience) ORDER BY id COLLATE \"C\"
              ON CONFLICT (id) DO NOTHING RETURNING id
          ), batch AS MATERIALIZED (
              SELECT batch.*, state = ANY($15) AS live FROM ",
@@ -130,6 +130,7 @@ pub(super) async fn insert(
         .bind(column(events, |event| nanoseconds(event.created_at)))
         .bind(column(events, |event| &event.body[..]))
         .bind(live)
+        .bind(column(events, |event| event.audience.to_string()))
         .fetch_all(connection)
         .await?;
     let ids = inserted.iter().map(|row| row.try_get(0));
@@ -142,12 +143,16 @@ pub(super) async fn stored_before(
     enqueue: &Enqueue,
 ) -> Result<Enqueued, DatabaseError> {
     let event = &enqueue.event;
-    let is_same = sqlx::query_scalar("SELECT event_type = $2 AND body = $3 FROM webhook_event WHERE id = $1")
-        .bind(event.id.as_str())
-        .bind(event.event_type.as_str())
-        .bind(&event.body[..])
-        .fetch_optional(connection)
-        .await?;
+    // an expunged body is equal to any
+    let is_same = sqlx::query_scalar(
+        "SELECT event_type = $2 AND audience = $4 AND coalesce(body = $3, true) FROM webhook_event WHERE id = $1",
+    )
+    .bind(event.id.as_str())
+    .bind(event.event_type.as_str())
+    .bind(&event.body[..])
+    .bind(event.audience.to_string())
+    .fetch_optional(connection)
+    .await?;
     match is_same {
         Some(true) => Ok(Enqueued::Duplicate),
         Some(false) => Ok(Enqueued::Conflict),

@@ -3,10 +3,11 @@
 //! Blocking locks are always taken in the order of the endpoint ids, so no deadlock is possible.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use webhook_core::sender::{Delivery, EndpointHealth, EndpointId, Lane, LeaseRequest, Standing};
 
 use super::delivery::{self, live_batch, write_batch};
@@ -20,6 +21,19 @@ pub(super) async fn open(connection: &mut PgConnection, endpoint: &EndpointId) -
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Reads the lane of an endpoint; `None` if there is none, or it is unreadable.
+pub(super) async fn load(pool: &PgPool, endpoint: &EndpointId) -> Result<Option<Lane>, DatabaseError> {
+    let row: Option<Columns> = sqlx::query_as(
+        "SELECT endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
+                standing, rate, paced_until
+         FROM webhook_lane WHERE endpoint = $1",
+    )
+    .bind(endpoint.as_str())
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.and_then(|row| lane(row).ok()))
 }
 
 /// Waits for the locks of these lanes, readable or not.
@@ -41,7 +55,7 @@ pub(super) async fn lock(
 ) -> Result<HashMap<EndpointId, Lane>, DatabaseError> {
     let rows: Vec<Columns> = sqlx::query_as(
         "SELECT endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
-                standing
+                standing, rate, paced_until
          FROM webhook_lane WHERE endpoint = ANY($1) ORDER BY endpoint FOR UPDATE",
     )
     .bind(endpoints)
@@ -61,6 +75,8 @@ type Columns = (
     Option<i64>,
     Option<i64>,
     Option<String>,
+    Option<i64>,
+    Option<i64>,
 );
 
 /// An unreadable lane is replaced by a new one: its values are soon measured again.
@@ -69,7 +85,19 @@ fn from_columns(row: Columns) -> Result<(EndpointId, Lane), DatabaseError> {
 }
 
 fn lane(
-    (_, held_until, limit, successes, failures, failing_since, pauses, counts_from, standing): Columns,
+    (
+        _,
+        held_until,
+        limit,
+        successes,
+        failures,
+        failing_since,
+        pauses,
+        counts_from,
+        standing,
+        rate,
+        paced_until,
+    ): Columns,
 ) -> Result<Lane, DatabaseError> {
     let unknown = EndpointHealth::default();
     let count = |stored: Option<i64>, unknown| stored.map_or(Ok(unknown), number);
@@ -85,6 +113,8 @@ fn lane(
             counts_from: instant(counts_from)?,
         },
         standing: standing.as_deref().map_or(Ok(Standing::default()), term)?,
+        rate: rate.map(number).transpose()?.and_then(NonZeroU32::new),
+        paced_until: instant(paced_until)?,
     })
 }
 
@@ -96,11 +126,12 @@ macro_rules! write_lanes {
              UPDATE webhook_lane AS lane
              SET held_until = new.held_until, concurrency = new.concurrency, successes = new.successes,
                  failures = new.failures, failing_since = new.failing_since, pauses = new.pauses,
-                 counts_from = new.counts_from, standing = new.standing
+                 counts_from = new.counts_from, standing = new.standing, rate = new.rate,
+                 paced_until = new.paced_until
              FROM unnest($12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[],
-                         $18::bigint[], $19::bigint[], $20::text[])
+                         $18::bigint[], $19::bigint[], $20::text[], $21::bigint[], $22::bigint[])
                  AS new (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from,
-                         standing)
+                         standing, rate, paced_until)
              WHERE lane.endpoint = new.endpoint
          )"
     };
@@ -125,6 +156,8 @@ pub(super) fn bind<'q>(
         .bind(column(lanes, |lane| i64::from(lane.health.pauses)))
         .bind(column(lanes, |lane| lane.health.counts_from.map(nanoseconds)))
         .bind(column(lanes, |lane| lane.standing.as_str()))
+        .bind(column(lanes, |lane| lane.rate.map(|rate| i64::from(rate.get()))))
+        .bind(column(lanes, |lane| lane.paced_until.map(nanoseconds)))
 }
 
 /// `busy`: endpoints with live rows under a condition, each with its earliest due time. Each
@@ -159,13 +192,13 @@ macro_rules! due_lanes {
                   SELECT endpoint, standing, last_turn,
                          row_number() OVER (PARTITION BY standing ORDER BY last_turn, endpoint) AS place
                   FROM (
-                      SELECT endpoint, last_turn, concurrency, coalesce(standing, 'unproven') AS standing
+                      SELECT endpoint, last_turn, concurrency, rate, coalesce(standing, 'unproven') AS standing
                       FROM busy JOIN webhook_lane USING (endpoint)
                       WHERE due_at <= $1 AND (held_until IS NULL OR held_until <= $1)
                   ) AS due
                   WHERE (SELECT count(*) FROM webhook_ready AS leased
                          WHERE leased.endpoint = due.endpoint AND leased.state = 'leased' AND leased.due_at > $1)
-                        < least(CASE standing WHEN 'answering' THEN $2 ELSE $3 END, coalesce(concurrency, $4))
+                        < least(CASE standing WHEN 'answering' THEN $2 ELSE $3 END, coalesce(concurrency, $4), rate)
               ) AS free JOIN webhook_lane AS lane USING (endpoint)
               WHERE place <= CASE free.standing WHEN 'answering' THEN $5 WHEN 'silent' THEN $7 ELSE $6 END
               ORDER BY free.last_turn, lane.endpoint FOR UPDATE OF lane SKIP LOCKED"

@@ -163,11 +163,11 @@ macro_rules! due_rows {
          FROM (SELECT ready.*, lane.last_turn, lane.standing,
                       row_number() OVER (PARTITION BY ready.endpoint ORDER BY ready.due_at, ready.event) AS turn
                FROM (SELECT endpoint, last_turn, standing,
-                            least(CASE standing WHEN 'answering' THEN $2 ELSE $7 END, coalesce(concurrency, $6)) - (
+                            least(CASE standing WHEN 'answering' THEN $2 ELSE $7 END, coalesce(concurrency, $6), rate) - (
                                 SELECT count(*) FROM webhook_ready AS leased
                                 WHERE leased.endpoint = lane.endpoint AND leased.state = 'leased' AND leased.due_at > $1
                             ) AS room
-                     FROM (SELECT endpoint, last_turn, concurrency, held_until,
+                     FROM (SELECT endpoint, last_turn, concurrency, rate, held_until,
                                   coalesce(standing, 'unproven') AS standing
                            FROM webhook_lane) AS lane
                      WHERE endpoint = ANY($3) AND (held_until IS NULL OR held_until <= $1)) AS lane
@@ -225,23 +225,28 @@ fn last_turns<'a>(deliveries: &[&'a Delivery]) -> Vec<&'a str> {
     turns
 }
 
+/// Columns in the order of the query of [`events`].
+type EventColumns = (String, String, String, i64, Option<Vec<u8>>);
+
 /// The readable events. A body is read once for any number of endpoints.
 async fn events(
     connection: &mut PgConnection,
     rows: &[Due],
 ) -> Result<HashMap<String, StoredEvent>, DatabaseError> {
     let ids: HashSet<&str> = rows.iter().map(|((event, ..), _)| event.as_str()).collect();
-    let rows: Vec<(String, String, i64, Vec<u8>)> =
-        sqlx::query_as("SELECT id, event_type, created_at, body FROM webhook_event WHERE id = ANY($1)")
-            .bind(ids.into_iter().collect::<Vec<_>>())
-            .fetch_all(connection)
-            .await?;
-    let event = |(id, event_type, created_at, body): (String, String, i64, Vec<u8>)| -> Option<_> {
+    let rows: Vec<EventColumns> = sqlx::query_as(
+        "SELECT id, event_type, audience, created_at, body FROM webhook_event WHERE id = ANY($1)",
+    )
+    .bind(ids.into_iter().collect::<Vec<_>>())
+    .fetch_all(connection)
+    .await?;
+    let event = |(id, event_type, audience, created_at, body): EventColumns| -> Option<_> {
         let event = StoredEvent {
             id: term(&id).ok()?,
             event_type: term(&event_type).ok()?,
+            audience: term(&audience).ok()?,
             created_at: time(created_at).ok()?,
-            body: body.into(),
+            body: body?.into(),
         };
         Some((id, event))
     };

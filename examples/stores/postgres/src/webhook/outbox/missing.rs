@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, PgPool};
 use webhook_core::event::EventType;
-use webhook_core::sender::{Delivery, Endpoint, EventPlace, Missing, MissingRequest};
+use webhook_core::sender::{Audience, Delivery, Endpoint, EventPlace, Missing, MissingRequest};
 
 use super::delivery::{self, batch, columns};
 use super::lane;
@@ -21,8 +21,12 @@ pub(super) async fn replay(
         lane::hold(&mut transaction, &[endpoint.id.as_str()]).await?;
     }
     let mut events = events(&mut transaction, endpoint, request).await?;
-    let wanted = |event: &Event| endpoint.delivery_of(&event.place.id, &event.event_type, request.now);
-    let missing = events.iter().filter(|event| !event.has_delivery);
+    let wanted = |event: &Event| {
+        endpoint.delivery_of(&event.place.id, &event.event_type, &event.audience, request.now)
+    };
+    let missing = events
+        .iter()
+        .filter(|event| !event.has_delivery && event.has_body);
     let missing: Vec<Delivery> = missing.filter_map(wanted).collect();
     let count = if request.dry_run {
         missing.len() as u64
@@ -38,11 +42,14 @@ pub(super) async fn replay(
 struct Event {
     place: EventPlace,
     event_type: EventType,
+    audience: Audience,
     has_delivery: bool,
+    /// `false` once the body is expunged.
+    has_body: bool,
 }
 
 /// Columns in the order of the query.
-type Columns = (i64, String, String, bool);
+type Columns = (i64, String, String, String, bool, bool);
 
 /// The next events of the period, wanted or not.
 async fn events(
@@ -53,8 +60,9 @@ async fn events(
     let (first, last) = instants(&request.created);
     let after = request.after.as_ref();
     let rows: Vec<Columns> = sqlx::query_as(
-        "SELECT created_at, id, event_type,
-                EXISTS (SELECT FROM webhook_delivery WHERE event = webhook_event.id AND endpoint = $1)
+        "SELECT created_at, id, event_type, audience,
+                EXISTS (SELECT FROM webhook_delivery WHERE event = webhook_event.id AND endpoint = $1),
+                body IS NOT NULL
          FROM webhook_event
          WHERE (created_at, id) > ($2, $3) AND created_at BETWEEN $4 AND $5
          ORDER BY created_at, id LIMIT $6",
@@ -71,14 +79,18 @@ async fn events(
     rows.into_iter().map(event).collect()
 }
 
-fn event((created_at, id, event_type, has_delivery): Columns) -> Result<Event, DatabaseError> {
+fn event(
+    (created_at, id, event_type, audience, has_delivery, has_body): Columns,
+) -> Result<Event, DatabaseError> {
     Ok(Event {
         place: EventPlace {
             created_at: time(created_at)?,
             id: term(&id)?,
         },
         event_type: term(&event_type)?,
+        audience: term(&audience)?,
         has_delivery,
+        has_body,
     })
 }
 
@@ -90,7 +102,7 @@ async fn insert(connection: &mut PgConnection, missing: &[&Delivery]) -> Result<
     }
     let insert = sqlx::query(concat!(
         "WITH held AS MATERIALIZED (
-             SELECT id FROM webhook_event WHERE id = ANY($1) FOR KEY SHARE
+             SELECT id FROM webhook_event WHERE id = ANY($1) AND body IS NOT NULL FOR SHARE
          )
          INSERT INTO webhook_ready SELECT ",
         columns!(),

@@ -27,14 +27,15 @@ use async_trait::async_trait;
 use sqlx::PgExecutor;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
-    InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt,
-    ReplayRequest, Retention, Settlement, Turn, TurnRequest,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, Enqueue, Enqueued,
+    Heartbeat, InstanceId, Lane, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest,
+    Receipt, ReplayRequest, Retention, Settlement, Turn, TurnRequest,
 };
 
 pub use self::enqueue::{enqueue_in, send_in};
 pub(crate) use self::group::GroupWriter;
 pub use self::notification::{EventListener, listen};
+use self::retention::Part;
 use crate::column::time;
 use crate::database::limits::{HEARTBEAT, OPERATION};
 use crate::database::{Database, DatabaseError};
@@ -121,6 +122,12 @@ impl Outbox for Database {
         Ok(list.await?)
     }
 
+    async fn lane(&self, endpoint: &EndpointId) -> Result<Option<Lane>, StoreError> {
+        let endpoint = endpoint.clone();
+        let lane = self.run(|pool| async move { lane::load(&pool, &endpoint).await });
+        Ok(lane.await?)
+    }
+
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
         let id = delivery.clone();
         let attempts = self.run(|pool| async move { attempt::attempts(&pool, &id).await });
@@ -148,8 +155,16 @@ impl Outbox for Database {
 impl Retention for Database {
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
         let request = *request;
-        let purged = self.run_long(move |pool| async move { retention::purge(&pool, &request).await });
+        let purged =
+            self.run_long(move |pool| async move { retention::purge(&pool, &request, Part::Event).await });
         Ok(purged.await?)
+    }
+
+    async fn expunge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        let request = *request;
+        let expunged =
+            self.run_long(move |pool| async move { retention::purge(&pool, &request, Part::Body).await });
+        Ok(expunged.await?)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Purges old events with their deliveries and log (W18).
+//! Purges old events with their deliveries and log, or their bodies alone (W18).
 //!
 //! A purge never waits: locked rows are left to the next call. It locks each event, so that no
 //! delivery of it is inserted, and the event's deliveries, so that none is replayed.
@@ -12,16 +12,26 @@ use crate::database::{DatabaseError, begin};
 /// Limit of events that one transaction deletes.
 const AT_ONCE: usize = 100;
 
-pub(super) async fn purge(pool: &PgPool, request: &PurgeRequest) -> Result<u64, DatabaseError> {
+/// Part of an old event that is deleted.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Part {
+    Event,
+    Body,
+}
+
+pub(super) async fn purge(pool: &PgPool, request: &PurgeRequest, part: Part) -> Result<u64, DatabaseError> {
     let (mut purged, mut after) = (0, (i64::MIN, String::new()));
     while purged < request.limit {
         let events = AT_ONCE.min(request.limit - purged);
         let mut transaction = begin(pool).await?;
-        let Some((last, old)) = hold(&mut transaction, request, &after, events).await? else {
+        let Some((last, old)) = hold(&mut transaction, (request, part), &after, events).await? else {
             break;
         };
         let over = over(&mut transaction, request, &old).await?;
-        purged += delete(&mut transaction, &over).await?;
+        purged += match part {
+            Part::Event => delete(&mut transaction, &over).await?,
+            Part::Body => expunge(&mut transaction, &over).await?,
+        };
         transaction.commit().await?;
         after = last;
     }
@@ -50,13 +60,13 @@ type Place = (i64, String);
 /// Locks the next old events that are free; returns them with the position of the last.
 async fn hold(
     connection: &mut PgConnection,
-    request: &PurgeRequest,
+    (request, part): (&PurgeRequest, Part),
     after: &Place,
     events: usize,
 ) -> Result<Option<(Place, Vec<String>)>, DatabaseError> {
     let mut found: Vec<Place> = sqlx::query_as(concat!(
         "SELECT created_at, id FROM webhook_event AS event
-         WHERE created_at < $1 AND (created_at, id) > ($3, $4) AND ",
+         WHERE created_at < $1 AND (created_at, id) > ($3, $4) AND (body IS NOT NULL OR NOT $6) AND ",
         is_over!("event.id"),
         " ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED"
     ))
@@ -65,6 +75,7 @@ async fn hold(
     .bind(after.0)
     .bind(&after.1)
     .bind(limit(events))
+    .bind(part == Part::Body)
     .fetch_all(connection)
     .await?;
     let ids = found.iter().map(|(_, id)| id.clone()).collect();
@@ -100,6 +111,15 @@ async fn over(
     .bind(of)
     .bind(to);
     Ok(over.fetch_all(connection).await?)
+}
+
+/// Deletes the bodies of locked events; returns their number.
+async fn expunge(connection: &mut PgConnection, events: &[String]) -> Result<usize, DatabaseError> {
+    sqlx::query("UPDATE webhook_event SET body = NULL WHERE id = ANY($1)")
+        .bind(events)
+        .execute(connection)
+        .await?;
+    Ok(events.len())
 }
 
 /// Deletes locked events with their deliveries and log; returns their number.

@@ -1,5 +1,7 @@
 //! Searches deliveries to list or to replay (W18).
 
+use std::collections::HashSet;
+
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
 use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest};
 
@@ -25,18 +27,27 @@ pub(super) async fn list(
         .await
 }
 
-/// Replays the failed deliveries that match, in one transaction.
+/// Replays the failed deliveries that match, or all final ones, whose event has a body, in one
+/// transaction.
 pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64, DatabaseError> {
     let lock = if request.dry_run { "" } else { " FOR UPDATE" };
     let mut transaction = begin(pool).await?;
     let mut after = None;
     let mut replayed = 0;
     loop {
-        let search = Search::failed(&request.filter).after(after.as_ref());
+        let search = Search::replayable(request).after(after.as_ref());
         let mut found = search.run(&mut transaction, AT_ONCE, lock).await?;
         let Some(last) = found.last() else { break };
         after = Some(last.id.clone());
-        found.retain_mut(|delivery| delivery.replay(request.now));
+        let whole = with_body(&mut transaction, &found, lock).await?;
+        found.retain(|delivery| whole.contains(delivery.id.event.as_str()));
+        found.retain_mut(|delivery| {
+            if request.acknowledged {
+                delivery.resend(request.now)
+            } else {
+                delivery.replay(request.now)
+            }
+        });
         replayed += found.len() as u64;
         if !request.dry_run {
             delivery::revive(&mut transaction, &found.iter().collect::<Vec<_>>()).await?;
@@ -44,6 +55,21 @@ pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64
     }
     transaction.commit().await?;
     Ok(replayed)
+}
+
+/// Events of these deliveries that have a body. The statement sees what a concurrent call expunged
+/// before the deliveries were locked.
+async fn with_body(
+    connection: &mut PgConnection,
+    found: &[Delivery],
+    lock: &'static str,
+) -> Result<HashSet<String>, DatabaseError> {
+    let events: Vec<&str> = found.iter().map(|delivery| delivery.id.event.as_str()).collect();
+    let lock = if lock.is_empty() { "" } else { " FOR SHARE" };
+    let mut query = QueryBuilder::<Postgres>::new("SELECT id FROM webhook_event WHERE id = ANY(");
+    query.push_bind(events).push(") AND body IS NOT NULL").push(lock);
+    let whole: Vec<String> = query.build_query_scalar().fetch_all(connection).await?;
+    Ok(whole.into_iter().collect())
 }
 
 /// A query whose conditions must all hold.
@@ -56,11 +82,13 @@ impl Search {
         search
     }
 
-    /// Restricts the search to failed deliveries.
-    fn failed(filter: &DeliveryFilter) -> Self {
+    /// Restricts the search to the states that the request may replay.
+    fn replayable(request: &ReplayRequest) -> Self {
         let mut search = Self::table(&[DeliveryState::DeadLetter]);
-        search.0.push(" AND ").push(FAILED);
-        search.narrow(filter);
+        if !request.acknowledged {
+            search.0.push(" AND ").push(FAILED);
+        }
+        search.narrow(&request.filter);
         search
     }
 
