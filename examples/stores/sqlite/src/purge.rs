@@ -66,6 +66,10 @@ const BUCKETS: &str = "DELETE FROM rate_limit_bucket WHERE key IN (
 const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
     SELECT source, event FROM webhook_claim WHERE expires_at <= ?1 LIMIT ?2)";
 
+#[cfg(feature = "webhooks")]
+const HANDLING: &str = "DELETE FROM webhook_handling WHERE (source, event) IN (
+    SELECT source, event FROM webhook_handling WHERE expires_at <= ?1 LIMIT ?2)";
+
 #[cfg(feature = "oauth")]
 pub(crate) const OF_TOKENS: &[&str] = &[CODES, ACCESS_TOKENS, REFRESH_TOKENS, FAMILIES];
 #[cfg(feature = "oauth")]
@@ -90,7 +94,7 @@ const OF_EVERYTHING: &[&[&str]] = &[
     #[cfg(feature = "conventions")]
     &[IDEMPOTENCY_RECORDS, BUCKETS],
     #[cfg(feature = "webhooks")]
-    &[CLAIMS],
+    &[CLAIMS, HANDLING],
 ];
 
 impl Database {

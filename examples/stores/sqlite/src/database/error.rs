@@ -1,4 +1,4 @@
-//! Errors of the database, by what the caller can do about them.
+//! Database errors. Their kind says whether a retry helps.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 
-/// Failure of an operation, a query or an opening.
+/// Failure of an operation or a query, or failure to open the database.
 ///
 /// `Display` names the kind of failure; [`source`](Error::source) has SQLite's error.
 #[derive(Clone, Debug)]
@@ -75,12 +75,12 @@ impl From<rusqlite::Error> for DatabaseError {
     }
 }
 
-/// Kind of a [`DatabaseError`], by what the caller can do.
+/// Kind of a [`DatabaseError`]; it says whether a retry helps.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
-    /// Another process held the write lock for longer than the busy timeout. Nothing was written; a
-    /// retry is safe.
+    /// Another handle, in this process or another, held the write lock for longer than the busy
+    /// timeout (5 s). Nothing was written; a retry is safe.
     Busy,
     /// The disk is full. Nothing was acknowledged; a retry is safe once there is room.
     Full,
@@ -89,8 +89,8 @@ pub enum DatabaseErrorKind {
     Unavailable,
     /// The file, or a value in it, cannot be read. A retry does not help.
     Corrupt,
-    /// The file's tables are of another release, or `PRAGMA user_version` is another application's.
-    /// A retry does not help.
+    /// Another release made the tables of the file, or `PRAGMA user_version` is the value of
+    /// another application. A retry does not help.
     Incompatible,
     /// The closure failed: a statement that SQLite refused, a violated constraint, a panic. Its
     /// writes were rolled back; retrying the same closure does not help.

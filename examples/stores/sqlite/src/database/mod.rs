@@ -1,9 +1,9 @@
 //! One SQLite file with one writer thread and group commit.
 //!
 //! A commit that survives a power cut syncs the disk, which takes milliseconds. One commit per
-//! operation would allow a few hundred operations a second. So the writer takes all queued
-//! operations, runs each under its own savepoint, commits once, and then answers all. Operations
-//! that arrive during a commit form the next batch, so batches grow with the load.
+//! operation would allow a few hundred operations per second. Therefore the writer takes all queued
+//! operations, runs each under its own savepoint, commits once, and then returns all results.
+//! Operations that arrive during a commit form the next batch, so batches grow with the load.
 //!
 //! Callers wait on a channel, so no thread of an async runtime is blocked. Any runtime works.
 //!
@@ -12,13 +12,14 @@
 //! An operation must not:
 //!
 //! - use `BEGIN`, `COMMIT`, `ROLLBACK` or `OR ROLLBACK`: it shares the transaction with other
-//!   operations. Savepoints are fine.
-//! - take long: there is one writer.
+//!   operations. Savepoints are allowed.
+//! - run for long: all operations wait for the one writer.
 //! - wait for another operation or query of the same database: it would block the thread that runs
 //!   it.
 //! - leave a *deferred* constraint violated: the commit then fails for the whole batch.
 //!
-//! A violation loses no data: no operation of a batch that cannot be committed is acknowledged.
+//! A violation loses no acknowledged write: if a batch cannot be committed, none of its operations
+//! is acknowledged.
 
 mod connection;
 mod error;
@@ -35,7 +36,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, Transaction};
 #[cfg(feature = "webhooks")]
-use webhook_core::sender::SignersAtRest;
+use webhook_core::sender::SecretsAtRest;
 
 #[cfg(feature = "webhooks")]
 use crate::webhook::InstanceLocks;
@@ -46,7 +47,7 @@ use self::writer::Writer;
 
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
-/// Threads that read a file beside its writer.
+/// Number of threads that read a file in parallel with its writer.
 const READERS: usize = 2;
 
 /// Handle on one SQLite file, or on one in-memory database. Clones share it.
@@ -85,12 +86,12 @@ const READERS: usize = 2;
 pub struct Database {
     threads: Arc<Threads>,
     #[cfg(feature = "webhooks")]
-    pub(crate) signers: SignersAtRest,
+    pub(crate) secrets: SecretsAtRest,
     #[cfg(feature = "webhooks")]
     pub(crate) locks: Arc<InstanceLocks>,
 }
 
-/// In drop order: the writer closes last, to checkpoint and remove the log.
+/// Fields in drop order: the writer closes last, to checkpoint and remove the write-ahead log.
 #[derive(Debug)]
 struct Threads {
     readers: Option<Worker>,
@@ -100,10 +101,10 @@ struct Threads {
 }
 
 impl Database {
-    /// Opens a file, created if absent, and makes the tables of this build's features.
+    /// Opens a file, or creates it if absent, and creates the tables of the enabled features.
     ///
-    /// It blocks for some milliseconds, so call it at start. Several handles, in one process or
-    /// several, may hold the same file; their writes take turns.
+    /// The call blocks for some milliseconds, so make it at startup. Several handles, in one
+    /// process or several, can have the same file open; their writes take turns.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl Database {
         })
     }
 
-    /// Opens an in-memory database, which ends with its last handle.
+    /// Opens an in-memory database. Its data is lost when the last handle is dropped.
     ///
     /// # Errors
     ///
@@ -153,18 +154,18 @@ impl Database {
         Ok(Self {
             threads: Arc::new(threads),
             #[cfg(feature = "webhooks")]
-            signers: SignersAtRest::plaintext(),
+            secrets: SecretsAtRest::plaintext(),
             #[cfg(feature = "webhooks")]
             locks: Arc::default(),
         })
     }
 
-    /// Encrypts the signing secrets of webhook endpoints at rest. Every handle on the file needs
-    /// the same sealer.
+    /// Encrypts the signing secrets of webhook endpoints at rest. Every handle on the file must use
+    /// the same sealer (the encryption key and algorithm in `secrets`).
     #[cfg(feature = "webhooks")]
     #[must_use]
-    pub fn with_signers_at_rest(self, signers: SignersAtRest) -> Self {
-        Self { signers, ..self }
+    pub fn with_secrets_at_rest(self, secrets: SecretsAtRest) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Runs `operation` as one atomic, durable step.
@@ -172,7 +173,7 @@ impl Database {
     /// # Contract
     ///
     /// - `Ok` is returned after the commit has reached the disk.
-    /// - `Err` and a panic roll back the writes of this operation, and of no other.
+    /// - `Err` and a panic roll back the writes of this operation, and of no other operation.
     /// - Nothing happens before the future is first polled. If it is dropped, an operation that has
     ///   not started never runs, and one that has started runs to its end.
     ///
@@ -192,15 +193,16 @@ impl Database {
         ask(&self.threads.writer, operation, answer).await
     }
 
-    /// Runs `query` on one consistent snapshot, which has every write that was acknowledged before
-    /// the call.
+    /// Runs `query` on one consistent snapshot, which contains every write that was acknowledged
+    /// before the call.
     ///
-    /// A file is read in parallel with its writer, an in-memory database between its writes.
+    /// Queries of a file run in parallel with its writer; queries of an in-memory database run
+    /// between its writes.
     ///
     /// # Errors
     ///
-    /// The error of the query, or a [`DatabaseError`] if the query could not be run. A write fails
-    /// with [`Unavailable`](DatabaseErrorKind::Unavailable).
+    /// The error of the query, or a [`DatabaseError`] if the query could not be run. A statement
+    /// that writes fails with [`Unavailable`](DatabaseErrorKind::Unavailable).
     pub async fn read<T, E>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -232,7 +234,7 @@ impl Database {
     ///
     /// - [`Incompatible`](DatabaseErrorKind::Incompatible): the file has run more steps than
     ///   `steps` has.
-    /// - [`Failed`](DatabaseErrorKind::Failed): a step was refused; none of them has run.
+    /// - [`Failed`](DatabaseErrorKind::Failed): SQLite rejected a step; all steps are rolled back.
     pub async fn migrate(&self, name: &str, steps: &[&str]) -> Result<(), DatabaseError> {
         let name = name.to_owned();
         let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
@@ -240,14 +242,14 @@ impl Database {
             .await
     }
 
-    /// Number of transactions that this handle and its clones have committed: under load far fewer
-    /// than operations.
+    /// Number of transactions that this handle and its clones have committed. Under load there are
+    /// far fewer transactions than operations.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.threads.commits.load(Ordering::Relaxed)
     }
 
-    /// Number of queries that this handle and its clones have run, for tests of a page's cost.
+    /// Number of queries that this handle and its clones have run, for tests that count queries.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.threads.reads.load(Ordering::Relaxed)
@@ -276,7 +278,7 @@ impl<'connection> ReadOnly<'connection> {
 
 impl Drop for ReadOnly<'_> {
     fn drop(&mut self) {
-        // this fails only without memory, and then the next write reports it
+        // this fails only if memory is exhausted, and then the next write reports it
         drop(self.0.pragma_update(None, "query_only", false));
     }
 }

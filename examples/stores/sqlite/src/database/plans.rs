@@ -14,18 +14,24 @@ use oauth_core_conformance::{
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use webhook_core_conformance::{
-    dedupe_store as dedupe, endpoint_store as endpoints, inbox_store as inbox, outbox, retention,
+    dedupe_store as dedupe, endpoint_management, endpoint_store as endpoints, inbox_failures,
+    inbox_store as inbox, outbox, retention,
 };
 
 use super::{Database, DatabaseError, connection, migration};
 
 /// The allowed plan steps that scan or sort, with reasons.
 const WALKS: &[(&str, &str)] = &[
+    ("SCAN (subquery-1)", "the oldest events that no worker has taken"),
     (
         "SCAN (subquery-4)",
         "the endpoints with due deliveries, numbered in the order of their turns",
     ),
     ("SCAN (subquery-6)", "the numbered endpoints"),
+    (
+        "SCAN json_each VIRTUAL TABLE INDEX 1:",
+        "the patterns that accept an event type, a few",
+    ),
     ("SCAN lane", "the endpoints, to find those with due deliveries"),
     ("SCAN sqlite_schema", "once, as the file is opened"),
     ("SCAN webhook_delivery", "a page of the list, by ascending id"),
@@ -44,8 +50,12 @@ const WALKS: &[(&str, &str)] = &[
     ("SCAN webhook_instance", "has a row for each dispatcher"),
     ("SCAN webhook_lease", "has one row"),
     (
-        "SCAN webhook_received",
-        "oldest first, past what is under lease, which is as much as workers hold",
+        "SCAN webhook_received USING INDEX webhook_received_new",
+        "oldest first, what no worker has taken",
+    ),
+    (
+        "USE TEMP B-TREE FOR DISTINCT",
+        "the endpoints of one event type, each once",
     ),
     (
         "USE TEMP B-TREE FOR ORDER BY",
@@ -107,6 +117,13 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         rate_limits::request_takes_from_all_buckets_or_none,
         dedupe::a_new_event_is_enqueued_and_its_repetition_is_a_duplicate,
         inbox::a_lost_lease_finishes_nothing,
+        inbox_failures::dead_letters_are_listed_in_pages,
+        inbox_failures::replayed_letter_is_queued_again,
+        inbox_failures::retried_event_waits_for_its_time,
+        endpoint_management::an_update_changes_what_it_names,
+        endpoint_management::deleted_endpoint_is_gone,
+        endpoint_management::endpoints_are_listed_in_pages,
+        endpoint_management::subscribers_belong_to_the_audience,
         endpoints::enabled_subscribers_are_listed,
         endpoints::a_state_is_kept,
         endpoints::both_secrets_sign_until_the_exact_end_of_the_overlap,
@@ -118,6 +135,8 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::failed_deliveries_of_period_are_replayed,
         outbox::missing_events_are_examined_in_pages,
         outbox::a_dead_letter_is_replayed,
+        outbox::resend_restarts_final_deliveries,
+        outbox::lane_can_be_read,
         outbox::next_due_is_the_earliest_moment_something_can_be_leased,
         outbox::silent_instance_loses_its_leases,
         outbox::fresh_deliveries_are_pulled_forward,
@@ -126,6 +145,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         outbox::a_breaker_opens_and_its_probe_closes_it,
     );
     retention::failed_deliveries_go_only_when_asked(&Arc::new(seen.noted())).await;
+    retention::bodies_are_deleted_alone(&Arc::new(seen.noted())).await;
     kit_cases!(
         seen,
         clients::client_is_read_back_as_stored,

@@ -42,8 +42,8 @@ const CLOSED: &str = "DELETE FROM oauth_attempt WHERE (kind, key) IN (
 ///
 /// # Performance
 ///
-/// Each call of `admit` or `standing` waits for one commit, so that the time does not reveal
-/// whether a name is locked out.
+/// Each call of `admit` or `standing` waits for one commit, so that locked and open names take
+/// the same time.
 #[derive(Clone, Debug)]
 pub struct Attempts {
     database: Database,

@@ -9,6 +9,17 @@ CREATE TABLE webhook_claim (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_claim_expired ON webhook_claim (expires_at);
 
+-- events that are handled within their request; `leased_until` is NULL once they are handled
+CREATE TABLE webhook_handling (
+    source       TEXT NOT NULL,
+    event        TEXT NOT NULL,
+    digest       BLOB NOT NULL,
+    leased_until INTEGER,
+    expires_at   INTEGER NOT NULL,
+    PRIMARY KEY (source, event)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_handling_expired ON webhook_handling (expires_at);
+
 -- received events that are not finished, oldest first by `seq`
 CREATE TABLE webhook_received (
     seq          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -19,6 +30,21 @@ CREATE TABLE webhook_received (
     takes        INTEGER NOT NULL DEFAULT 0,
     body         BLOB NOT NULL
 ) STRICT;
+-- events that no worker has taken yet, and the others by the end of their lease or pause
+CREATE INDEX webhook_received_new ON webhook_received (seq) WHERE leased_until IS NULL;
+CREATE INDEX webhook_received_leased ON webhook_received (leased_until) WHERE leased_until IS NOT NULL;
+
+-- received events whose work failed for good; `seq` is that of their arrival
+CREATE TABLE webhook_buried (
+    seq       INTEGER PRIMARY KEY,
+    source    TEXT NOT NULL,
+    event     TEXT NOT NULL,
+    takes     INTEGER NOT NULL,
+    reason    TEXT NOT NULL,
+    buried_at INTEGER NOT NULL,
+    body      BLOB NOT NULL
+) STRICT;
+CREATE INDEX webhook_buried_source ON webhook_buried (source, seq);
 
 -- number of the latest lease; numbers are never reused
 CREATE TABLE webhook_lease (
@@ -28,24 +54,31 @@ INSERT INTO webhook_lease (last) VALUES (0);
 
 CREATE TABLE webhook_endpoint (
     id      TEXT PRIMARY KEY,
+    owner   TEXT NOT NULL,  -- `tenant:` and its id, or `operator`
     url     TEXT NOT NULL,
-    events  TEXT,           -- subscribed types as JSON; null for all
-    signers TEXT NOT NULL,  -- schemes and secrets as JSON
+    events  TEXT,           -- patterns of the subscribed types as JSON; null for all
+    secrets TEXT NOT NULL,  -- signers and static headers as JSON
     state   TEXT NOT NULL,
-    classification TEXT NOT NULL
+    classification TEXT NOT NULL,
+    rate    INTEGER,        -- deliveries a second; null for no limit
+    content TEXT NOT NULL
 ) STRICT;
+CREATE INDEX webhook_endpoint_owner ON webhook_endpoint (owner, id);
 
 CREATE TABLE webhook_subscription (
-    event_type TEXT NOT NULL,  -- `*` for all
-    endpoint   TEXT NOT NULL REFERENCES webhook_endpoint (id),
-    PRIMARY KEY (event_type, endpoint)
+    pattern  TEXT NOT NULL,  -- `*` for all
+    owner    TEXT NOT NULL,
+    endpoint TEXT NOT NULL REFERENCES webhook_endpoint (id),
+    PRIMARY KEY (pattern, owner, endpoint)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_subscription_endpoint ON webhook_subscription (endpoint);
 
 CREATE TABLE webhook_event (
     id         TEXT PRIMARY KEY,
     event_type TEXT NOT NULL,
+    audience   TEXT NOT NULL,  -- `tenant:` and its id, `operator` or `everyone`
     created_at INTEGER NOT NULL,
-    body       BLOB NOT NULL
+    body       BLOB            -- null once it is expunged
 ) STRICT;
 -- the order in which missing events are searched and old ones purged
 CREATE INDEX webhook_event_created ON webhook_event (created_at, id);
@@ -82,7 +115,9 @@ CREATE TABLE webhook_lane (
     failing_since INTEGER,
     pauses        INTEGER NOT NULL,
     counts_from   INTEGER,
-    standing      TEXT NOT NULL
+    standing      TEXT NOT NULL,
+    rate          INTEGER,
+    paced_until   INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_lane_turn ON webhook_lane (last_turn, endpoint);
 

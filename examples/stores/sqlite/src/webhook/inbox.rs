@@ -1,4 +1,5 @@
-//! Claims of received events (W7) and their queue (W8), in `webhook_claim` and `webhook_received`.
+//! Claims of received events (W7), their queue (W8) and its dead letters (W26), in `webhook_claim`,
+//! `webhook_received` and `webhook_buried`.
 //!
 //! One transaction writes both, so an event is claimed and queued, or neither. A duplicate is
 //! therefore acknowledged only after its first copy is stored.
@@ -7,9 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use rusqlite::{OptionalExtension, Row, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use webhook_core::ports::StoreError;
-use webhook_core::receiver::{BodyDigest, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket};
+use webhook_core::receiver::{
+    BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket,
+};
 
 use crate::column::{Number, Term, Time, limit};
 use crate::database::{Database, DatabaseError};
@@ -39,11 +42,106 @@ impl Inbox for Database {
                 "DELETE FROM webhook_received WHERE lease = ?1 AND source = ?2 AND event = ?3",
             )?;
             let key = &ticket.key;
-            let rows = statement.execute((Number(ticket.lease), &key.source, key.id.as_str()))?;
-            Ok(if rows == 0 { Finish::Stale } else { Finish::Done })
+            Ok(ended(statement.execute((
+                Number(ticket.lease),
+                &key.source,
+                key.id.as_str(),
+            ))?))
         });
         Ok(finish.await?)
     }
+
+    async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
+        let ticket = ticket.clone();
+        let retried = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let mut statement = transaction.prepare_cached(
+                "UPDATE webhook_received SET lease = NULL, leased_until = ?4
+                 WHERE lease = ?1 AND source = ?2 AND event = ?3",
+            )?;
+            let key = &ticket.key;
+            let rows = statement.execute((Number(ticket.lease), &key.source, key.id.as_str(), Time(at)))?;
+            Ok(ended(rows))
+        });
+        Ok(retried.await?)
+    }
+
+    async fn bury(&self, ticket: &Ticket, reason: &str, now: SystemTime) -> Result<Finish, StoreError> {
+        let (ticket, reason) = (ticket.clone(), Buried::kept_reason(reason).to_owned());
+        let buried = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let mut statement = transaction.prepare_cached(
+                "INSERT INTO webhook_buried (seq, source, event, takes, reason, buried_at, body)
+                 SELECT seq, source, event, takes, ?4, ?5, body FROM webhook_received
+                 WHERE lease = ?1 AND source = ?2 AND event = ?3 RETURNING seq",
+            )?;
+            let (lease, key) = (Number(ticket.lease), &ticket.key);
+            let values = (lease, &key.source, key.id.as_str(), reason, Time(now));
+            let seq: Option<i64> = statement.query_row(values, |row| row.get(0)).optional()?;
+            let Some(seq) = seq else {
+                return Ok(Finish::Stale);
+            };
+            let mut delete = transaction.prepare_cached("DELETE FROM webhook_received WHERE seq = ?1")?;
+            Ok(ended(delete.execute([seq])?))
+        });
+        Ok(buried.await?)
+    }
+
+    async fn buried(&self, query: &BuriedQuery) -> Result<Vec<Buried>, StoreError> {
+        let query = query.clone();
+        Ok(self.read(move |connection| buried(connection, &query)).await?)
+    }
+
+    async fn replay_buried(&self, number: u64) -> Result<bool, StoreError> {
+        let replayed = self.write(move |transaction| -> Result<_, DatabaseError> {
+            let mut queue = transaction.prepare_cached(
+                "INSERT INTO webhook_received (source, event, body)
+                 SELECT source, event, body FROM webhook_buried WHERE seq = ?1",
+            )?;
+            let is_queued = queue.execute([Number(number)])? > 0;
+            discard(transaction, number)?;
+            Ok(is_queued)
+        });
+        Ok(replayed.await?)
+    }
+
+    async fn discard_buried(&self, number: u64) -> Result<bool, StoreError> {
+        Ok(self
+            .write(move |transaction| discard(transaction, number))
+            .await?)
+    }
+}
+
+/// Result of a change of this number of rows.
+fn ended(rows: usize) -> Finish {
+    if rows == 0 { Finish::Stale } else { Finish::Done }
+}
+
+fn discard(transaction: &Transaction<'_>, number: u64) -> Result<bool, DatabaseError> {
+    let mut delete = transaction.prepare_cached("DELETE FROM webhook_buried WHERE seq = ?1")?;
+    Ok(delete.execute([Number(number)])? > 0)
+}
+
+fn buried(connection: &Connection, query: &BuriedQuery) -> Result<Vec<Buried>, DatabaseError> {
+    let mut statement = connection.prepare_cached(if query.source.is_some() {
+        "SELECT seq, source, event, takes, reason, buried_at, body FROM webhook_buried
+         WHERE source = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
+    } else {
+        "SELECT seq, source, event, takes, reason, buried_at, body FROM webhook_buried
+         WHERE ?1 IS NULL AND seq > ?2 ORDER BY seq LIMIT ?3"
+    })?;
+    let after = query.after.map_or(i64::MIN, u64::cast_signed);
+    let found = statement.query_map((&query.source, after, limit(query.limit)), |row| {
+        let (Number(number), Term(id), Time(buried_at)) = (row.get(0)?, row.get(2)?, row.get(5)?);
+        let source = row.get(1)?;
+        Ok(Buried {
+            number,
+            key: EventKey { source, id },
+            body: Bytes::from(row.get::<_, Vec<u8>>(6)?),
+            attempts: row.get(3)?,
+            reason: row.get(4)?,
+            buried_at,
+        })
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn claim_and_enqueue(
@@ -93,7 +191,13 @@ fn take(
     until: SystemTime,
 ) -> Result<Vec<Queued>, DatabaseError> {
     let mut visible = transaction.prepare_cached(
-        "SELECT seq FROM webhook_received WHERE leased_until IS NULL OR leased_until <= ?1 ORDER BY seq LIMIT ?2",
+        "SELECT seq FROM (
+             SELECT seq FROM (
+                 SELECT seq FROM webhook_received INDEXED BY webhook_received_new
+                 WHERE leased_until IS NULL ORDER BY seq LIMIT ?2)
+             UNION ALL
+             SELECT seq FROM webhook_received INDEXED BY webhook_received_leased WHERE leased_until <= ?1
+         ) ORDER BY seq LIMIT ?2",
     )?;
     let visible = visible
         .query_map((Time(now), limit(count)), |row| row.get(0))?

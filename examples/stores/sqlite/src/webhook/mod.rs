@@ -1,6 +1,7 @@
 //! The stores of `webhook_core`: the receiver's claims and queue, the sender's outbox and
 //! endpoints.
 
+mod claims;
 mod endpoints;
 mod inbox;
 pub mod latest_seen;

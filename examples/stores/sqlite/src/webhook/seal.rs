@@ -1,7 +1,7 @@
 //! Re-encrypts the signing secrets of endpoints (W16).
 
 use rusqlite::Transaction;
-use webhook_core::sender::{EndpointId, SignersAtRest};
+use webhook_core::sender::{EndpointId, SecretsAtRest};
 
 use crate::column::Term;
 use crate::database::{Database, DatabaseError};
@@ -10,12 +10,12 @@ use crate::database::{Database, DatabaseError};
 const AT_ONCE: u32 = 64;
 
 impl Database {
-    /// Rewrites the signers of every endpoint with the present
-    /// [`SignersAtRest`](Self::with_signers_at_rest); returns the number of endpoints.
+    /// Rewrites the signers and static headers of every endpoint with the present
+    /// [`SecretsAtRest`](Self::with_secrets_at_rest); returns the number of endpoints.
     ///
     /// Plain text is sealed, and text that an older key sealed is sealed with the present key. The
     /// secrets do not change, and a concurrent secret rotation is not lost. Afterwards
-    /// [`reject_plaintext`](SignersAtRest::reject_plaintext) can be enabled.
+    /// [`reject_plaintext`](SecretsAtRest::reject_plaintext) can be enabled.
     ///
     /// # Security
     ///
@@ -26,12 +26,12 @@ impl Database {
     ///
     /// A row that cannot be read ends the call. The rows before it are done, except for up to 63
     /// rows of its own step. The call may be repeated.
-    pub async fn seal_signers(&self) -> Result<u64, DatabaseError> {
+    pub async fn seal_secrets(&self) -> Result<u64, DatabaseError> {
         let (mut count, mut after) = (0, None);
         loop {
-            let signers = self.signers.clone();
+            let secrets = self.secrets.clone();
             let (sealed, last) = self
-                .write(move |transaction| seal(transaction, &signers, after.as_ref()))
+                .write(move |transaction| seal(transaction, &secrets, after.as_ref()))
                 .await?;
             count += sealed;
             match last {
@@ -45,22 +45,22 @@ impl Database {
 /// Rewrites the rows after `after`; returns their number and the last of them.
 fn seal(
     transaction: &Transaction<'_>,
-    signers: &SignersAtRest,
+    secrets: &SecretsAtRest,
     after: Option<&EndpointId>,
 ) -> Result<(u64, Option<EndpointId>), DatabaseError> {
     let after = after.map_or("", EndpointId::as_str);
     let rows: Vec<(EndpointId, String)> = transaction
-        .prepare_cached("SELECT id, signers FROM webhook_endpoint WHERE id > ?1 ORDER BY id LIMIT ?2")?
+        .prepare_cached("SELECT id, secrets FROM webhook_endpoint WHERE id > ?1 ORDER BY id LIMIT ?2")?
         .query_map((after, AT_ONCE), |row| {
             let Term(id) = row.get(0)?;
             Ok((id, row.get(1)?))
         })?
         .collect::<Result<_, _>>()?;
-    let mut update = transaction.prepare_cached("UPDATE webhook_endpoint SET signers = ?2 WHERE id = ?1")?;
+    let mut update = transaction.prepare_cached("UPDATE webhook_endpoint SET secrets = ?2 WHERE id = ?1")?;
     let mut count = 0;
     for (id, stored) in &rows {
-        let read = signers.read(id, stored)?;
-        update.execute((id.as_str(), signers.write(id, &read)?))?;
+        let (signers, headers) = secrets.read(id, stored)?;
+        update.execute((id.as_str(), secrets.write(id, &signers, &headers)?))?;
         count += 1;
     }
     Ok((count, rows.into_iter().last().map(|(id, _)| id)))

@@ -74,9 +74,19 @@ macro_rules! kits {
                 #[tokio::test]
                 $store
             );
+            webhook_core_conformance::endpoint_management!(
+                #[tokio::test]
+                $store
+            );
         }
         mod dedupe {
             webhook_core_conformance::dedupe_store!(
+                #[tokio::test]
+                $store
+            );
+        }
+        mod claims {
+            webhook_core_conformance::claims!(
                 #[tokio::test]
                 $store
             );
@@ -89,6 +99,10 @@ macro_rules! kits {
         }
         mod inbox {
             webhook_core_conformance::inbox_store!(
+                #[tokio::test]
+                $store
+            );
+            webhook_core_conformance::inbox_failures!(
                 #[tokio::test]
                 $store
             );

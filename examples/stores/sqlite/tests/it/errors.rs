@@ -12,8 +12,8 @@ use webhook_core::address::AddressPolicy;
 use webhook_core::ports;
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Bulkheads, DeliveryFilter, Endpoint, EndpointStore, FailureReason, LeaseRequest, Leases, Outbox, Page,
-    SetAside,
+    Bulkheads, DeliveryFilter, Endpoint, EndpointStore, FailureReason, LeaseRequest, Leases, Outbox, Owner,
+    Page, SetAside,
 };
 use webhook_core::signature::Signer;
 
@@ -41,10 +41,17 @@ async fn a_record_that_cannot_be_read_is_reported_as_corrupt() {
 
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
-    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let endpoint = Endpoint::register(
+        "ep_1".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap();
     database.insert(endpoint).await.unwrap();
     for broken in [
-        "UPDATE webhook_endpoint SET signers = '[]'",
+        r#"UPDATE webhook_endpoint SET secrets = '{"signers":[]}'"#,
         "UPDATE webhook_endpoint SET state = 'other'",
     ] {
         tamper(&database, broken).await.unwrap();
@@ -84,7 +91,14 @@ async fn errors_show_no_stored_value() {
     database.put_client(client).await.unwrap();
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[7; 32]).unwrap());
     let url = "https://hooks.example.com/".parse().unwrap();
-    let endpoint = Endpoint::register("ep_1".parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap();
+    let endpoint = Endpoint::register(
+        "ep_1".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap();
     database.insert(endpoint).await.unwrap();
     let mut errors = Vec::new();
     for broken in [
@@ -99,8 +113,8 @@ async fn errors_show_no_stored_value() {
     for broken in [
         "UPDATE webhook_endpoint SET state = 'grace@example.com'",
         "UPDATE webhook_endpoint SET url = 'grace@example.com', state = 'enabled'",
-        "UPDATE webhook_endpoint SET url = 'https://hooks.example.com/', signers = 'grace@example.com'",
-        r#"UPDATE webhook_endpoint SET signers = '["grace@example.com"]'"#,
+        "UPDATE webhook_endpoint SET url = 'https://hooks.example.com/', secrets = 'grace@example.com'",
+        r#"UPDATE webhook_endpoint SET secrets = '["grace@example.com"]'"#,
     ] {
         tamper(&database, broken).await.unwrap();
         errors.push(told(&database.load(&ep_1).await.unwrap_err()));
@@ -169,7 +183,7 @@ async fn row_without_readable_id_stops_no_other() {
         database.enqueue(event(number)).await.unwrap();
     }
     let broken =
-        "INSERT INTO webhook_event SELECT 'no id', event_type, created_at, body FROM webhook_event LIMIT 1;
+        "INSERT INTO webhook_event SELECT 'no id', event_type, audience, created_at, body FROM webhook_event LIMIT 1;
                   UPDATE webhook_delivery SET event = 'no id' WHERE event = 'evt_1'";
     tamper(&database, broken).await.unwrap();
     let Leases { leased, set_aside } = lease(&database).await;

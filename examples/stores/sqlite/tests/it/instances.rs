@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use host_store_sqlite::Database;
 use webhook_core::sender::{
-    Delivery, DeliveryId, Enqueue, InstanceId, LeaseRequest, Leased, Outbox, StoredEvent,
+    Audience, Delivery, DeliveryId, Enqueue, InstanceId, LeaseRequest, Leased, Outbox, StoredEvent,
 };
 
 const START: SystemTime = SystemTime::UNIX_EPOCH;
@@ -17,6 +17,7 @@ async fn enqueue(database: &Database) {
     let event = StoredEvent {
         id: id.event.clone(),
         event_type: "charge.created".parse().unwrap(),
+        audience: Audience::tenant("acme".parse().unwrap()),
         created_at: START,
         body: "{}".into(),
     };

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use host_store_sqlite::{Database, outbox};
 use webhook_core::address::AddressPolicy;
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{DeliveryFilter, Endpoint, EndpointStore, Enqueued, Outbox, Page};
+use webhook_core::sender::{DeliveryFilter, Endpoint, EndpointStore, Enqueued, Outbox, Owner, Page};
 use webhook_core::signature::Signer;
 
 use crate::support::{event, note_and_enqueue, notes, with_notes};
@@ -41,7 +41,14 @@ async fn event_and_row_commit_together() {
 fn endpoint(id: &str) -> Endpoint {
     let signer = Signer::standard_webhooks(&SigningSecret::from_bytes(&[1; 32]).unwrap());
     let url = "https://example.com/".parse().unwrap();
-    Endpoint::register(id.parse().unwrap(), &url, signer, &AddressPolicy::new()).unwrap()
+    Endpoint::register(
+        id.parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer,
+        &AddressPolicy::new(),
+    )
+    .unwrap()
 }
 
 /// W15, W16: subscriptions are read in the transaction that stores the event, new ones included.

@@ -6,7 +6,7 @@ use host_store_sqlite::{Database, DatabaseError, outbox};
 use webhook_core::address::AddressPolicy;
 use webhook_core::ports::StoreErrorKind;
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{Endpoint, EndpointStore, Enqueued, Rotation, SignersAtRest};
+use webhook_core::sender::{Audience, Endpoint, EndpointStore, Enqueued, Owner, Rotation, SecretsAtRest};
 use webhook_core::signature::{Signer, Signers};
 
 use crate::aes_256_gcm::Aes256Gcm;
@@ -24,11 +24,15 @@ mod endpoints {
         #[tokio::test]
         super::sealed(host_store_sqlite::Database::open_in_memory().unwrap(), 7)
     );
+    webhook_core_conformance::endpoint_management!(
+        #[tokio::test]
+        super::sealed(host_store_sqlite::Database::open_in_memory().unwrap(), 7)
+    );
 }
 
 fn sealed(database: Database, key: u8) -> Database {
     let sealer = Aes256Gcm::new(&[key; 32]);
-    database.with_signers_at_rest(SignersAtRest::with_sealer(sealer).reject_plaintext())
+    database.with_secrets_at_rest(SecretsAtRest::with_sealer(sealer).reject_plaintext())
 }
 
 fn signer(secret: u8) -> Signer {
@@ -37,12 +41,19 @@ fn signer(secret: u8) -> Signer {
 
 fn endpoint() -> Endpoint {
     let url = "https://hooks.example.com/".parse().unwrap();
-    Endpoint::register("ep_1".parse().unwrap(), &url, signer(1), &AddressPolicy::new()).unwrap()
+    Endpoint::register(
+        "ep_1".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
+        &url,
+        signer(1),
+        &AddressPolicy::new(),
+    )
+    .unwrap()
 }
 
 async fn stored(database: &Database) -> String {
     let read = database.read(|connection| -> Result<String, DatabaseError> {
-        Ok(connection.query_row("SELECT signers FROM webhook_endpoint", (), |row| row.get(0))?)
+        Ok(connection.query_row("SELECT secrets FROM webhook_endpoint", (), |row| row.get(0))?)
     });
     read.await.unwrap()
 }
@@ -85,8 +96,8 @@ async fn rotation_seals_clear_secret() {
     let id = "ep_1".parse().unwrap();
     let refused = sealed(clear.clone(), 7).load(&id).await.unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Corrupt);
-    let lenient = SignersAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
-    let database = clear.with_signers_at_rest(lenient);
+    let lenient = SecretsAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
+    let database = clear.with_secrets_at_rest(lenient);
     assert!(database.load(&id).await.unwrap().is_some());
     let rotation = Rotation {
         next: signer(2),
@@ -106,13 +117,19 @@ async fn seals_all_clear_secrets() {
     let id = |number: u8| format!("ep_{number:03}").parse().unwrap();
     for number in 1..=130 {
         let url = "https://hooks.example.com/".parse().unwrap();
-        let endpoint = Endpoint::register(id(number), &url, signer(number), &AddressPolicy::new());
+        let endpoint = Endpoint::register(
+            id(number),
+            Owner::Tenant("acme".parse().unwrap()),
+            &url,
+            signer(number),
+            &AddressPolicy::new(),
+        );
         clear.insert(endpoint.unwrap()).await.unwrap();
     }
-    let lenient = SignersAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
-    let database = clear.with_signers_at_rest(lenient);
+    let lenient = SecretsAtRest::with_sealer(Aes256Gcm::new(&[7; 32]));
+    let database = clear.with_secrets_at_rest(lenient);
     for _ in 0..2 {
-        assert_eq!(database.seal_signers().await.unwrap(), 130);
+        assert_eq!(database.seal_secrets().await.unwrap(), 130);
     }
     let strict = sealed(database, 7);
     for number in 1..=130 {
@@ -125,7 +142,7 @@ async fn seals_all_clear_secrets() {
         assert_eq!(secrets, [signer(number).expose_text()]);
     }
     assert!(
-        sealed(file.open(), 8).seal_signers().await.is_err(),
+        sealed(file.open(), 8).seal_secrets().await.is_err(),
         "there is no other key"
     );
     drop(strict);
@@ -155,7 +172,10 @@ async fn sends_event_without_key() {
     let unreadable = database.load(&"ep_1".parse().unwrap()).await.unwrap_err();
     assert_eq!(unreadable.kind(), StoreErrorKind::Corrupt);
     let event_type = support::event(1).event.event_type;
-    let subscribers = database.subscribers(&event_type).await.unwrap();
+    let subscribers = database
+        .subscribers(&event_type, &Audience::everyone())
+        .await
+        .unwrap();
     assert_eq!(subscribers, ["ep_1".parse().unwrap()]);
     let event = support::event(1).event;
     let sent = database.write(move |transaction| outbox::send_in(transaction, event, SystemTime::UNIX_EPOCH));

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use webhook_core::event::Envelope;
 use webhook_core::receiver::{BodyDigest, EventKey, Incoming};
-use webhook_core::sender::{Delivery, DeliveryId, Enqueue, Enqueued, StoredEvent};
+use webhook_core::sender::{Audience, Delivery, DeliveryId, Enqueue, Enqueued, StoredEvent};
 
 /// A directory with one database.
 pub(crate) struct File(TempDir);
@@ -63,7 +63,10 @@ pub(crate) fn event(number: i64) -> Enqueue {
         format!("evt_{number}").parse().unwrap(),
         "note.created".parse().unwrap(),
     );
-    let event = StoredEvent::from(Envelope::new(id, kind, "1".parse().unwrap(), now, b"{}").unwrap());
+    let event = StoredEvent::new(
+        Envelope::new(id, kind, "1".parse().unwrap(), now, b"{}").unwrap(),
+        Audience::tenant("acme".parse().unwrap()),
+    );
     let id = DeliveryId {
         event: event.id.clone(),
         endpoint: "ep_1".parse().unwrap(),

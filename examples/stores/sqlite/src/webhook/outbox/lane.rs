@@ -1,6 +1,8 @@
 //! Rows of endpoints: their turns, pauses and health (W17).
 
-use rusqlite::{OptionalExtension, Transaction};
+use std::num::NonZeroU32;
+
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use webhook_core::sender::{EndpointHealth, EndpointId, Lane};
 
 use crate::column::{Term, Time};
@@ -11,8 +13,9 @@ pub(super) fn open(transaction: &Transaction<'_>, endpoint: &EndpointId) -> Resu
     write(
         transaction,
         "INSERT INTO webhook_lane
-             (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from, standing)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
+             (endpoint, held_until, concurrency, successes, failures, failing_since, pauses, counts_from, standing,
+              rate, paced_until)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
         endpoint,
         &Lane::default(),
     )
@@ -27,7 +30,7 @@ pub(super) fn update(
         transaction,
         "UPDATE webhook_lane
          SET held_until = ?2, concurrency = ?3, successes = ?4, failures = ?5, failing_since = ?6, pauses = ?7,
-             counts_from = ?8, standing = ?9
+             counts_from = ?8, standing = ?9, rate = ?10, paced_until = ?11
          WHERE endpoint = ?1",
         endpoint,
         lane,
@@ -51,16 +54,16 @@ fn write(
         health.pauses,
         health.counts_from.map(Time),
         lane.standing.as_str(),
+        lane.rate.map(NonZeroU32::get),
+        lane.paced_until.map(Time),
     ))?;
     Ok(())
 }
 
-pub(super) fn load(
-    transaction: &Transaction<'_>,
-    endpoint: &EndpointId,
-) -> Result<Option<Lane>, DatabaseError> {
-    let mut statement = transaction.prepare_cached(
-        "SELECT held_until, concurrency, successes, failures, failing_since, pauses, counts_from, standing
+pub(super) fn load(connection: &Connection, endpoint: &EndpointId) -> Result<Option<Lane>, DatabaseError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT held_until, concurrency, successes, failures, failing_since, pauses, counts_from, standing, rate,
+                paced_until
          FROM webhook_lane WHERE endpoint = ?1",
     )?;
     let lane = statement.query_row([endpoint.as_str()], |row| {
@@ -76,6 +79,8 @@ pub(super) fn load(
                 counts_from: time(6)?,
             },
             standing: row.get::<_, Term<_>>(7)?.0,
+            rate: row.get::<_, Option<u32>>(8)?.and_then(NonZeroU32::new),
+            paced_until: time(9)?,
         })
     });
     Ok(lane.optional()?)

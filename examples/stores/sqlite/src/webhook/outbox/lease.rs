@@ -24,7 +24,8 @@ macro_rules! kind {
                             row_number() OVER (PARTITION BY standing ORDER BY last_turn, endpoint) AS place
                      FROM (
                          SELECT endpoint, standing, last_turn,
-                                min(concurrency, CASE standing WHEN 'answering' THEN ?2 ELSE ?3 END) - (
+                                min(concurrency, coalesce(rate, concurrency),
+                                    CASE standing WHEN 'answering' THEN ?2 ELSE ?3 END) - (
                                     SELECT count(*) FROM webhook_delivery AS held INDEXED BY webhook_delivery_leased
                                     WHERE held.endpoint = lane.endpoint AND held.state = 'leased' AND held.due_at > ?1
                                 ) AS room

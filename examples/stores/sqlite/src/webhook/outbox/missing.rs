@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, Transaction};
 use webhook_core::event::EventType;
-use webhook_core::sender::{Delivery, Endpoint, EventPlace, Missing, MissingRequest};
+use webhook_core::sender::{Audience, Delivery, Endpoint, EventPlace, Missing, MissingRequest};
 
 use super::{delivery, lane};
 use crate::column::{Term, Time, instants, limit};
@@ -14,8 +14,12 @@ pub(super) fn replay(
     request: &MissingRequest,
 ) -> Result<Missing, DatabaseError> {
     let mut events = events(transaction, endpoint, request)?;
-    let wanted = |event: &Event| endpoint.delivery_of(&event.place.id, &event.event_type, request.now);
-    let missing = events.iter().filter(|event| !event.has_delivery);
+    let wanted = |event: &Event| {
+        endpoint.delivery_of(&event.place.id, &event.event_type, &event.audience, request.now)
+    };
+    let missing = events
+        .iter()
+        .filter(|event| !event.has_delivery && event.has_body);
     let missing: Vec<Delivery> = missing.filter_map(wanted).collect();
     if !request.dry_run && !missing.is_empty() {
         lane::open(transaction, &endpoint.id)?;
@@ -33,7 +37,10 @@ pub(super) fn replay(
 struct Event {
     place: EventPlace,
     event_type: EventType,
+    audience: Audience,
     has_delivery: bool,
+    /// `false` once the body is expunged.
+    has_body: bool,
 }
 
 /// The next events of the period, wanted or not.
@@ -43,8 +50,8 @@ fn events(
     request: &MissingRequest,
 ) -> Result<Vec<Event>, DatabaseError> {
     let mut statement = connection.prepare_cached(
-        "SELECT created_at, id, event_type, EXISTS (
-             SELECT 1 FROM webhook_delivery WHERE event = webhook_event.id AND endpoint = ?1)
+        "SELECT created_at, id, event_type, audience, EXISTS (
+             SELECT 1 FROM webhook_delivery WHERE event = webhook_event.id AND endpoint = ?1), body IS NOT NULL
          FROM webhook_event INDEXED BY webhook_event_created
          WHERE created_at BETWEEN max(?2, coalesce(?4, ?2)) AND ?3 AND (?4 IS NULL OR (created_at, id) > (?4, ?5))
          ORDER BY created_at, id LIMIT ?6",
@@ -68,6 +75,8 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         place: EventPlace { created_at, id },
         event_type,
-        has_delivery: row.get(3)?,
+        audience: row.get::<_, Term<_>>(3)?.0,
+        has_delivery: row.get(4)?,
+        has_body: row.get(5)?,
     })
 }

@@ -22,15 +22,15 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
-    Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
-    InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest, Receipt,
-    ReplayRequest, Retention, Settlement, StoredEvent, Turn, TurnRequest,
+    Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, Enqueue, Enqueued,
+    Heartbeat, InstanceId, Lane, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest,
+    Receipt, ReplayRequest, Retention, Settlement, StoredEvent, Turn, TurnRequest,
 };
 
 pub(crate) use self::locks::InstanceLocks;
 use super::endpoints;
 use crate::column::Time;
-use crate::database::{Database, DatabaseError};
+use crate::database::{Database, DatabaseError, DatabaseErrorKind};
 
 #[async_trait]
 impl Outbox for Database {
@@ -132,6 +132,15 @@ impl Outbox for Database {
             .await?)
     }
 
+    async fn lane(&self, endpoint: &EndpointId) -> Result<Option<Lane>, StoreError> {
+        let endpoint = endpoint.clone();
+        let lane = self.read(move |connection| match lane::load(connection, &endpoint) {
+            Err(error) if error.kind() == DatabaseErrorKind::Corrupt => Ok(None),
+            lane => lane,
+        });
+        Ok(lane.await?)
+    }
+
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
         let id = delivery.clone();
         Ok(self
@@ -161,27 +170,40 @@ impl Outbox for Database {
 #[async_trait]
 impl Retention for Database {
     async fn purge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
-        let mut purged = 0;
-        loop {
-            let left = request
-                .limit
-                .saturating_sub(usize::try_from(purged).unwrap_or(usize::MAX));
-            let batch = PurgeRequest {
-                limit: left.min(retention::AT_ONCE),
-                ..*request
-            };
-            let gone = self
-                .write(move |transaction| retention::purge(transaction, &batch))
-                .await?;
-            purged += gone;
-            if gone == 0 || gone < batch.limit as u64 {
-                return Ok(purged);
-            }
+        in_batches(self, request, retention::purge).await
+    }
+
+    async fn expunge(&self, request: &PurgeRequest) -> Result<u64, StoreError> {
+        in_batches(self, request, retention::expunge).await
+    }
+}
+
+/// Runs a step on batches of events until the limit is reached or no event is left.
+async fn in_batches(
+    database: &Database,
+    request: &PurgeRequest,
+    step: fn(&Transaction<'_>, &PurgeRequest) -> Result<u64, DatabaseError>,
+) -> Result<u64, StoreError> {
+    let mut total = 0;
+    loop {
+        let left = request
+            .limit
+            .saturating_sub(usize::try_from(total).unwrap_or(usize::MAX));
+        let batch = PurgeRequest {
+            limit: left.min(retention::AT_ONCE),
+            ..*request
+        };
+        let gone = database
+            .write(move |transaction| step(transaction, &batch))
+            .await?;
+        total += gone;
+        if gone == 0 || gone < batch.limit as u64 {
+            return Ok(total);
         }
     }
 }
 
-/// Enqueues an event for every subscribed endpoint, in the caller's transaction.
+/// Enqueues an event for every subscribed endpoint of its audience, in the caller's transaction.
 ///
 /// The event and the caller's rows are committed together, and the subscriptions are read in this
 /// transaction.
@@ -198,7 +220,7 @@ impl Retention for Database {
 /// use std::time::SystemTime;
 /// use host_store_sqlite::{Database, DatabaseError, outbox};
 /// use webhook_core::event::Envelope;
-/// use webhook_core::sender::Enqueued;
+/// use webhook_core::sender::{Audience, Enqueued, StoredEvent};
 ///
 /// let database = Database::open_in_memory()?;
 /// database.migrate("desk", &["CREATE TABLE charge (id TEXT PRIMARY KEY) STRICT"]).await?;
@@ -207,6 +229,7 @@ impl Retention for Database {
 /// let event = Envelope::new(
 ///     "evt_1".parse()?, "charge.created".parse()?, "1".parse()?, now, br#"{"id":"ch_1"}"#,
 /// )?;
+/// let event = StoredEvent::new(event, Audience::tenant("acme".parse()?));
 /// let sent = database
 ///     .write(move |transaction| -> Result<Enqueued, DatabaseError> {
 ///         transaction.execute("INSERT INTO charge (id) VALUES ('ch_1')", ())?;
@@ -219,11 +242,10 @@ impl Retention for Database {
 /// ```
 pub fn send_in(
     transaction: &Transaction<'_>,
-    event: impl Into<StoredEvent>,
+    event: StoredEvent,
     now: SystemTime,
 ) -> Result<Enqueued, DatabaseError> {
-    let event = event.into();
-    let subscribers = endpoints::subscribers(transaction, &event.event_type)?;
+    let subscribers = endpoints::subscribers(transaction, &event.event_type, &event.audience)?;
     enqueue_in(transaction, &Enqueue::to(event, subscribers, now))
 }
 
@@ -235,8 +257,7 @@ pub fn send_in(
 /// [`DatabaseError`]; the verb must return it, so that all of it is rolled back.
 pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<Enqueued, DatabaseError> {
     let event = &enqueue.event;
-    if let Some(stored) = delivery::event(transaction, &event.id)? {
-        let is_same = stored.event_type == event.event_type && stored.body == event.body;
+    if let Some(is_same) = is_stored(transaction, event)? {
         return Ok(if is_same {
             Enqueued::Duplicate
         } else {
@@ -251,14 +272,30 @@ pub fn enqueue_in(transaction: &Transaction<'_>, enqueue: &Enqueue) -> Result<En
     Ok(Enqueued::Enqueued)
 }
 
+/// Compares an event with the stored one of its id, if there is one. An expunged body is equal to
+/// any.
+fn is_stored(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<Option<bool>, DatabaseError> {
+    let mut statement = transaction.prepare_cached(
+        "SELECT event_type = ?2 AND audience = ?3 AND coalesce(body = ?4, TRUE) FROM webhook_event WHERE id = ?1",
+    )?;
+    let values = (
+        event.id.as_str(),
+        event.event_type.as_str(),
+        event.audience.to_string(),
+        &event.body[..],
+    );
+    Ok(statement.query_row(values, |row| row.get(0)).optional()?)
+}
+
 fn insert_event(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<(), DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO webhook_event (id, event_type, created_at, body) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT INTO webhook_event (id, event_type, audience, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     let created_at = Time(event.created_at);
     statement.execute((
         event.id.as_str(),
         event.event_type.as_str(),
+        event.audience.to_string(),
         created_at,
         &event.body[..],
     ))?;

@@ -26,13 +26,22 @@ pub(super) fn list(
     search.run(connection, limit(page.limit))
 }
 
-/// Replays the failed deliveries that match.
+/// Replays the failed deliveries that match, or all final ones, whose event has a body.
 pub(super) fn replay(transaction: &Transaction<'_>, request: &ReplayRequest) -> Result<u64, DatabaseError> {
     let mut search = Search::of(&request.filter);
-    search.require(FAILED, NOTHING);
+    search.require(if request.acknowledged { FINAL } else { FAILED }, NOTHING);
+    search.require(
+        "EXISTS (SELECT 1 FROM webhook_event AS whole WHERE whole.id = event AND whole.body IS NOT NULL)",
+        NOTHING,
+    );
     let mut replayed = 0;
     for mut delivery in search.run(transaction, i64::MAX)? {
-        if delivery.replay(request.now) {
+        let is_restarted = if request.acknowledged {
+            delivery.resend(request.now)
+        } else {
+            delivery.replay(request.now)
+        };
+        if is_restarted {
             replayed += 1;
             if !request.dry_run {
                 delivery::update(transaction, &delivery)?;
@@ -46,6 +55,7 @@ const NOTHING: [i64; 0] = [];
 
 /// Conditions of the indexes `webhook_delivery_failed` and `webhook_delivery_live`, word for word.
 const FAILED: &str = "state IN ('permanent_failure', 'dead_letter')";
+const FINAL: &str = "state IN ('acked', 'permanent_failure', 'dead_letter')";
 const LIVE: &str = "state IN ('ready', 'retry_scheduled', 'leased')";
 
 /// Conditions that must all hold, and their values.
