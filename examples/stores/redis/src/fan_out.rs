@@ -11,9 +11,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::database::{Database, DatabaseError, DatabaseErrorKind};
 
-/// Timeout for an answer of the server.
+/// Timeout of a connection attempt, and of the response to a ping.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Silence of a channel after which the server is pinged.
+/// Time without a message after which the listener pings the server.
 const SILENCE: Duration = Duration::from_secs(15);
 /// Pause before a failed connection is retried.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -21,10 +21,12 @@ const PAUSE: Duration = Duration::from_millis(200);
 impl Database {
     /// Publishes a message to every process that listens on `channel`, this one included.
     ///
+    /// `Ok` means that the server accepted the message, not that a listener received it. Processes
+    /// that listen later do not receive it.
+    ///
     /// # Errors
     ///
-    /// [`DatabaseError`], as for an operation of a store. `Ok` does not mean that a listener got
-    /// the message, and later listeners do not get it.
+    /// [`DatabaseError`], of the same kinds as for an operation of a store.
     pub async fn publish(&self, channel: &str, message: Bytes) -> Result<(), DatabaseError> {
         let channel = self.channel(channel);
         self.run(move |mut connection| async move {
@@ -36,11 +38,13 @@ impl Database {
         .await
     }
 
-    /// Listens on `channel` from now on, over a connection of its own.
+    /// Starts to listen on `channel`, over a separate connection.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](DatabaseErrorKind::Unavailable): the server cannot be reached.
+    /// - [`Unavailable`](DatabaseErrorKind::Unavailable): the server cannot be reached within 5 s.
+    /// - [`Failed`](DatabaseErrorKind::Failed): the server refuses the connection or the
+    ///   subscription.
     pub async fn listen(&self, channel: &str) -> Result<Listener, DatabaseError> {
         let mut listener = Listener {
             client: self.client().clone(),
@@ -56,11 +60,11 @@ impl Database {
     }
 }
 
-/// Messages of one channel, in order.
+/// Subscription to one channel, from [`Database::listen`]. It returns the messages in order.
 ///
-/// The listener pings the server after 15 s without a message. If the connection breaks or the
-/// server does not answer within 5 s, it reconnects, every 200 ms and without limit. Messages that
-/// are published meanwhile are lost: delivery is at most once.
+/// After 15 s without a message the listener pings the server. If the connection breaks, or the
+/// server does not respond within 5 s, the listener tries to reconnect every 200 ms, without limit.
+/// Messages that are published meanwhile are lost: delivery is at most once.
 pub struct Listener {
     client: Client,
     channel: String,

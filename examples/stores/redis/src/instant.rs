@@ -18,14 +18,14 @@ pub(crate) fn digits_of(nanoseconds: i64) -> String {
 }
 
 /// Decodes nanoseconds since 1970.
-#[cfg(feature = "conventions")]
+#[cfg(any(feature = "conventions", feature = "webhooks"))]
 pub(crate) fn number_of(digits: &str) -> Option<i64> {
     let moved: u64 = digits.parse().ok()?;
     Some((moved ^ (1 << 63)).cast_signed())
 }
 
 /// Decodes a time.
-#[cfg(feature = "conventions")]
+#[cfg(any(feature = "conventions", feature = "webhooks"))]
 pub(crate) fn time_of(digits: &str) -> Option<SystemTime> {
     let nanoseconds = number_of(digits)?;
     let distance = Duration::from_nanos(nanoseconds.unsigned_abs());

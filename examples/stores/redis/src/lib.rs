@@ -7,6 +7,8 @@
     doc = "Redis stores. With all features enabled, this page contains the README and its example."
 )]
 
+#[cfg(feature = "webhooks")]
+mod claims;
 mod database;
 mod fan_out;
 #[cfg(feature = "conventions")]

@@ -1,4 +1,4 @@
-//! Errors of the database, by what the caller can do about them.
+//! Database errors. Their kind says whether a retry helps.
 
 use std::error::Error;
 use std::fmt;
@@ -27,7 +27,7 @@ impl DatabaseError {
         }
     }
 
-    /// A stored value that this release cannot read.
+    /// Creates the error for a stored value that this release cannot read.
     #[cfg(any(
         feature = "conventions",
         feature = "graph",
@@ -65,7 +65,7 @@ impl From<RedisError> for DatabaseError {
     fn from(error: RedisError) -> Self {
         let kind = DatabaseErrorKind::of(error.kind(), error.code());
         match error.kind() {
-            // these errors quote the command or the answer, password and body included
+            // these errors quote the command or the response, including the password and bodies
             ErrorKind::AuthenticationFailed | ErrorKind::Parse | ErrorKind::UnexpectedReturnType => {
                 Self::new(kind, error.category())
             }
@@ -92,17 +92,18 @@ impl From<DatabaseError> for StoreError {
     }
 }
 
-/// Kind of a [`DatabaseError`], by what the caller can do.
+/// Kind of a [`DatabaseError`]; it says whether a retry helps.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum DatabaseErrorKind {
     /// The server cannot be reached, is loading, is a replica, has no memory left, or cannot write
-    /// to its disk. The operation may have been executed; a retry is safe.
+    /// to its disk. The operation may have been executed; retrying the operation of a store is
+    /// safe.
     Unavailable,
     /// A stored value cannot be read. A retry does not help.
     Corrupt,
-    /// The command was refused, the configuration is wrong, or the user lacks a permission. A retry
-    /// does not help.
+    /// The server refused the command, the configuration is wrong, or the Redis user lacks a
+    /// permission. A retry does not help.
     Failed,
 }
 

@@ -28,8 +28,19 @@ mod dedupe {
     );
 }
 
+mod claims {
+    webhook_core_conformance::claims!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod inbox {
     webhook_core_conformance::inbox_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+    webhook_core_conformance::inbox_failures!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
         crate::server::fresh!()
     );
