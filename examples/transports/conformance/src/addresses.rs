@@ -1,4 +1,4 @@
-//! Attempts to lead a host into its own network.
+//! Cases of the address policy: URLs and names that lead into the host's own network (SSRF).
 
 /// The cases.
 #[host_ports_conformance::kit(addresses)]
@@ -61,7 +61,7 @@ mod cases {
             assert_eq!(refused, TransportErrorKind::RefusedAddress, "{host}");
         }
         assert_eq!(count.load(Ordering::SeqCst), 0, "a literal was resolved");
-        // no request can have an encoded host
+        // the crate `http` rejects a percent-encoded host
         let encoded = Request::post(receiver.url("http", "%3127.0.0.1"));
         assert!(encoded.body(Bytes::new()).is_err());
         assert!(!receiver.was_called());
@@ -101,7 +101,7 @@ mod cases {
         assert!(!receiver.was_called());
     }
 
-    /// W10, O22: one private address among public ones refuses the name, in either order.
+    /// W10, O22: a name with an allowed and a refused address is refused, in either order.
     pub async fn mixed_addresses_are_refused(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         for mix in [["127.0.0.1", "10.0.0.1"], ["10.0.0.1", "127.0.0.1"]] {
@@ -132,11 +132,11 @@ mod cases {
             (sent.unwrap().status().as_u16(), count.load(Ordering::SeqCst)),
             (200, 1)
         );
-        // no connection is kept that would escape the next look at the name
+        // a reused connection must not bypass the second resolution
         assert_eq!(kind(&*transport, &url).await, TransportErrorKind::RefusedAddress);
     }
 
-    /// A name without an address is a failed connection, not a refused address.
+    /// A name that does not resolve is `Connect`, not `RefusedAddress`.
     pub async fn unresolved_name_is_a_failed_connection(make: &Arc<Maker>) {
         let broken = Names::from_fn(|_| Err(io::Error::other("no name server answers")));
         for names in [Names::fixed(&[]), broken] {
@@ -146,7 +146,7 @@ mod cases {
         }
     }
 
-    /// One dead address of several does not stop the exchange.
+    /// If the first address refuses the connection, the transport tries the next one.
     pub async fn next_address_is_tried_when_one_is_closed(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let names = Names::fixed(&["127.0.0.2", "127.0.0.1"]);

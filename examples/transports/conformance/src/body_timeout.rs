@@ -1,4 +1,4 @@
-//! The head of a response decides, whatever its body does.
+//! Cases of `ExchangeLimits::body_timeout`: once the head has arrived, the exchange succeeds.
 
 /// The cases.
 #[host_ports_conformance::kit(body_timeout)]
@@ -31,7 +31,7 @@ mod cases {
     }
 
     /// Sends one request to a server that writes `begin`, then `again` every 50 ms until the
-    /// transport closes the connection. Returns the time that the exchange took too.
+    /// transport closes the connection. Also returns the duration of the exchange.
     async fn drip(make: &Arc<Maker>, limits: ExchangeLimits, begin: &str, again: &str) -> (Sent, Duration) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -42,7 +42,7 @@ mod cases {
             while !again.is_empty() && stream.write_all(again.as_bytes()).await.is_ok() {
                 sleep(Duration::from_millis(50)).await;
             }
-            // a silent server learns of the end of the exchange from its socket
+            // a server that writes nothing more detects the end of the exchange by reading
             while stream.read(&mut [0; 16]).await.is_ok_and(|read| read > 0) {}
         };
         let begun = Instant::now();
@@ -68,8 +68,8 @@ mod cases {
         response.into_body()
     }
 
-    /// W32: a body that drips is truncated at the body timeout, long before the deadline, and its
-    /// connection is closed.
+    /// W32: a body that arrives byte by byte is truncated at the body timeout, long before the
+    /// deadline, and its connection is closed.
     pub async fn dripping_body_is_truncated_at_the_body_timeout(make: &Arc<Maker>) {
         let limits = limits(LONG, Some(Duration::from_millis(200)));
         let (sent, took) = drip(
@@ -84,7 +84,7 @@ mod cases {
         assert!(took < LONG / 2, "{took:?}");
     }
 
-    /// W32: a body that never comes is truncated at the body timeout.
+    /// W32: a body that never arrives is truncated at the body timeout.
     pub async fn silent_body_is_truncated_at_the_body_timeout(make: &Arc<Maker>) {
         for head in [HEAD_OF_TEN, HEAD_OF_CHUNKS, "HTTP/1.1 200 OK\r\n\r\n"] {
             let limits = limits(LONG, Some(Duration::from_millis(50)));
@@ -113,7 +113,8 @@ mod cases {
         }
     }
 
-    /// W32: a connection that is reset in the body leaves the head and the bytes before it.
+    /// W32: if the connection is reset during the body, the response has the head and the bytes
+    /// received before the reset.
     pub async fn reset_in_the_body_truncates_it(make: &Arc<Maker>) {
         for head in [HEAD_OF_TEN, HEAD_OF_CHUNKS] {
             let receiver = Receiver::bind().await;
@@ -131,7 +132,7 @@ mod cases {
         }
     }
 
-    /// W32: a body that ends in time is whole.
+    /// W32: a body that ends in time is complete.
     pub async fn body_within_the_body_timeout_is_whole(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -150,7 +151,7 @@ mod cases {
         assert!(response.extensions().get::<Truncated>().is_none());
     }
 
-    /// W12, W32: without a body timeout, the deadline in the body is a timeout.
+    /// W12, W32: without a body timeout, a body that is unfinished at the deadline is `Timeout`.
     pub async fn deadline_in_the_body_is_a_timeout_by_default(make: &Arc<Maker>) {
         for again in ["1\r\nx\r\n", ""] {
             let limits = limits(Duration::from_millis(150), None);
@@ -159,7 +160,8 @@ mod cases {
         }
     }
 
-    /// W12, W32: a head that does not come is a timeout, with a body timeout too.
+    /// W12, W32: a missing or unfinished head is `Timeout` at the deadline, even with a body
+    /// timeout.
     pub async fn deadline_before_the_head_is_a_timeout(make: &Arc<Maker>) {
         for begin in ["", "HTTP/1.1 200 OK\r\nx-head: unfini"] {
             let limits = limits(Duration::from_millis(150), Some(LONG));

@@ -1,4 +1,4 @@
-//! Connections between exchanges. The cases hold with and without reuse of connections.
+//! Cases of connections between exchanges, for transports with and without connection reuse.
 
 /// The cases.
 #[host_ports_conformance::kit(connections)]
@@ -21,7 +21,7 @@ mod cases {
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
     /// Serves every connection until its client leaves, or closes it after `per_connection`
-    /// responses without notice.
+    /// responses, without `connection: close`.
     fn serve(receiver: Receiver, per_connection: usize) -> JoinHandle<()> {
         tokio::spawn(async move {
             let mut connections = JoinSet::new();
@@ -44,8 +44,8 @@ mod cases {
         String::from_utf8(response.into_body().to_vec()).unwrap()
     }
 
-    /// W10, W31: a name that changes to a refused address between two requests is refused, also if
-    /// a connection to the address before is still open.
+    /// W10, W31: a name that changes to a refused address between two requests is refused, even if
+    /// a connection to the previous address is still open.
     pub async fn rebound_name_is_refused_with_an_open_connection(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let count = Arc::new(AtomicUsize::new(0));
@@ -70,7 +70,7 @@ mod cases {
         served.abort();
     }
 
-    /// W10, W31: the name is resolved for every request, and once only.
+    /// W10, W31: the name is resolved exactly once for every request.
     pub async fn name_is_resolved_for_every_request(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let count = Arc::new(AtomicUsize::new(0));
@@ -89,8 +89,8 @@ mod cases {
         served.abort();
     }
 
-    /// W31: a second response that nothing asked for is not the response to the next request. It
-    /// comes with the first response, or while the connection is idle.
+    /// W31: an unsolicited second response is not taken for the response to the next request,
+    /// whether it arrives with the first response or while the connection is idle.
     pub async fn unasked_response_answers_no_request(make: &Arc<Maker>) {
         const SMUGGLED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nsmuggled";
         for comes_late in [false, true] {
@@ -113,7 +113,7 @@ mod cases {
             if comes_late {
                 stream.write_all(SMUGGLED).await.ok();
             }
-            // the connection is useless now, so the next request comes on another
+            // the connection is unusable now, so the next request arrives on another one
             let on_another = timeout(Duration::from_secs(9), receiver.answer(OK));
             let (sent, answered) = tokio::join!(body(&*transport, &url), on_another);
             assert_eq!(sent, "ok", "comes late: {comes_late}");
@@ -148,8 +148,8 @@ mod cases {
         server.abort();
     }
 
-    /// W31: a connection that the server has closed or reset after its response, without notice,
-    /// loses no POST.
+    /// W31: after the server has closed or reset a connection, without `connection: close`, the
+    /// next POST succeeds on another connection.
     pub async fn closed_connection_loses_no_post(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -174,8 +174,8 @@ mod cases {
         }
     }
 
-    /// W31: a server that closes each connection after some responses, without notice, loses none
-    /// of 64 concurrent sequences of idempotent requests.
+    /// W31: 64 concurrent sequences of idempotent requests all succeed although the server closes
+    /// each connection after 1 or 3 responses, without `connection: close`.
     pub async fn closing_server_under_load_loses_no_request(make: &Arc<Maker>) {
         for per_connection in [1, 3] {
             let receiver = Receiver::bind().await;
@@ -242,8 +242,8 @@ mod cases {
         served.abort();
     }
 
-    /// W31: after a cut exchange the next request does not read the rest of its body, and the
-    /// server sees the end of the connection.
+    /// W31: after an exchange was truncated or timed out, the next request does not read the rest
+    /// of its body, and the server sees the end of the connection.
     pub async fn cut_exchange_ends_its_connection(make: &Arc<Maker>) {
         let capped = ExchangeLimits {
             max_response_body: 2,

@@ -1,4 +1,4 @@
-//! One deadline over the whole exchange, wherever a server stalls.
+//! Cases of the deadline, which covers the whole exchange, wherever a server stalls.
 
 /// The cases.
 #[host_ports_conformance::kit(deadline)]
@@ -61,8 +61,8 @@ mod cases {
         assert_times_out(&*transport, &receiver.url("http", "127.0.0.1")).await;
     }
 
-    /// W12: a head or a body that comes byte by byte does not extend the deadline, and the
-    /// connection is closed at it.
+    /// W12: a head or a body that arrives byte by byte does not extend the deadline, at which the
+    /// connection is closed.
     pub async fn dripping_response_times_out(make: &Arc<Maker>) {
         for answer in [
             "HTTP/1.1 200 OK\r\nx-drip: ",
@@ -85,7 +85,7 @@ mod cases {
         }
     }
 
-    /// W12: interim responses without end do not extend the deadline.
+    /// W12: an endless sequence of interim responses does not extend the deadline.
     pub async fn flood_of_interim_responses_times_out(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));

@@ -1,4 +1,4 @@
-//! The request on the wire, and the kept part of the response.
+//! Cases of one exchange: the request on the wire, and the returned part of the response.
 
 /// The cases.
 #[host_ports_conformance::kit(exchange)]
@@ -32,7 +32,7 @@ mod cases {
         tokio::join!(transport.send(request), answering).0
     }
 
-    /// The longest timeout works as no deadline.
+    /// A timeout of `Duration::MAX` is accepted and means no deadline.
     pub async fn longest_timeout_is_accepted(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             timeout: Duration::MAX,
@@ -55,8 +55,8 @@ mod cases {
         request
     }
 
-    /// A response whose `count` header fields have `bytes` bytes, four of each for the colon, a
-    /// space and the end of the line.
+    /// A response with `count` header fields of `bytes` bytes in all. Each field includes four
+    /// bytes for the colon, a space and CRLF.
     fn head_of(count: usize, bytes: usize) -> Vec<u8> {
         let mut head = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n".to_owned();
         let others = count - 1;
@@ -128,7 +128,7 @@ mod cases {
         assert!(!received.contains("transfer-encoding") && !received.contains("gzip"));
     }
 
-    /// A complete response comes back with its headers and its body.
+    /// A complete response is returned with its headers and its body.
     pub async fn response_is_returned_whole(make: &Arc<Maker>) {
         let answer = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 120\r\ncontent-length: 4\r\n\r\nbusy";
         let response = exchange(make, answer, ExchangeLimits::default()).await.unwrap();
@@ -140,7 +140,8 @@ mod cases {
         assert!(!is_truncated(&response));
     }
 
-    /// W12: a body over the cap is cut at the cap and marked, with and without a declared length.
+    /// W12: a body over the size limit is cut there and marked `Truncated`, with and without a
+    /// declared length.
     pub async fn body_over_the_cap_is_truncated(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             max_response_body: 10,
@@ -166,7 +167,7 @@ mod cases {
         }
     }
 
-    /// W12: a body of exactly the cap is whole.
+    /// W12: a body of exactly the size limit is complete.
     pub async fn body_of_exactly_the_cap_is_whole(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             max_response_body: 4,
@@ -189,8 +190,8 @@ mod cases {
         }
     }
 
-    /// W12: a chunked body of exactly the cap is whole, also if its end arrives in a segment of its
-    /// own, with trailers or without.
+    /// W12: a chunked body of exactly the size limit is complete, even if its last chunk arrives in
+    /// a separate segment, with trailers or without.
     pub async fn chunked_body_of_exactly_the_cap_is_whole(make: &Arc<Maker>) {
         for end in ["0\r\n\r\n", "0\r\nx-checksum: 1\r\n\r\n"] {
             let receiver = Receiver::bind().await;
@@ -212,8 +213,8 @@ mod cases {
         }
     }
 
-    /// W12: a chunked body of exactly the cap without its end is kept and marked. At the deadline
-    /// the exchange still returns the status.
+    /// W12: a chunked body of exactly the size limit whose last chunk never arrives is kept and
+    /// marked `Truncated`: the exchange returns a response, not a timeout.
     pub async fn silence_after_the_cap_is_truncated(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -233,7 +234,8 @@ mod cases {
         assert!(is_truncated(&response));
     }
 
-    /// W12: the kept bytes take no more memory than the cap, for any size of the received pieces.
+    /// W12: the kept bytes take no more memory than the size limit, however large the received
+    /// frames are.
     pub async fn kept_body_takes_no_more_memory_than_the_cap(make: &Arc<Maker>) {
         let limits = ExchangeLimits {
             max_response_body: 10,
@@ -250,7 +252,7 @@ mod cases {
         assert!(kept.capacity() <= 64, "{}", kept.capacity());
     }
 
-    /// W12: the received part of an incomplete body is kept and marked, and the status is returned.
+    /// W12: the received part of an incomplete body is returned, marked `Truncated`.
     pub async fn broken_body_is_kept_and_marked(make: &Arc<Maker>) {
         for answer in [
             b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".as_slice(),
@@ -265,8 +267,8 @@ mod cases {
         }
     }
 
-    /// A server may respond before it has read the body, then wait for the client or close at once.
-    /// The exchange returns its response.
+    /// A server may respond before it has read the request's body, and then wait for the client or
+    /// close at once. The exchange returns the server's response.
     pub async fn response_before_the_body_was_read_counts(make: &Arc<Maker>) {
         for waits in [true, false] {
             let receiver = Receiver::bind().await;
@@ -293,7 +295,7 @@ mod cases {
         }
     }
 
-    /// A head of 65,536 bytes is read, in one field or in a hundred.
+    /// A head of 65,536 bytes is read, in 2 fields or in 100.
     pub async fn head_of_65536_bytes_is_read(make: &Arc<Maker>) {
         for count in [2, 100] {
             let answer = head_of(count, 65_536);
@@ -320,14 +322,15 @@ mod cases {
         assert_eq!(failed.kind(), TransportErrorKind::TooLarge);
     }
 
-    /// A server that speaks HTTP/2 with prior knowledge fails at once and not at the deadline.
+    /// An exchange with a server that speaks HTTP/2 with prior knowledge fails at once, not at the
+    /// deadline.
     pub async fn http_2_over_plain_tcp_fails(make: &Arc<Maker>) {
         let settings = "\0\0\0\x04\0\0\0\0\0";
         assert_eq!(flooded(make, settings, settings).await, TransportErrorKind::Other);
     }
 
-    /// The error of an exchange whose server sends `begin`, then `again` until the transport closes
-    /// the connection.
+    /// Returns the error of an exchange whose server sends `begin`, then `again` until the
+    /// transport closes the connection.
     async fn flooded(make: &Arc<Maker>, begin: &str, again: &str) -> TransportErrorKind {
         let receiver = Receiver::bind().await;
         let transport = make.make(Setup::new(receiver.loopback_policy()));
@@ -366,7 +369,7 @@ mod cases {
         }
     }
 
-    /// A closed port is a failed connection: nothing was sent.
+    /// A closed port is `Connect`: nothing was sent.
     pub async fn closed_port_is_a_failed_connection(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let (policy, url) = (receiver.loopback_policy(), receiver.url("http", "127.0.0.1"));

@@ -30,12 +30,12 @@ pub use host_ports_conformance::__store;
 pub struct Maker(Box<dyn Fn(Setup) -> Arc<dyn Transport> + Send + Sync>);
 
 impl Maker {
-    /// Makes transports by a function.
+    /// Creates a maker that calls `make` for each transport.
     pub fn new<T: Transport + 'static>(make: impl Fn(Setup) -> T + Send + Sync + 'static) -> Self {
         Self(Box::new(move |setup| Arc::new(make(setup))))
     }
 
-    /// A transport with this setup.
+    /// Creates a transport with this setup.
     #[must_use]
     pub fn make(&self, setup: Setup) -> Arc<dyn Transport> {
         (self.0)(setup)
@@ -54,14 +54,14 @@ impl fmt::Debug for Maker {
 pub struct Setup {
     /// The addresses that the transport may connect to.
     pub policy: AddressPolicy,
-    /// Resolves names. `None` stands for the resolver of the operating system.
+    /// Resolver of names. `None` stands for the resolver of the operating system.
     pub names: Option<Names>,
-    /// The only trusted roots. `None` stands for the transport's defaults.
+    /// The only trusted roots. `None` stands for the transport's default roots.
     pub roots: Option<RootCertStore>,
 }
 
 impl Setup {
-    /// A setup with the system's resolver and the default roots.
+    /// Creates a setup with the system's resolver and the default roots.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Self {
         Self {
@@ -71,14 +71,14 @@ impl Setup {
         }
     }
 
-    /// Resolves names by `names`.
+    /// Resolves names with `names`.
     #[must_use]
     pub fn with_names(mut self, names: Names) -> Self {
         self.names = Some(names);
         self
     }
 
-    /// Trusts `roots` alone.
+    /// Trusts only `roots`.
     #[must_use]
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
         self.roots = Some(roots);
@@ -88,31 +88,35 @@ impl Setup {
 
 type Table = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
 
-/// A resolver of names for one case.
+/// Resolver of names for one case.
 #[derive(Clone)]
 pub struct Names(Option<Arc<Table>>);
 
 impl Names {
-    /// Resolves every name to `addresses`.
+    /// Creates a resolver that resolves every name to `addresses`.
+    ///
+    /// # Panics
+    ///
+    /// If an element of `addresses` is not an IP address.
     #[must_use]
     pub fn fixed(addresses: &[&str]) -> Self {
         let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
         Self::from_fn(move |_| Ok(addresses.clone()))
     }
 
-    /// Resolves names by a function.
+    /// Creates a resolver that calls `table` with each name.
     #[must_use]
     pub fn from_fn(table: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(table)))
     }
 
-    /// A name server that never answers.
+    /// Creates a resolver that never answers.
     #[must_use]
     pub const fn silent() -> Self {
         Self(None)
     }
 
-    /// All addresses of `name`.
+    /// Resolves `name` to all its addresses.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The server side of a case: plain sockets on loopback, so that it can misbehave.
+//! The server side of a case: plain sockets on loopback, so that the server can misbehave.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -19,7 +19,7 @@ pub const NAME: &str = "hooks.example.com";
 pub struct Receiver {
     /// The listener.
     pub listener: TcpListener,
-    /// Its port.
+    /// Port of the listener.
     pub port: u16,
 }
 
@@ -31,25 +31,25 @@ impl Receiver {
         Self { listener, port }
     }
 
-    /// A URL of this port at `host`.
+    /// Returns the URL `{scheme}://{host}:{port}/in?a=1`, with the port of this listener.
     #[must_use]
     pub fn url(&self, scheme: &str, host: &str) -> String {
         format!("{scheme}://{host}:{}/in?a=1", self.port)
     }
 
-    /// Policy that allows `http` and this port, but no special-purpose address.
+    /// Returns a policy that allows `http` and this port, but no special-purpose address.
     #[must_use]
     pub fn strict_policy(&self) -> AddressPolicy {
         AddressPolicy::new().danger_allow_http().with_port(self.port)
     }
 
-    /// Policy that allows `http`, this port and loopback addresses.
+    /// Returns a policy that allows `http`, this port and loopback addresses.
     #[must_use]
     pub fn loopback_policy(&self) -> AddressPolicy {
         self.strict_policy().danger_allow_loopback()
     }
 
-    /// Reads one request, writes `answer` and returns the request.
+    /// Accepts a connection, reads one request, writes `answer` and returns the request.
     pub async fn answer(&self, answer: &[u8]) -> String {
         let (mut stream, _) = self.listener.accept().await.unwrap();
         let request = read_request(&mut stream).await;
@@ -57,8 +57,8 @@ impl Receiver {
         request
     }
 
-    /// Returns `true` if a client has connected. The call does not block: it looks at the kernel's
-    /// queue of connections.
+    /// Returns `true` if a client has connected and its connection was not accepted yet. Does not
+    /// block.
     #[must_use]
     pub fn was_called(self) -> bool {
         self.listener.into_std().unwrap().accept().is_ok()
@@ -70,7 +70,8 @@ pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) ->
     try_read_request(stream).await.expect("the request breaks off")
 }
 
-/// Reads a request whose body is `{}`. `None` if the client closes the connection before its end.
+/// Reads a request whose body is `{}`. Returns `None` if the client closes the connection before
+/// the end of the request.
 pub async fn try_read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<String> {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n{}") {
@@ -81,7 +82,7 @@ pub async fn try_read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)
     Some(String::from_utf8(request).unwrap())
 }
 
-/// A POST with the body `{}`.
+/// Creates a POST request with the body `{}`.
 #[must_use]
 pub fn post(url: &str) -> Request<Bytes> {
     Request::post(url).body(Bytes::from_static(b"{}")).unwrap()

@@ -1,4 +1,4 @@
-//! The servers that a transport trusts.
+//! Cases of TLS: certificates of servers and of clients.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::receiver::{Receiver, read_request};
 pub const CERTIFICATE: &[u8] = include_bytes!("../certificates/hooks.example.com.der");
 const KEY: &[u8] = include_bytes!("../certificates/hooks.example.com.key.der");
 
-/// The private key of [`CERTIFICATE`].
+/// Returns the private key of [`CERTIFICATE`].
 #[must_use]
 pub fn key() -> PrivateKeyDer<'static> {
     PrivatePkcs8KeyDer::from(KEY).into()
 }
 
-/// [`CERTIFICATE`] as the only root.
+/// Returns roots with [`CERTIFICATE`] alone.
 #[must_use]
 pub fn roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
@@ -28,21 +28,21 @@ pub fn roots() -> RootCertStore {
     roots
 }
 
-/// Server name and protocol that a client asked for.
+/// Server name of the handshake (SNI), and the negotiated ALPN protocol.
 type Hello = (Option<String>, Option<Vec<u8>>);
 
-/// Answers one request over TLS with [`CERTIFICATE`], speaking `protocols`, and returns what the
-/// client asked for.
+/// Answers one request over TLS with [`CERTIFICATE`], accepting the ALPN `protocols`. Returns the
+/// server name of the handshake (SNI) and the negotiated ALPN protocol.
 ///
 /// # Errors
 ///
-/// The handshake failed, or the client left.
+/// The handshake failed, or the client closed the connection.
 pub async fn answer(receiver: &Receiver, protocols: &[&[u8]]) -> std::io::Result<Hello> {
     answer_with(receiver, anonymous_clients(), protocols).await
 }
 
-/// Accepts one connection over TLS with [`CERTIFICATE`], speaking `protocols`, and closes it after
-/// the handshake.
+/// Accepts one connection over TLS with [`CERTIFICATE`] and the ALPN `protocols`, and closes it
+/// after the handshake.
 async fn accept(receiver: &Receiver, protocols: &[&[u8]]) -> std::io::Result<()> {
     let acceptor = acceptor(anonymous_clients(), protocols);
     let (stream, _) = receiver.listener.accept().await?;
@@ -63,8 +63,8 @@ fn acceptor(config: ConfigBuilder<ServerConfig, WantsServerCert>, protocols: &[&
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// [`answer`] of a server that speaks one version of TLS and requires a client certificate of an
-/// authority that has issued none.
+/// Like [`answer`], for a server that speaks one version of TLS and requires a client certificate,
+/// which the client does not have.
 ///
 /// # Errors
 ///
@@ -122,8 +122,8 @@ mod cases {
         Setup::new(receiver.loopback_policy()).with_names(Names::fixed(&["127.0.0.1"]))
     }
 
-    /// W10: the connection goes to the vetted address, and the handshake asks for the name of the
-    /// URL.
+    /// W10: the connection goes to the vetted address, and the handshake names the host of the URL
+    /// (SNI).
     pub async fn handshake_asks_for_the_name_of_the_url(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));
@@ -136,7 +136,7 @@ mod cases {
         );
     }
 
-    /// W10: a certificate of another name is refused, and nothing of the request is sent.
+    /// W10: a certificate for another name is refused, and no part of the request is sent.
     pub async fn certificate_of_another_name_is_refused(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));
@@ -148,7 +148,7 @@ mod cases {
         }
     }
 
-    /// W10: a certificate of an unknown authority is refused, and nothing of the request is sent.
+    /// W10: a certificate of an unknown authority is refused, and no part of the request is sent.
     pub async fn certificate_of_unknown_authority_is_refused(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver));
@@ -158,8 +158,8 @@ mod cases {
         assert!(answered.is_err());
     }
 
-    /// A TLS 1.2 server that requires a client certificate fails the handshake without it. A TLS
-    /// 1.3 server fails after the handshake, when the request may have been sent.
+    /// A server that requires a client certificate ends an exchange without one: over TLS 1.2
+    /// during the handshake, over TLS 1.3 after it, when the request may have been sent.
     pub async fn missing_client_certificate_fails(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));
@@ -175,8 +175,8 @@ mod cases {
         }
     }
 
-    /// A server that speaks HTTP/2 alone, and leaves after the handshake, fails at once. A
-    /// transport without HTTP/2 fails in the handshake.
+    /// An exchange with a server that speaks only HTTP/2 and closes the connection after the
+    /// handshake fails at once. A transport without HTTP/2 fails in the handshake.
     pub async fn server_that_leaves_after_the_handshake_fails(make: &Arc<Maker>) {
         let receiver = Receiver::bind().await;
         let transport = make.make(loopback(&receiver).with_roots(roots()));

@@ -16,10 +16,10 @@ use tokio_rustls::TlsConnector;
 
 use crate::connect::connect;
 use crate::connection::{Connection, Failure, Http1, Http2};
+use crate::head;
 use crate::pool::{Pool, Route};
 use crate::socket::Socket;
 use crate::tls::HTTP_2;
-use crate::{body, head};
 
 /// Time to wait for a connection that another request opens and that both may share.
 const OPENING: Duration = Duration::from_secs(1);
@@ -145,7 +145,7 @@ impl Answered {
         deadline: Instant,
     ) -> Result<Response<Bytes>, TransportError> {
         let (head, body) = self.response.into_parts();
-        let read = body::read(body, limits, deadline).await;
+        let read = host_transport_body::read(body, limits, deadline).await;
         if let (Connection::Http2(shared), Err(_)) = (&self.connection, &read) {
             shared.suspect();
         }

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod body;
 mod connect;
 mod connection;
 mod exchange;

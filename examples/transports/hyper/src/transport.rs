@@ -1,4 +1,4 @@
-//! The transport: vets, resolves, vets again, and sends on a connection to a vetted address.
+//! The transport: vets the URL, resolves its name, vets the addresses, and sends the request.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -14,11 +14,11 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
-use crate::body::from_now;
 use crate::exchange::{Answered, Exchange};
 use crate::pool::{Pool, Route};
 use crate::tls::{self, Trust};
 use crate::{Resolve, SystemResolver};
+use host_transport_body::from_now;
 
 /// [`Transport`] on hyper. Clones share its settings and its connections.
 ///
@@ -32,33 +32,34 @@ use crate::{Resolve, SystemResolver};
 /// - Every request is vetted again: its URL, and all addresses of its name, which is resolved
 ///   again.
 /// - A connection is reused only if scheme, host, port and the set of addresses are the same as
-///   when it was made. If the set has changed, idle connections are closed.
+///   when it was opened. If the set has changed, idle connections are closed.
 /// - An unused connection is closed after 30 s. At most 64 HTTP/1.1 connections per origin and 512
 ///   in all are kept; an origin has one HTTP/2 connection.
 /// - A connection is closed if its exchange failed, timed out or was truncated, and if the server
 ///   sent bytes without a request. Over HTTP/2 only the stream of a truncated body is reset; after
 ///   a timeout the connection takes no further requests.
-/// - Tasks of the runtime that made a connection drive it.
+/// - A connection is driven by a task of the tokio runtime in which it was opened.
 ///
 /// # Retries
 ///
 /// A request that fails on a reused connection is sent once more, on a new connection, in two
 /// cases:
 ///
-/// - The server has processed nothing of it: no byte of it was written, or HTTP/2 refused the
-///   stream (`REFUSED_STREAM`, or a `GOAWAY` that excludes it). This holds for every method.
+/// - The server has not processed the request: no byte of it was written, or the HTTP/2 server
+///   refused its stream (`REFUSED_STREAM`, or a `GOAWAY` that excludes it). This holds for every
+///   method.
 /// - The method is idempotent, and the connection ended before the first byte of a response.
 ///
-/// A POST that was written is not sent again, since the server may have processed it: an
-/// authorization code must not be redeemed twice. webhook-core repeats its deliveries itself.
+/// Otherwise a POST that was written is not sent again, because the server may have processed it:
+/// an authorization code must not be redeemed twice. webhook-core retries its deliveries itself.
 #[derive(Clone)]
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
     resolver: Arc<dyn Resolve>,
     trust: Trust,
-    /// Made from the trust.
+    /// Made from `trust`.
     tls: TlsConnector,
-    /// Holds connections of this configuration alone.
+    /// Holds only connections that were opened with this configuration.
     pool: Arc<Pool>,
 }
 
@@ -77,7 +78,7 @@ impl HyperTransport {
         }
     }
 
-    /// Resolves names with `resolver`.
+    /// Resolves names with `resolver`, which must return **all** addresses of a name.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
@@ -85,7 +86,7 @@ impl HyperTransport {
         self
     }
 
-    /// Trusts exactly these roots, such as those of a private authority.
+    /// Trusts only `roots`, for example those of a private certificate authority.
     #[must_use]
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
         self.trust.roots = roots;
@@ -95,18 +96,19 @@ impl HyperTransport {
     /// Presents the certificates of `chain`, the client's own first, to each server that asks for
     /// one. `key` is its private key.
     ///
-    /// Mutual TLS of OAuth clients (`ClientCredentials::Certificate` of oauth-core) and tokens
-    /// bound to a certificate need it.
+    /// Mutual-TLS client authentication (`ClientCredentials::Certificate` of oauth-core) and
+    /// certificate-bound access tokens (RFC 8705) need a client certificate.
     ///
     /// # Errors
     ///
-    /// The key does not belong to the certificate, or rustls does not support its kind.
+    /// The key does not belong to the certificate, or rustls does not support the kind of key.
     ///
     /// # Security
     ///
-    /// The certificate identifies the client to every server that asks. Give it to a transport of
-    /// its own, used for one client of an authorization server and the APIs of its tokens, and not
-    /// for [`fetch`](Self::fetch) or deliveries.
+    /// The transport presents the certificate to every server that asks for one, which identifies
+    /// the client. Use a separate transport for each OAuth client, only for requests to its
+    /// authorization server and to the APIs that accept its tokens. Do not use that transport for
+    /// [`fetch`](Self::fetch) or deliveries.
     pub fn with_client_certificate(
         mut self,
         chain: Vec<CertificateDer<'static>>,
@@ -123,13 +125,13 @@ impl HyperTransport {
         self
     }
 
-    /// Fetches a URL that another party chose, for example one in a payload, over at most three
-    /// redirects.
+    /// Fetches a URL that another party chose, for example one in a payload, and follows at most
+    /// three redirects.
     ///
     /// - [`Hops`] decides on each redirect, and the addresses of each target are vetted.
     /// - The [`ExchangeLimits`] in the request's extensions hold for all hops together, with one
     ///   deadline.
-    /// - Not for deliveries: [`Transport::send`] returns a redirect as a response.
+    /// - Do not use it for deliveries: [`Transport::send`] returns a redirect as a response.
     ///
     /// # Errors
     ///
@@ -192,7 +194,7 @@ impl HyperTransport {
                 .map_err(TransportError::connect)?,
         };
         match self.policy.vet_resolved(&addresses) {
-            // not a verdict on the receiver, only on the name at this moment
+            // temporary: the name may resolve at the next attempt
             Err(unresolved @ RefusedAddress::Unresolved) => Err(TransportError::connect(unresolved)),
             Err(refused) => Err(TransportError::refused(refused)),
             Ok(()) => Ok(addresses

@@ -1,4 +1,4 @@
-//! One exchange: vet, resolve, vet, connect, send, read.
+//! The transport: vets the URL, resolves its name, vets the addresses, and sends the request.
 
 use std::error::Error;
 use std::fmt;
@@ -18,19 +18,19 @@ use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::{Instant, timeout_at};
 
-use crate::body::{self, from_now};
 use crate::resolve::{SystemResolver, Vetting};
+use host_transport_body::from_now;
 
 /// Default of [`Builder::with_connect_timeout`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A [`Transport`] on a `reqwest::Client` of its own. Clones share the client.
+/// [`Transport`] on a `reqwest::Client` that it creates. Clones share the client.
 ///
-/// Each exchange has a connection of its own, which is closed after it: reqwest resolves a name
-/// only when it connects, so that a reused connection would escape the address policy.
+/// Each exchange opens a connection and closes it at its end: reqwest resolves a name only when it
+/// connects, so a reused connection would bypass the address policy.
 ///
-/// A response has at most 100 header fields. reqwest reads heads of up to 408 KiB (417,792 bytes);
-/// at least from 1 MiB on they are [`TooLarge`](host_ports::TransportErrorKind::TooLarge). Neither
-/// bound can be set.
+/// A response has at most 100 header fields. A head of up to 408 KiB (417,792 bytes) is always
+/// read; a head of 1 MiB or more is [`TooLarge`](host_ports::TransportErrorKind::TooLarge). These
+/// bounds cannot be set.
 #[derive(Clone)]
 pub struct ReqwestTransport {
     policy: Arc<AddressPolicy>,
@@ -38,7 +38,7 @@ pub struct ReqwestTransport {
 }
 
 impl ReqwestTransport {
-    /// A transport with the system's resolver and Mozilla's roots.
+    /// Creates a transport with the system's resolver and Mozilla's roots.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl ReqwestTransport {
         Self::builder(policy).build()
     }
 
-    /// A builder with the system's resolver and Mozilla's roots.
+    /// Creates a builder with the system's resolver and Mozilla's roots.
     #[must_use]
     pub fn builder(policy: AddressPolicy) -> Builder {
         Builder {
@@ -102,15 +102,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Resolves names with `resolver`, which returns **all** addresses of a name. Their ports are
-    /// ignored.
+    /// Resolves names with `resolver`, which must return **all** addresses of a name. The ports of
+    /// its `SocketAddr`s are ignored.
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
         self
     }
 
-    /// Trusts `roots` alone, such as those of a private authority.
+    /// Trusts only `roots`, for example those of a private certificate authority.
     #[must_use]
     pub fn with_roots(mut self, roots: RootCertStore) -> Self {
         self.roots = roots;
@@ -176,7 +176,7 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// A configuration that reqwest or rustls rejects.
+/// Error of [`Builder::build`]: reqwest or rustls rejects the configuration.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot build the HTTP client")]
 pub struct BuildError(#[source] Box<dyn Error + Send + Sync>);
@@ -187,7 +187,7 @@ impl BuildError {
     }
 }
 
-/// The request to the vetted target, without the headers that the client sets itself.
+/// Returns the request to the vetted target, without the headers that the client sets itself.
 fn prepared(request: Request<Bytes>, target: &Target) -> Request<Bytes> {
     let (mut parts, body) = request.into_parts();
     for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING] {
@@ -210,7 +210,7 @@ async fn read(
     deadline: Instant,
 ) -> Result<Response<Bytes>, TransportError> {
     let (parts, body) = Response::<reqwest::Body>::from(response).into_parts();
-    let (kept, is_whole) = body::read(body, limits, deadline).await?;
+    let (kept, is_whole) = host_transport_body::read(body, limits, deadline).await?;
     let mut read = Response::new(kept);
     *read.status_mut() = parts.status;
     *read.version_mut() = parts.version;
@@ -221,7 +221,7 @@ async fn read(
     Ok(read)
 }
 
-/// Kind of a failed exchange, by the causes of reqwest's error.
+/// Maps reqwest's error to a transport error, by its causes.
 fn failed(error: reqwest::Error) -> TransportError {
     // the URL may carry a secret
     let error = error.without_url();
@@ -243,8 +243,8 @@ fn failed(error: reqwest::Error) -> TransportError {
     }
 }
 
-/// The first cause of this type. An I/O error does not return its inner error as source, so that is
-/// examined too.
+/// Returns the first cause of type `E`. An I/O error does not return its inner error as source, so
+/// the inner error is examined too.
 fn cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {

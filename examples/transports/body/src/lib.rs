@@ -1,4 +1,7 @@
-//! Reads the body of a response within its limits.
+//! Reads the body of an HTTP response within a size limit and a deadline.
+//!
+//! The transports on hyper and reqwest share [`read`], so that the same response has the same
+//! result on both.
 
 use std::time::Duration;
 
@@ -10,12 +13,14 @@ use tokio::time::{Instant, timeout_at};
 
 /// Upper bound of a time limit, so that `Duration::MAX` does not overflow.
 const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Time for the end of a body that has filled the cap, unless half of the time that is left is
 /// shorter.
 const END_OF_BODY: Duration = Duration::from_secs(1);
 
-/// The instant `after` from now.
-pub(crate) fn from_now(after: Duration) -> Instant {
+/// Returns the instant `after` from now; more than a year counts as a year.
+#[must_use]
+pub fn from_now(after: Duration) -> Instant {
     Instant::now() + after.min(FAR)
 }
 
@@ -25,7 +30,7 @@ pub(crate) fn from_now(after: Duration) -> Instant {
 /// # Errors
 ///
 /// A timeout at the deadline, if the limits have no body timeout.
-pub(crate) async fn read<B>(
+pub async fn read<B>(
     body: B,
     limits: ExchangeLimits,
     deadline: Instant,
@@ -87,4 +92,55 @@ where
         }
     };
     timeout_at(now + patience, ends).await.unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::{Full, StreamBody};
+
+    use super::*;
+
+    fn limits(max_response_body: usize, body_timeout: Option<Duration>) -> ExchangeLimits {
+        ExchangeLimits {
+            timeout: Duration::from_secs(10),
+            max_response_body,
+            body_timeout,
+        }
+    }
+
+    /// A body of exactly the limit is complete; one byte more is cut.
+    #[tokio::test]
+    async fn the_limit_is_the_longest_complete_body() {
+        for (cap, expected) in [(5, ("hello", true)), (4, ("hell", false))] {
+            let body = Full::from("hello");
+            let (read, is_complete) = read(body, limits(cap, None), from_now(Duration::MAX))
+                .await
+                .unwrap();
+            assert_eq!((&read[..], is_complete), (expected.0.as_bytes(), expected.1));
+        }
+    }
+
+    /// A body that stops in the middle is a timeout, or an excerpt if the limits have a body
+    /// timeout.
+    #[tokio::test(start_paused = true)]
+    async fn stalled_body_is_a_timeout_or_an_excerpt() {
+        let stalled = || {
+            let first = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from("he")))]);
+            Box::pin(StreamBody::new(futures_util::StreamExt::chain(
+                first,
+                stream::pending(),
+            )))
+        };
+        let deadline = from_now(Duration::from_secs(10));
+        let begun = Instant::now();
+        let excerpt = read(stalled(), limits(9, Some(Duration::from_secs(1))), deadline).await;
+        assert_eq!(excerpt.unwrap(), (Bytes::from("he"), false));
+        assert_eq!(begun.elapsed().as_secs(), 1);
+        let error = read(stalled(), limits(9, None), deadline).await.unwrap_err();
+        assert_eq!(error.kind(), host_ports::TransportErrorKind::Timeout);
+    }
 }
