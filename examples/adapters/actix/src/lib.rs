@@ -19,6 +19,8 @@
 #[cfg(feature = "websocket")]
 mod frames;
 mod upgrade;
+#[cfg(feature = "webhooks")]
+mod webhook;
 
 #[cfg(feature = "tls")]
 use std::any::Any;
@@ -38,6 +40,8 @@ use http_body_util::{BodyDataStream, Full};
 
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
+#[cfg(feature = "webhooks")]
+pub use webhook::{Webhook, WebhookRefusal};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 

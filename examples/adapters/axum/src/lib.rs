@@ -2,7 +2,8 @@
 //!
 //! - [`ConventionsLayer`] is a tower layer that applies the conventions to every response.
 //! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
-//!   rejections are problems (RFC 9457).
+//!   rejections are problems (RFC 9457). With feature `webhooks`, `Webhook` is the extractor of a
+//!   verified event.
 //! - [`serve`] runs one framework-free handler, and limits request headers, bodies and the time of
 //!   the shutdown. [`serve_router`] runs a router, and limits request headers and the shutdown.
 //!
@@ -174,6 +175,8 @@ mod serve;
 mod target;
 #[cfg(feature = "websocket")]
 mod upgrade;
+#[cfg(feature = "webhooks")]
+mod webhook;
 
 #[cfg(feature = "oauth")]
 pub use caller::Caller;
@@ -185,3 +188,5 @@ pub use refusal::{Reason, Refusal};
 pub use serve::{Limits, serve, serve_router};
 #[cfg(feature = "tls")]
 pub use serve::{serve_router_tls, serve_tls};
+#[cfg(feature = "webhooks")]
+pub use webhook::Webhook;

@@ -22,8 +22,8 @@ pub use host_adapter_hyper::Limits;
 ///   for a head without exactly one `Host`, 500 for a panic of the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
-/// - hyper itself answers a request that is not HTTP.
-/// - When a client leaves, the server drops its handler or streaming body.
+/// - hyper itself answers a malformed request head, without `refuse`.
+/// - When a client disconnects, the server drops the future of the handler, or the streamed body.
 ///
 /// # Errors
 ///
@@ -91,11 +91,12 @@ where
 /// Serves a router until `shutdown` completes, then finishes open requests for at most
 /// [`Limits::drain_timeout`].
 ///
-/// Unlike `axum::serve`, it limits the time for a head and for open requests after the shutdown.
+/// Unlike `axum::serve`, it limits the time for the head of a request, and the time for open
+/// requests after `shutdown` has completed.
 ///
-/// - [`Limits::body`] is not applied and [`Limits::read_timeout`] limits the head alone, since the
-///   router reads the bodies. [`Whole`](crate::Whole) waits 10 s for a body; an extractor of axum
-///   waits without limit unless a layer of the host limits it.
+/// - [`Limits::body`] is not applied, and [`Limits::read_timeout`] does not limit the body, because
+///   the router reads the bodies. [`Whole`](crate::Whole) waits 10 s for a body; an extractor of
+///   axum waits without limit unless a layer of the host limits it.
 /// - The client's [`SocketAddr`](std::net::SocketAddr) is in [`ConnectInfo`] and in the extensions
 ///   of the request.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
@@ -133,7 +134,7 @@ pub async fn serve_router_tls(
     host_adapter_hyper::serve_streaming_tls((listener, tls), answer(router), limits, shutdown).await
 }
 
-/// Answers requests with the router.
+/// Makes a handler of the server from the router.
 fn answer(
     router: Router,
 ) -> impl Fn(http::Request<Incoming>) -> BoxFuture<'static, http::Response<Body>> + Send + Sync + 'static {

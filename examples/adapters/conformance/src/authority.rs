@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, SignatureScheme, SupportedProtocolVersion};
 
-/// A certificate authority with a key of its own.
+/// A certificate authority for tests.
 pub struct Authority {
     der: CertificateDer<'static>,
     issuer: Issuer<'static, KeyPair>,
@@ -45,7 +45,7 @@ impl Identity {
         self.chain.first().unwrap()
     }
 
-    /// A self-signed certificate for `name`.
+    /// Creates a self-signed certificate for `name`.
     #[must_use]
     pub fn self_signed(name: &str) -> Self {
         let key = KeyPair::generate().unwrap();
@@ -70,7 +70,7 @@ impl Default for Authority {
 }
 
 impl Authority {
-    /// An authority with a new key.
+    /// Creates an authority with a new key.
     #[must_use]
     pub fn new() -> Self {
         let mut params = params("authority.example");
@@ -82,7 +82,7 @@ impl Authority {
         Self { der, issuer }
     }
 
-    /// Its own certificate as the only root.
+    /// Trust anchors that contain only the certificate of this authority.
     #[must_use]
     pub fn roots(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
@@ -90,7 +90,7 @@ impl Authority {
         roots
     }
 
-    /// A certificate for `name`, valid for servers and clients.
+    /// Issues a certificate for `name`, valid for servers and clients.
     #[must_use]
     pub fn issue(&self, name: &str) -> Identity {
         self.issue_with(name, |_| {})
@@ -104,7 +104,7 @@ impl Authority {
         Identity::of(vec![certificate.der().clone()], &key)
     }
 
-    /// A certificate signed by the certificate of a client, which is no authority.
+    /// Issues a certificate that is signed with the key of a client, which is not an authority.
     pub(crate) fn issue_by_a_client(&self, name: &str) -> Identity {
         let between = params("client.example");
         let key = KeyPair::generate().unwrap();
@@ -147,7 +147,7 @@ impl Authority {
     }
 }
 
-/// Sends one certificate to every server, even if the key is another's.
+/// Sends one certificate to every server, even if the key belongs to another certificate.
 #[derive(Debug)]
 struct Always(Arc<CertifiedKey>);
 

@@ -1,4 +1,4 @@
-//! The client certificates that reach the handler.
+//! Client certificates: those that reach the handler, and those that fail the handshake.
 
 /// The cases.
 #[host_ports_conformance::kit(client_certificates)]

@@ -77,7 +77,7 @@ impl fmt::Debug for Adapter {
     }
 }
 
-/// Settings of the server of one case.
+/// Server that the adapter must run in one test case.
 #[non_exhaustive]
 pub struct Server {
     /// Socket that accepts the connections.
@@ -105,8 +105,8 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Response with which the adapter must refuse a request with this `head`. The cases compare it
-/// byte by byte.
+/// Creates the response with which the adapter must refuse a request with this `head`. The cases
+/// compare it byte by byte.
 #[must_use]
 pub fn refuse(head: &Request<()>, status: StatusCode) -> Response<Bytes> {
     let tag = head.headers().get("x-tag").map(HeaderValue::as_bytes);

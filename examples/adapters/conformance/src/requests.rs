@@ -21,7 +21,7 @@ mod cases {
 
     const MEBIBYTE: usize = 1 << 20;
 
-    /// H19: the limit applies to the decoded body, 1 MiB by default. A larger body gets the
+    /// H19: the limit, 1 MiB by default, applies to the decoded body. A larger body gets the
     /// response of `refuse`.
     pub fn body_over_the_limit_is_413(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, echo);
@@ -36,8 +36,8 @@ mod cases {
         let served = upload(MEBIBYTE);
         assert_eq!((served.status, served.body.len()), (200, MEBIBYTE));
         upload(MEBIBYTE + 1).assert_refused(413, "POST / -");
-        // its sender is still writing when the verdict is known, and would take a server that hangs
-        // up for a broken one
+        // the client is still writing when the server refuses, and must see the response, not a
+        // reset
         upload(8 * MEBIBYTE).assert_refused(413, "POST / -");
     }
 
@@ -60,7 +60,7 @@ mod cases {
         upload(17).assert_refused(413, "POST / -");
     }
 
-    /// An upload with `Expect: 100-continue` gets its interim response.
+    /// An upload with `Expect: 100-continue` gets the interim response 100.
     pub fn expect_100_continue_is_answered(adapter: &Arc<Adapter>) {
         let running = Running::start(adapter, echo);
         let mut peer = running.connect();
@@ -70,7 +70,7 @@ mod cases {
         assert_eq!(peer.answer().text(), "hi");
     }
 
-    /// H13: a malformed body is refused by `refuse`, and the handler is not called.
+    /// H13: a malformed body gets the response of `refuse`, and the handler is not called.
     pub fn malformed_chunk_is_400(adapter: &Arc<Adapter>) {
         let called = Arc::new(AtomicBool::new(false));
         let running = Running::start(adapter, note_call(&called));
@@ -92,7 +92,8 @@ mod cases {
         assert!(!called.load(Ordering::SeqCst));
     }
 
-    /// H13: a client that stops in the middle of its body gets the response of `refuse`.
+    /// H13: a client that stops in the middle of its body gets the response of `refuse` at the read
+    /// timeout.
     pub fn stalled_body_is_408(adapter: &Arc<Adapter>) {
         let running = Running::start_with(adapter, stalling(), echo);
         let mut peer = running.connect();
@@ -217,7 +218,7 @@ mod cases {
         assert_eq!(peer.chunk(), b"");
     }
 
-    /// A body that fails is cut off without its last chunk.
+    /// A response body that fails is cut off without the last, empty chunk.
     pub fn failed_stream_does_not_look_complete(adapter: &Arc<Adapter>) {
         let (chunks, running) = Running::streaming(adapter);
         let mut peer = running.connect();
@@ -231,7 +232,7 @@ mod cases {
         assert!(!received.ends_with(b"0\r\n\r\n"), "{}", received.escape_ascii());
     }
 
-    /// X3: the stream of a client that has left is dropped.
+    /// X3: the server drops the stream of a client that has disconnected.
     pub fn disconnect_drops_the_stream(adapter: &Arc<Adapter>) {
         let (chunks, running) = Running::streaming(adapter);
         let mut peer = running.connect();
@@ -243,7 +244,7 @@ mod cases {
         within_patience(chunks.closed());
     }
 
-    /// A handler whose client has left is dropped.
+    /// The server drops the future of a handler whose client has disconnected.
     pub fn disconnect_drops_the_handler(adapter: &Arc<Adapter>) {
         let (entered, mut has_entered) = mpsc::channel::<()>(1);
         let entered = Mutex::new(Some(entered));
@@ -317,8 +318,8 @@ mod cases {
         assert_eq!(next.answer().status, 200);
     }
 
-    /// H13: a request without exactly one `Host` gets 400: of two, a proxy in front may have used
-    /// the other one.
+    /// H13: a request without exactly one `Host` gets 400. If there are two, a proxy in front may
+    /// have used the other one.
     pub fn request_without_exactly_one_host_is_400(adapter: &Arc<Adapter>) {
         let called = Arc::new(AtomicBool::new(false));
         let running = Running::start(adapter, note_call(&called));
@@ -370,7 +371,7 @@ mod cases {
         )
     }
 
-    /// A server that gives up on slow clients soon.
+    /// Settings with a read timeout of 200 ms.
     fn stalling() -> Options {
         Options {
             read_timeout: Duration::from_millis(200),

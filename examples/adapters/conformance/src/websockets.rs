@@ -155,7 +155,7 @@ mod cases {
         fragments.send_frame(false, TEXT, &[b'x'; LIMIT]);
         fragments.send_frame(true, CONTINUATION, b"x");
         assert_eq!(fragments.close().0, 1009);
-        // only its length is told at first
+        // the header announces a length of 1 GiB before any payload
         let mut announced = Peer::switch(&running);
         announced.send([0x81, 0x80 | 127, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0]);
         let mut sent = (0..16).map(|_| announced.0.write_all(&[b'x'; 1 << 16]));
@@ -166,7 +166,7 @@ mod cases {
                 (close[0] & 0xf, &close[2..]),
                 (CLOSE, 1009u16.to_be_bytes().as_slice())
             ),
-            // what it sent after the verdict may have cost it the verdict
+            // a reset, caused by data sent after the refusal, may have discarded the close frame
             Err(error) => assert_ne!(error.kind(), ErrorKind::WouldBlock, "the server waits for more"),
         }
         for _ in 0..3 {

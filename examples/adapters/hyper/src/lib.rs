@@ -22,7 +22,7 @@ use crate::upgrade::Switch;
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
 
-/// Time for which a refused upload is still read, so that its sender sees the response and not a
+/// Time for which a refused upload is still read, so that the client sees the response and not a
 /// reset.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -47,7 +47,7 @@ impl Default for Limits {
     }
 }
 
-/// Serves until `shutdown` completes, then finishes open requests for at most
+/// Serves `handler` until `shutdown` completes, then finishes open requests for at most
 /// [`Limits::drain_timeout`].
 ///
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
@@ -56,8 +56,8 @@ impl Default for Limits {
 ///   for a head without exactly one `Host`, 500 for a panic of the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
-/// - hyper itself answers a request that is not HTTP.
-/// - When a client leaves, the server drops its handler or streaming body.
+/// - hyper itself answers a malformed request head, without `refuse`.
+/// - When a client disconnects, the server drops the future of the handler, or the streamed body.
 ///
 /// # Errors
 ///
@@ -103,11 +103,10 @@ where
     serve_over(tls, listener, whole(handler, refuse, limits), limits, shutdown).await
 }
 
-/// Serves a handler that reads the request's body itself, within the same limits on connections.
-/// For adapters of frameworks on hyper.
+/// Serves a handler that reads the request's body itself. Adapters of frameworks on hyper use it.
 ///
-/// - [`Limits::body`] is not applied, and [`Limits::read_timeout`] limits the head alone: the
-///   handler limits the body, for example with [`respond`].
+/// - [`Limits::body`] is not applied, and [`Limits::read_timeout`] limits only the TLS handshake
+///   and the head. The handler must limit the body, for example with [`respond`].
 /// - A panic of the handler ends its connection.
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
 ///
@@ -151,7 +150,7 @@ where
     serve_over(tls, listener, answer, limits, shutdown).await
 }
 
-/// Answers requests with the handler, which gets them with their bodies.
+/// Makes a streaming handler from `handler`, which takes requests with complete bodies.
 fn whole<H, R, F, B>(
     handler: H,
     refuse: R,
@@ -253,9 +252,9 @@ async fn converse<S, A, F, B>(
     switch.run().await;
 }
 
-/// Reads the body of a request within the limits and returns the response of `handler`, or of
-/// `refuse` as described at [`serve`]. Adapters of frameworks on hyper call it within
-/// [`serve_streaming`].
+/// Reads the body of a request within the limits and returns the response of `handler`, or the
+/// response of `refuse` in the cases that [`serve`] lists. Adapters of frameworks on hyper call it
+/// in a handler of [`serve_streaming`].
 pub async fn respond<I, H, R, F, B>(
     mut request: Request<I>,
     handler: &H,
@@ -305,8 +304,8 @@ where
 }
 
 /// Checks that there is exactly one `Host` ([RFC 9112
-/// §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)): a proxy in front may have used
-/// another.
+/// §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)). If there are two, a proxy in front
+/// may have used the other one.
 fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
     let hosts = head.headers().get_all(header::HOST).iter().count();
     match hosts == 1 || (hosts == 0 && head.version() < Version::HTTP_11) {
@@ -315,8 +314,8 @@ fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
     }
 }
 
-/// Sets the length of a HEAD response to that of the omitted content. hyper does so unless it is
-/// zero.
+/// Sets the length of a HEAD response to that of the omitted content, if that is zero. hyper sets
+/// every other length.
 fn with_length<B: Body>(is_head: bool, mut response: Response<B>) -> Response<B> {
     let has_content = !matches!(
         response.status(),

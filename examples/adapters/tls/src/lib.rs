@@ -32,7 +32,7 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConfig, SignatureScheme};
 
-/// TLS configuration of a server: its certificate, and the client certificates that it requests.
+/// TLS configuration of a server: its certificate, and its rules for client certificates.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
@@ -124,7 +124,7 @@ impl Tls {
 /// Client certificate in DER. The client has proven that it holds the private key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum PeerCertificate {
-    /// Issued by an authority of the server. The names in the certificate can be trusted.
+    /// Issued by an authority that the server trusts. The names in the certificate can be trusted.
     Verified(Bytes),
     /// Not verified. Only the thumbprint of the certificate identifies the client.
     Unverified(Bytes),
@@ -138,8 +138,8 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Client certificates that a server requests and accepts. The certificate of a connection is in
-/// the extensions of its requests, as a [`PeerCertificate`].
+/// Rules for client certificates: the server requests one and decides which it accepts. The
+/// certificate of a connection is in the extensions of its requests, as a [`PeerCertificate`].
 ///
 /// The handshake fails if the client does not hold the private key. It also fails for an unverified
 /// certificate, unless [`with_unverified`](Self::with_unverified) is set. Revocation lists are not
@@ -162,7 +162,7 @@ impl ClientCertificates {
         }
     }
 
-    /// Accepts any other certificate too, self-signed, expired or of an unknown authority, as
+    /// Also accepts all other certificates (self-signed, expired, of an unknown authority), as
     /// [`PeerCertificate::Unverified`].
     #[must_use]
     pub fn with_unverified(mut self) -> Self {
@@ -170,7 +170,7 @@ impl ClientCertificates {
         self
     }
 
-    /// Fails the handshake of a client without a certificate.
+    /// Requires a certificate: the handshake of a client without one fails.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;
@@ -208,11 +208,11 @@ impl ClientCertificates {
 /// Verifies that an authority issued a certificate.
 #[derive(Clone, Debug)]
 enum Verification {
-    /// The handshake has verified it: it accepts no other.
+    /// The handshake fails unless an authority issued the certificate.
     Handshake,
-    /// Checked against these authorities after a handshake that accepts all.
+    /// The handshake accepts every certificate; these authorities verify it afterwards.
     Authorities(Arc<dyn ClientCertVerifier>),
-    /// There is no authority.
+    /// There is no authority: every certificate is unverified.
     None,
 }
 

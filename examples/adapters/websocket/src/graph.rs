@@ -16,7 +16,7 @@ use tokio_stream::StreamMap;
 
 use super::{Message, Socket};
 
-/// Time for the messages before a close.
+/// Time limit for sending the remaining messages and the close frame.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Functions of the host that a connection uses.
@@ -31,7 +31,7 @@ pub trait Host: Send + Sync {
     fn authenticate(&self, init: ConnectionInit) -> impl Future<Output = Admission> + Send;
 }
 
-/// Starts operations for an authenticated client.
+/// Function that starts an operation of an authenticated client and returns its responses.
 pub type Operations = Box<dyn Fn(GraphRequest) -> BoxStream<'static, GraphResponse> + Send + Sync>;
 
 /// Result of the check of a client's credentials.
@@ -39,14 +39,15 @@ pub type Operations = Box<dyn Fn(GraphRequest) -> BoxStream<'static, GraphRespon
 pub enum Admission {
     /// The credentials are valid.
     Accepted {
-        /// Expiry of the credentials; the connection is closed then.
+        /// Expiry of the credentials: the connection is then closed with 4403. `None` if they do
+        /// not expire.
         expires_at: Option<SystemTime>,
         /// Starts the operations of the client.
         operations: Operations,
     },
-    /// The credentials are invalid.
+    /// The credentials are invalid. The connection is closed with 4403.
     Refused,
-    /// The credentials could not be checked.
+    /// The credentials could not be checked. The connection is closed with 4500.
     Failed,
 }
 
@@ -60,7 +61,8 @@ impl fmt::Debug for Admission {
     }
 }
 
-/// Serves one connection until the client, the protocol or `shutdown` closes it.
+/// Serves one connection until the client disconnects or `connection` demands a close, for example
+/// after a protocol error. When `shutdown` completes, the connection is closed with 1001.
 pub async fn serve(
     mut socket: Socket,
     mut connection: Connection,
@@ -132,7 +134,7 @@ enum Happened {
     Other(Input<'static>),
 }
 
-/// Waits for the next event; `None` if the client left.
+/// Waits for the next event; `None` if the client disconnected.
 async fn happens(
     socket: &mut Socket,
     connection: &Connection,

@@ -54,9 +54,9 @@ pub enum Message {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Socket {
-    /// Messages of the peer. The channel ends when the peer has closed the WebSocket or left.
+    /// Messages of the peer. The channel ends when the peer closes the WebSocket or disconnects.
     pub incoming: mpsc::Receiver<Message>,
-    /// Messages to the peer. Dropping it closes the WebSocket.
+    /// Messages to the peer. Dropping this sender closes the WebSocket.
     pub outgoing: mpsc::Sender<Message>,
 }
 
@@ -77,14 +77,14 @@ impl fmt::Debug for Upgrade {
 }
 
 impl Upgrade {
-    /// Returns `true` if a request asks for a WebSocket.
+    /// Returns `true` if these request headers ask for a WebSocket (`Upgrade: websocket`).
     #[must_use]
     pub fn is_requested(headers: &HeaderMap) -> bool {
         let mut upgrades = headers.get_all(UPGRADE).iter();
         upgrades.any(|upgrade| upgrade.as_bytes().eq_ignore_ascii_case(b"websocket"))
     }
 
-    /// Creates an upgrade that runs `session` over messages of at most `limit` bytes.
+    /// Creates an upgrade that runs `session`. An incoming message has at most `limit` bytes.
     pub fn new<F>(limit: usize, session: impl FnOnce(Socket) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -111,7 +111,7 @@ impl Upgrade {
         response
     }
 
-    /// Takes the upgrade from a handler's response.
+    /// Takes the upgrade from a handler's response; `None` if the response is not an upgrade.
     pub fn take_from<B>(response: &mut Response<B>) -> Option<Self> {
         response.extensions_mut().remove()
     }

@@ -23,6 +23,8 @@ fn run(server: Server) -> std::io::Result<()> {
     })
 }
 
+mod webhooks;
+
 mod requests {
     host_adapter_conformance::requests!(
         #[test]

@@ -5,6 +5,7 @@ mod extractors;
 mod fixture;
 mod nested;
 mod runs;
+mod webhooks;
 mod websockets;
 
 use host_ports::testing::ManualClock;
