@@ -1,4 +1,4 @@
-//! A client that sends requests one by one, each on a connection of its own.
+//! HTTP client that opens a new connection for each request.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct Client {
     headers: HeaderMap,
 }
 
-/// The server sent no response.
+/// Failed request: the URL or path is malformed, or the server sent no complete response.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoAnswer(String);
@@ -30,7 +30,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The URL has another form.
+    /// `base` does not have this form.
     pub fn new(base: &str, headers: HeaderMap) -> Result<Self, NoAnswer> {
         let malformed = || NoAnswer(format!("{base:?} is not http://host:port"));
         let uri: Uri = base.trim_end_matches('/').parse().map_err(|_| malformed())?;
@@ -43,17 +43,17 @@ impl Client {
         })
     }
 
-    /// Headers of every request.
+    /// Headers that the client sends with every request.
     #[must_use]
     pub const fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// Sends a GET request.
+    /// Sends a GET request for `path`.
     ///
     /// # Errors
     ///
-    /// The server sends no response.
+    /// `path` is malformed; otherwise as for [`send`](Self::send).
     pub async fn get(&self, path: &str) -> Result<Response<Bytes>, NoAnswer> {
         let request = Request::get(path).body(Bytes::new());
         let mut request = request.map_err(|_| NoAnswer(format!("{path:?} is not a path")))?;
@@ -65,7 +65,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The server sends no response within 10 s, or a malformed response.
+    /// The server sends no complete response within 10 s, a malformed response, or a body of more
+    /// than 16 MiB.
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
         let sent = format!(
             "{} {}",

@@ -34,19 +34,19 @@ pub enum Command {
 pub struct Options {
     /// Base URL of the API.
     pub base: String,
-    /// Path of its OpenAPI document.
+    /// Path of the OpenAPI document of the API.
     pub openapi: Option<String>,
-    /// Further paths to read.
+    /// Further paths to send a GET request to.
     pub paths: Vec<String>,
-    /// Further requests that create something.
+    /// Further POST requests with an `Idempotency-Key`.
     pub writes: Vec<Write>,
-    /// Headers of every request.
+    /// Headers to send with every request.
     pub headers: HeaderMap,
-    /// Reports as JSON instead of text.
+    /// `true` for a report in JSON instead of text.
     pub json: bool,
 }
 
-/// The command line is invalid.
+/// Error of an invalid command line.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(String);
@@ -56,7 +56,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// An argument is unknown or lacks its value.
+    /// An argument is unknown, lacks its value or has a malformed value, or the URL is missing.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut arguments = arguments.into_iter();
         let mut options = Options::default();

@@ -2,30 +2,30 @@
 
 use serde_json::{Map, Value};
 
-/// Paths to read, and requests that create something.
+/// Paths to send a GET request to, and POST requests with an `Idempotency-Key`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Plan {
     reads: Vec<String>,
     writes: Vec<Write>,
 }
 
-/// A POST request that takes an `Idempotency-Key`.
+/// POST request of an endpoint that accepts an `Idempotency-Key`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Write {
     /// Path of the request.
     pub path: String,
-    /// JSON body, taken from an example.
+    /// JSON body: the example in the OpenAPI document, or the value of `--write`.
     pub body: Value,
 }
 
-/// The document is not an OpenAPI document.
+/// Error of a document that is not JSON or has no `paths`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("no OpenAPI document with paths")]
 pub struct InvalidDocument;
 
 impl Plan {
-    /// Creates a plan that reads these paths.
+    /// Creates a plan with a GET request to each of these paths.
     #[must_use]
     pub fn from_paths(paths: &[String]) -> Self {
         Self {
@@ -34,19 +34,21 @@ impl Plan {
         }
     }
 
-    /// Adds requests that create something.
+    /// Adds POST requests with an `Idempotency-Key`.
     #[must_use]
     pub fn with_writes(mut self, writes: &[Write]) -> Self {
         self.writes.extend_from_slice(writes);
         self
     }
 
-    /// Creates a plan from an OpenAPI document: GET paths without parameters, and POST requests
-    /// with an `Idempotency-Key` and an example.
+    /// Creates a plan from the paths of an OpenAPI document that have no path parameters.
+    ///
+    /// The plan contains each GET operation without a required query parameter, and each POST
+    /// operation with the parameter `Idempotency-Key` and an example body.
     ///
     /// # Errors
     ///
-    /// The document is not an OpenAPI document with paths.
+    /// The document is not JSON or has no `paths`.
     pub fn from_openapi(document: &[u8]) -> Result<Self, InvalidDocument> {
         let document: Value = serde_json::from_slice(document).map_err(|_| InvalidDocument)?;
         let paths = document
@@ -81,13 +83,13 @@ impl Plan {
         self.reads.is_empty() && self.writes.is_empty()
     }
 
-    /// Paths to read.
+    /// Paths of the GET requests.
     #[must_use]
     pub fn reads(&self) -> &[String] {
         &self.reads
     }
 
-    /// Requests that create something.
+    /// POST requests with an `Idempotency-Key`.
     #[must_use]
     pub fn writes(&self) -> &[Write] {
         &self.writes

@@ -28,7 +28,7 @@ impl Report {
             .uri()
             .path_and_query()
             .map_or("/", |target| target.as_str());
-        // a long target would fill the screen, and paths of the server's document are untrusted
+        // shortened and escaped: the paths come from the server's document and are untrusted
         let shown: String = target.chars().take(80).flat_map(char::escape_debug).collect();
         self.entries.extend(findings.into_iter().map(|finding| Entry {
             request: format!("{} {shown}", request.method()),
@@ -37,7 +37,7 @@ impl Report {
         }));
     }
 
-    /// Counts one response.
+    /// Counts one response. [`add`](Self::add) does not count it.
     pub const fn count_response(&mut self) {
         self.answers += 1;
     }
@@ -53,7 +53,7 @@ impl Report {
         self.entries.iter().map(|entry| &entry.finding)
     }
 
-    /// Formats one line per finding, and a line with their number.
+    /// Formats one line per finding, and a last line with the number of findings and responses.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();

@@ -12,7 +12,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// Parses arguments. `valued` flags take a value, after a space or `=`; `switches` take none.
-    /// After `--` all are operands.
+    /// All arguments after `--` are operands.
     pub(crate) fn parse(
         words: Vec<String>,
         valued: &[&'static str],
@@ -51,8 +51,8 @@ impl Args {
         Ok(Self { values, operands })
     }
 
-    /// Returns the only operand; `name` is its name in messages. Further operands are not shown:
-    /// they may be the rest of a secret with spaces.
+    /// Returns the only operand; `name` is its name in messages. The error does not quote further
+    /// operands, because they may be the rest of a secret with spaces.
     pub(crate) fn operand(&self, name: &str) -> Result<&str, Failure> {
         match self.operands.as_slice() {
             [one] => Ok(one),
@@ -61,7 +61,7 @@ impl Args {
         }
     }
 
-    /// Refuses operands.
+    /// Fails if there is an operand.
     pub(crate) fn without_operands(self) -> Result<Self, Failure> {
         if self.operands.is_empty() {
             Ok(self)

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks the program to end, the second one ends it.
+//! Ctrl-C: the first lets the program finish open requests and end, the second ends it at once.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use crate::show;
 /// Exit code that a shell reports for an interrupted program.
 const INTERRUPTED: i32 = 130;
 
-/// Completes at the first Ctrl-C. The second one ends the program at once.
+/// Completes at the first Ctrl-C. A second Ctrl-C ends the program at once, with exit code 130.
 pub(crate) async fn first() {
     if ctrl_c().await.is_err() {
-        // no handler could be installed, so the system ends the program
+        // without a handler, the system ends the program at the first Ctrl-C
         return std::future::pending().await;
     }
     let mut second = Box::pin(ctrl_c());
-    // polled once, so that the second Ctrl-C is registered at once
+    // polled once, so that a second Ctrl-C counts from now on
     timeout(Duration::ZERO, &mut second).await.ok();
     tokio::spawn(async {
         if second.await.is_ok() {

@@ -1,20 +1,23 @@
-//! `--scheme` and the sources of secrets.
+//! `--scheme`, `--as`, and the sources of secrets.
 
 use std::{fmt::Display, fs::File, io::Read};
 
 use webhook_core::{
-    receiver::{Verifier, diagnosis::Diagnosis},
+    receiver::{Provider, Verifier, diagnosis::Diagnosis, providers},
     secret::{InvalidSecret, Keyring, SigningSecret},
     signature::{
         ActiveSigner, Signer, Signers,
         ed25519::{PublicKey, SecretKey},
+        scheme::RequestSigner,
     },
 };
 
 use crate::{Failure, args::Args, failed, show, usage};
 
-/// Flags of this module.
+/// Flags of this module that every command with signatures has.
 pub(crate) const FLAGS: [&str; 3] = ["--scheme", "--secret", "--secret-file"];
+/// Flags for the provider whose scheme is used.
+pub(crate) const PROVIDER: [&str; 2] = ["--as", "--url"];
 
 /// Environment variable for secrets, used without a flag.
 const VARIABLE: &str = "WEBHOOK_SECRET";
@@ -61,8 +64,53 @@ pub(crate) fn signers(args: &Args) -> Result<Signers, Failure> {
     Signers::new(active).map_err(usage)
 }
 
+/// Provider of `--as`.
+pub(crate) fn provider(args: &Args) -> Result<Option<Provider>, Failure> {
+    let Some(name) = args.one("--as")? else {
+        return match args.has("--url") {
+            true => Err(usage("--url is for --as")),
+            false => Ok(None),
+        };
+    };
+    if args.has("--scheme") {
+        return Err(usage("--as and --scheme exclude each other"));
+    }
+    let unknown = || {
+        usage(format!(
+            "--as does not take `{}`; see webhook --list",
+            show::word(name)
+        ))
+    };
+    providers::named(name).ok_or_else(unknown).map(Some)
+}
+
+/// URL without its query, and the query, of `--url`.
+pub(crate) fn url(args: &Args) -> Result<(Option<&str>, Option<&str>), Failure> {
+    let url = args.one("--url")?;
+    Ok(match url.and_then(|url| url.split_once('?')) {
+        Some((url, query)) => (Some(url), Some(query)),
+        None => (url, None),
+    })
+}
+
+/// Signer of the provider, with the URL of `--url`.
+pub(crate) fn provider_signer(args: &Args, provider: Provider) -> Result<RequestSigner, Failure> {
+    let secrets = secrets(args)?;
+    let [secret] = secrets.as_slice() else {
+        return Err(usage("--as signs with one secret"));
+    };
+    let signer = provider.signer(secret).map_err(refused)?;
+    Ok(match url(args)?.0 {
+        Some(url) => signer.with_url(url),
+        None => signer,
+    })
+}
+
 /// Verifier and diagnosis for the command line.
 pub(crate) fn verifier(args: &Args) -> Result<(Verifier, Diagnosis), Failure> {
+    if let Some(provider) = provider(args)? {
+        return provider_verifier(args, provider);
+    }
     let scheme = scheme(args)?;
     let secrets = secrets(args)?;
     if let Scheme::Ed25519 = scheme {
@@ -87,12 +135,22 @@ pub(crate) fn verifier(args: &Args) -> Result<(Verifier, Diagnosis), Failure> {
     })
 }
 
+fn provider_verifier(args: &Args, provider: Provider) -> Result<(Verifier, Diagnosis), Failure> {
+    let secrets = secrets(args)?;
+    let verifier = provider.verifier(&secrets).map_err(refused)?;
+    let diagnosis = Diagnosis::provider(provider, &secrets).map_err(refused)?;
+    Ok(match url(args)?.0 {
+        Some(url) => (verifier.with_url(url), diagnosis.with_url(url)),
+        None => (verifier, diagnosis),
+    })
+}
+
 fn ring<K>(keys: impl Iterator<Item = Result<K, Failure>>) -> Result<Keyring<K>, Failure> {
     let keys = keys.collect::<Result<Vec<K>, Failure>>()?;
     Keyring::new(keys).map_err(usage)
 }
 
-/// Secrets of the flags, or without these of the environment; at least one.
+/// Secrets of the flags, or of the environment if no flag has one; at least one.
 fn secrets(args: &Args) -> Result<Vec<String>, Failure> {
     let mut secrets: Vec<String> = args.all("--secret").map(str::to_owned).collect();
     for file in args.all("--secret-file") {

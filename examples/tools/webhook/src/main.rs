@@ -8,6 +8,7 @@ mod args;
 mod inspect;
 mod interrupt;
 mod keys;
+mod list;
 mod listen;
 mod replay;
 mod send;
@@ -19,15 +20,23 @@ mod verify;
 use std::{error::Error, process::ExitCode};
 
 const USAGE: &str = "\
-usage: webhook sign    [--secret S]… [--scheme X] [--id ID] [--timestamp N] < body
-       webhook verify  [--secret S]… [--scheme X] --header 'Name: value'… [--now N] [--tolerance S] [--explain] < body
+usage: webhook sign    [--secret S]… [--scheme X | --as NAME [--url URL]] [--id ID] [--timestamp N] < body
+       webhook verify  [--secret S]… [--scheme X | --as NAME [--url URL] [--method M]] --header 'Name: value'…
+                       [--now N] [--tolerance S] [--explain] < body
        webhook send    URL [--secret S]… [--scheme X] [--data JSON [--type T]] [--id ID] [--count N] [--concurrency C]
                        [--timeout S] [< body]
-       webhook listen  [--secret S]… [--scheme X] [--listen ADDRESS] [--body] [--explain]
+       webhook listen  [--secret S]… [--scheme X | --as NAME [--url URL] [--verify-token T]] [--listen ADDRESS] [--body]
+                       [--explain]
        webhook inspect FILE [--event ID] [--endpoint ID] [--from N] [--before N] [--state STATE]… [--limit N] [--attempts]
        webhook replay  FILE ([--event ID] [--endpoint ID] [--from N] [--before N] | --all) [--state STATE]… [--dry-run]
        webhook replay  FILE --missing --endpoint ID [--from N] [--before N] [--dry-run]
+       webhook --list
 
+  --as         provider such as stripe or github, whose scheme is used; implies --explain. The secret has the form in
+               which the provider hands it out; a provider with a key pair can be verified, and not signed for
+  --list       prints the providers, and what each signs
+  --url        URL of the receiver as the provider knows it, with its query, for providers that sign the URL
+  --verify-token  token of the handshake of meta
   --scheme     standard (id.timestamp.body, base64; the default), hex (timestamp.body), hex-id (id.timestamp.body), ed25519
   --secret     whsec_… is base64; for hex and hex-id any other text is the secret itself, and text:… always is;
                for ed25519 whsk_… signs, and whpk_… or whsk_… verifies. Repeat it during a rotation, the newest first
@@ -47,7 +56,7 @@ usage: webhook sign    [--secret S]… [--scheme X] [--id ID] [--timestamp N] < 
 exit: 0 done, or verified; 1 not verified, not acknowledged, or failed; 2 the command line is invalid
 ";
 
-/// Reason for an end without success.
+/// Reason to end the program before its command has succeeded.
 enum Failure {
     /// Help was requested: exit 0.
     Help,
@@ -94,7 +103,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Failure> {
-    // a lossy conversion would make another secret or another file name
+    // a lossy conversion would change secrets and file names
     let words = std::env::args_os()
         .skip(1)
         .map(|word| word.into_string().map_err(|_| usage("an argument is not UTF-8")));
@@ -109,6 +118,7 @@ async fn run() -> Result<(), Failure> {
         "listen" => listen::run(words).await,
         "inspect" => inspect::run(words).await,
         "replay" => replay::run(words).await,
+        "--list" => list::run(words),
         "" => Err(usage("a command is missing")),
         other => Err(usage(format!("unknown command `{}`", show::word(other)))),
     }

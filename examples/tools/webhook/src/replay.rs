@@ -1,21 +1,24 @@
-//! `webhook replay`: failed deliveries become due again, and an endpoint gets earlier events.
+//! `webhook replay`: final deliveries become due again, and an endpoint gets earlier events.
 
 use std::time::SystemTime;
 
 use host_store_sqlite::Database;
-use webhook_core::sender::{DeliveryFilter, Endpoint, EndpointStore, MissingRequest, Outbox, ReplayRequest};
+use webhook_core::sender::{
+    DeliveryFilter, DeliveryState, Endpoint, EndpointStore, MissingRequest, Outbox, ReplayRequest,
+};
 
 use crate::{Failure, args::Args, caused, failed, inspect, show, store, usage};
 
-/// Events that one step examines: a dispatcher beside this program waits no longer than that.
+/// Maximum number of events of one store call. A dispatcher on the same file waits for one call at
+/// most.
 const AT_ONCE: usize = 1_000;
 
 pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     let args = Args::parse(words, &store::FLAGS, &["--all", "--dry-run", "--missing"])?;
     let (file, filter) = (args.operand("the file")?, store::filter(&args)?);
-    if let Some(live) = filter.states.iter().find(|state| !state.is_failed()) {
+    if let Some(live) = filter.states.iter().find(|state| state.is_live()) {
         return Err(usage(format!(
-            "--state {live}: only failed deliveries are replayed"
+            "--state {live}: only failed and acknowledged deliveries are replayed"
         )));
     }
     let dry_run = args.has("--dry-run");
@@ -35,10 +38,15 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
             "say which: --event ID, --endpoint ID, --from N, --before N, or --all",
         ));
     }
+    if args.has("--all") && filter.states.contains(&DeliveryState::Acked) {
+        return Err(usage(
+            "--state acked requires --event, --endpoint, --from or --before, not --all",
+        ));
+    }
     again(&store::open(file)?, filter, dry_run).await
 }
 
-/// Replays failed deliveries.
+/// Replays failed deliveries, and acknowledged ones if the filter names their state.
 async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Result<(), Failure> {
     if dry_run {
         let mut failed_ones = filter.clone();
@@ -47,8 +55,10 @@ async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Re
         }
         inspect::table(database, &failed_ones, usize::MAX, false).await?;
     }
+    let acknowledged = filter.states.contains(&DeliveryState::Acked);
     let request = ReplayRequest {
         filter,
+        acknowledged,
         now: SystemTime::now(),
         dry_run,
     };
@@ -62,7 +72,7 @@ async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Re
     Ok(())
 }
 
-/// Creates deliveries that the endpoint never had.
+/// Creates the deliveries of earlier events that the endpoint never got.
 async fn missing(
     database: &Database,
     endpoint: &Endpoint,

@@ -85,7 +85,7 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
 }
 
 fn job(args: &Args) -> Result<Job, Failure> {
-    // the URL may name this machine, but not its network
+    // the URL may lead to this machine, but not to other machines of its network
     let policy = AddressPolicy::new().danger_allow_loopback();
     let url = args.operand("the URL")?;
     let target = policy
@@ -117,7 +117,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
         limits,
         content,
     };
-    // a body that cannot be written is reported before anything is sent
+    // reports a body that cannot be built before anything is sent
     job.request(&EventId::generate(&OsEntropy))?;
     Ok(job)
 }
@@ -140,7 +140,7 @@ async fn one(job: &Job, id: Option<EventId>) -> Result<(), Failure> {
 async fn many(job: &Job, count: usize, concurrency: usize) -> Result<(), Failure> {
     let begin = Instant::now();
     let (mut tally, progress, mut redraw) = (Tally::default(), Progress::new(), interval(REDRAW));
-    // after Ctrl-C open exchanges are finished, and no more are begun
+    // after Ctrl-C no exchange begins, and open exchanges finish
     let interrupted = tokio::spawn(interrupt::first());
     let exchanges = stream::iter(0..count).take_until(interrupted).map(|_| async {
         let request = job.request(&EventId::generate(&OsEntropy))?;

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use webhook_core::signature::scheme::TimeUnit;
 
 use crate::{Failure, caused, failed};
 
@@ -20,7 +21,8 @@ pub(crate) enum Colour {
     Dim = 2,
 }
 
-/// Writes to stdout. If the reader has left, as `head` does, the program ends with success.
+/// Writes to stdout. If the reader has closed the pipe, as `head` does, the program ends with
+/// success.
 pub(crate) fn text(text: &str) {
     let mut out = io::stdout().lock();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -32,7 +34,7 @@ pub(crate) fn line(line: &str) {
     text(&format!("{line}\n"));
 }
 
-/// Quotes an argument in a message: without control characters, and without a misplaced secret.
+/// Escapes an argument for a message; `…` replaces an argument that may contain a secret.
 pub(crate) fn word(word: &str) -> String {
     let is_secret = ["whsec_", "whsk_", "text:"]
         .iter()
@@ -121,39 +123,17 @@ pub(crate) fn stdin() -> Result<Bytes, Failure> {
 
 /// Formats a time as `2026-11-21T09:30:00Z`.
 pub(crate) fn time(time: SystemTime) -> String {
-    // days since 0000-03-01, in eras of 400 years
-    let days = seconds(time) / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_based = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_based + 2) / 5 + 1;
-    let month = if march_based < 10 {
-        march_based + 3
-    } else {
-        march_based - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{}Z", time_of_day(time))
+    TimeUnit::Rfc3339.write(time)
 }
 
 /// Formats a time as `09:30:00`, in UTC.
-pub(crate) fn time_of_day(time: SystemTime) -> String {
-    let second = seconds(time);
-    format!(
-        "{:02}:{:02}:{:02}",
-        second / 3600 % 24,
-        second / 60 % 60,
-        second % 60
-    )
+pub(crate) fn time_of_day(moment: SystemTime) -> String {
+    let text = time(moment);
+    text.split_once('T')
+        .map_or_else(String::new, |(_, time)| time.trim_end_matches('Z').to_owned())
 }
 
-fn seconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
-}
-
-/// A line on stderr that overwrites itself, on a terminal alone.
+/// Line on stderr that is overwritten by the next one; shown only on a terminal.
 pub(crate) struct Progress(bool);
 
 impl Progress {
@@ -162,7 +142,7 @@ impl Progress {
     }
 
     pub(crate) fn show(&self, text: &str) {
-        // without wrapping: only the last row of a wrapped line could be overwritten
+        // line wrapping is off: of a wrapped line only the last row could be overwritten
         self.write(&format!("\r\x1b[?7l{text}\x1b[K\x1b[?7h"));
     }
 
@@ -193,18 +173,9 @@ mod tests {
 
     #[test]
     fn times_are_written_in_utc() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_700_000_000, "2023-11-14T22:13:20Z"),
-            (4_107_542_399, "2100-02-28T23:59:59Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(
-                time(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)),
-                expected
-            );
-        }
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        assert_eq!(time(moment), "2023-11-14T22:13:20Z");
+        assert_eq!(time_of_day(moment), "22:13:20");
     }
 
     #[test]

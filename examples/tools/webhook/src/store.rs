@@ -18,7 +18,8 @@ use crate::{Failure, args::Args, failed, show};
 /// Flags of this module.
 pub(crate) const FLAGS: [&str; 5] = ["--event", "--endpoint", "--state", "--from", "--before"];
 
-/// Opens an existing store. Other files are refused, since opening makes tables.
+/// Opens an existing store. Refuses other files, because `Database::open` would create tables in
+/// them.
 pub(crate) fn open(file: &str) -> Result<Database, Failure> {
     let name = show::word(file);
     let said = |error: &dyn Error| failed(format!("{name}: {error}"));

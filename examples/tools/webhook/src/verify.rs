@@ -2,14 +2,25 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, HeaderValue};
-use webhook_core::receiver::{VerifyFailure, diagnosis::Finding};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use webhook_core::receiver::{Head, VerifyFailure, diagnosis::Finding};
 
 use crate::{Failure, args::Args, failed, keys, show, usage};
 
 pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
     let [scheme, secret, file] = keys::FLAGS;
-    let valued = [scheme, secret, file, "--header", "--now", "--tolerance"];
+    let [provider, url] = keys::PROVIDER;
+    let valued = [
+        scheme,
+        secret,
+        file,
+        provider,
+        url,
+        "--header",
+        "--now",
+        "--tolerance",
+        "--method",
+    ];
     let args = Args::parse(words, &valued, &["--explain"])?.without_operands()?;
     let (mut verifier, mut diagnosis) = keys::verifier(&args)?;
     let tolerance: Option<u64> = args.read("--tolerance", "whole seconds")?;
@@ -27,19 +38,23 @@ pub(crate) fn run(words: Vec<String>) -> Result<(), Failure> {
             .ok_or_else(|| usage("--now is out of range"))?,
     };
     let headers = headers(&args)?;
+    let method: Option<Method> = args.read("--method", "a method of HTTP")?;
+    let head = Head {
+        method: &method.unwrap_or(Method::POST),
+        query: keys::url(&args)?.1,
+        headers: &headers,
+    };
     let body = show::stdin()?;
-    match verifier.verify(&headers, body.clone(), now) {
+    match verifier.verify(head, body.clone(), now) {
         Ok(verified) => {
-            show::line(&format!(
-                "verified: {}, signed at {}",
-                verified.scheme(),
-                show::time(verified.timestamp())
-            ));
+            let time = verified.timestamp().map(show::time);
+            let time = time.map_or_else(String::new, |time| format!(", signed at {time}"));
+            show::line(&format!("verified: {}{time}", verified.provider().name()));
             Ok(())
         }
         Err(error) => {
-            let is_asked = args.has("--explain");
-            let finding = is_asked.then(|| diagnosis.finding(&headers, &body, now));
+            let is_asked = args.has("--explain") || args.has("--as");
+            let finding = is_asked.then(|| diagnosis.finding(head, &body, now));
             Err(failed(format!(
                 "not verified: {}{}",
                 words_of(error.reason()),
@@ -106,6 +121,7 @@ pub(crate) fn words_of(failure: VerifyFailure) -> &'static str {
         VerifyFailure::TooNew => "signature valid, but the timestamp is in the future",
         VerifyFailure::MissingEnvelopeId => "signature valid, but the body has no id",
         VerifyFailure::IdMismatch => "signature valid, but the body has another id",
+        VerifyFailure::NoUrl => "the scheme signs the URL: give it with --url",
         _ => "not verified for another reason",
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use webhook_core::ports::SystemClock;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode, request::Parts};
 use http_body_util::Full;
 use webhook_core::{
     event::Envelope,
@@ -41,16 +41,20 @@ struct Desk {
 
 pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
     let [scheme, secret, file] = keys::FLAGS;
-    let valued = [scheme, secret, file, "--listen"];
+    let [provider, url] = keys::PROVIDER;
+    let valued = [scheme, secret, file, provider, url, "--listen", "--verify-token"];
     let args = Args::parse(words, &valued, &["--body", "--explain"])?.without_operands()?;
-    let (verifier, diagnosis) = keys::verifier(&args)?;
+    let (mut verifier, diagnosis) = keys::verifier(&args)?;
+    if let Some(token) = args.one("--verify-token")? {
+        verifier = verifier.with_verify_token(token);
+    }
     let listen: Option<SocketAddr> = args.read("--listen", "an address with a port, as 127.0.0.1:8090")?;
     let inbox = Arc::new(MemoryInbox::default());
     let receiver = Receiver::builder("listen", verifier, inbox.clone(), SystemClock);
     let desk = Desk {
         receiver: receiver.build().map_err(failed)?,
         inbox,
-        diagnosis: args.has("--explain").then(|| Arc::new(diagnosis)),
+        diagnosis: (args.has("--explain") || args.has("--as")).then(|| Arc::new(diagnosis)),
         with_body: args.has("--body"),
     };
     let listener =
@@ -75,25 +79,38 @@ pub(crate) async fn run(words: Vec<String>) -> Result<(), Failure> {
 
 impl Desk {
     async fn receive(&self, request: Request<Bytes>) -> Response<Bytes> {
-        let (headers, body) = (request.headers().clone(), request.body().clone());
-        let response = self.receiver.receive(request).await;
-        if let Some(outcome) = response.extensions().get::<ReceiveOutcome>() {
-            self.show(outcome, response.status(), &headers, &body);
-        }
-        // a printed event is done: only the claim is kept
-        let now = SystemTime::now();
-        for job in self.inbox.take(64, now, LEASE).await.unwrap_or_default() {
+        let (head, body) = request.into_parts();
+        let response = self
+            .receiver
+            .receive(Request::from_parts(head.clone(), body.clone()));
+        let response = response.await;
+        // the event needs no worker: its job is finished here, and only the claim of its id is kept
+        let mut id = None;
+        for job in self
+            .inbox
+            .take(64, SystemTime::now(), LEASE)
+            .await
+            .unwrap_or_default()
+        {
             self.inbox.finish(&job.ticket).await.ok();
+            id = (job.body == body).then(|| job.ticket.key.id.to_string()).or(id);
         }
+        self.show(&response, &head, id.as_deref(), &body);
         response
     }
 
-    fn show(&self, outcome: &ReceiveOutcome, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+    /// Prints the line of a request; `id` is the id of its event, if the event is new.
+    fn show(&self, response: &Response<Bytes>, head: &Parts, id: Option<&str>, body: &Bytes) {
+        let Some(outcome) = response.extensions().get::<ReceiveOutcome>() else {
+            return;
+        };
         let (colour, verdict, why) = match outcome {
             ReceiveOutcome::Enqueued => (Colour::Green, "verified", ""),
             ReceiveOutcome::Duplicate => (Colour::Yellow, "duplicate", ""),
             ReceiveOutcome::Conflict => (Colour::Red, "conflict", "the id was used for another body"),
             ReceiveOutcome::Rejected(failure) => (Colour::Red, "refused", verify::words_of(*failure)),
+            ReceiveOutcome::HandshakeAnswered => (Colour::Green, "handshake", ""),
+            ReceiveOutcome::HandshakeRefused => (Colour::Red, "refused", "the handshake is not valid"),
             ReceiveOutcome::MethodNotAllowed => (Colour::Red, "refused", "not a POST"),
             ReceiveOutcome::TooLarge => (Colour::Red, "refused", "too large"),
             _ => (Colour::Red, "failed", ""),
@@ -106,17 +123,21 @@ impl Desk {
         let event = is_verified.then(|| Envelope::parse(body.clone()).ok()).flatten();
         let event_type = event.map_or_else(|| "-".to_owned(), |event| event.event_type().to_string());
         let now = SystemTime::now();
+        let claimed = head
+            .headers
+            .get(WEBHOOK_ID)
+            .map_or(b"-".as_slice(), |id| id.as_bytes());
         let row = Row {
             verdict,
             colour,
-            status: status.as_u16(),
+            status: response.status().as_u16(),
             event_type: event_type.as_bytes(),
-            id: headers.get(WEBHOOK_ID).map_or(b"-", |id| id.as_bytes()),
+            id: id.map(str::as_bytes).unwrap_or(claimed),
             size: body.len(),
             why,
         };
         let finding = match (outcome, &self.diagnosis) {
-            (ReceiveOutcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.finding(headers, body, now)),
+            (ReceiveOutcome::Rejected(_), Some(diagnosis)) => Some(diagnosis.finding(head, body, now)),
             _ => None,
         };
         let shown = if is_verified && self.with_body {

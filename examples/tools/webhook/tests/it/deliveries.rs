@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use host_store_sqlite::Database;
 use webhook_core::ports::{OsEntropy, SystemClock, TransportError, timer_fn, transport_fn};
-use webhook_core::sender::{Dispatcher, Endpoint, EndpointStore};
+use webhook_core::sender::{Audience, Dispatcher, Endpoint, EndpointStore, Owner, StoredEvent};
 use webhook_core::{address::AddressPolicy, event::Envelope, secret::SigningSecret, signature::Signer};
 
 use crate::program::{SECRET, code, text, webhook};
@@ -23,6 +23,7 @@ async fn failed_delivery(file: &Path) {
     let url = "https://shop.example.com/".parse().unwrap();
     let endpoint = Endpoint::register(
         "shop".parse().unwrap(),
+        Owner::Tenant("acme".parse().unwrap()),
         &url,
         Signer::standard_webhooks(&secret),
         &policy,
@@ -53,6 +54,7 @@ async fn failed_delivery(file: &Path) {
         b"{}",
     )
     .unwrap();
+    let event = StoredEvent::new(event, Audience::everyone());
     dispatcher.send(event).await.unwrap();
     dispatcher.run_due().await.unwrap();
     let later = Endpoint {
@@ -91,7 +93,16 @@ fn failed_deliveries_are_inspected_and_replayed() {
         assert!(shown(&["replay", file, "--all", "--dry-run"]).contains("1 deliveries would be sent again"));
     }
     assert!(shown(&["replay", file, "--endpoint", "other"]).contains("0 deliveries are due again"));
+    let acked = ["replay", file, "--event", "evt_1", "--state", "acked"];
+    assert!(
+        shown(&acked).contains("0 deliveries are due again"),
+        "it has failed"
+    );
     assert!(shown(&["replay", file, "--event", "evt_1"]).contains("1 deliveries are due again"));
+    assert!(
+        shown(&acked).contains("0 deliveries are due again"),
+        "it is under way"
+    );
     assert!(shown(&["inspect", file]).contains("ready"));
 }
 

@@ -5,6 +5,7 @@ mod deliveries;
 mod hostile;
 mod listening;
 mod program;
+mod providers;
 mod signatures;
 #[cfg(unix)]
 mod terminal;
