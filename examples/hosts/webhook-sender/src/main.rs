@@ -34,7 +34,7 @@ use options::Options;
 use shop::Shop;
 use tokio::sync::Notify;
 use webhook_core::address::AddressPolicy;
-use webhook_core::sender::{Dispatcher, Endpoint, Inserted};
+use webhook_core::sender::{Dispatcher, Endpoint, Inserted, Owner};
 use webhook_core::{
     ports::{OsEntropy, SystemClock, timer_fn},
     secret::SigningSecret,
@@ -97,7 +97,8 @@ async fn register(shop: &impl Shop, options: &Options, policy: &AddressPolicy) -
             0 => "receiver".to_owned(),
             further => format!("receiver-{}", further + 1),
         };
-        let endpoint = Endpoint::register(id.parse()?, &url.parse()?, signer.clone(), policy)?;
+        let owner = Owner::Tenant(shop::TENANT.parse()?);
+        let endpoint = Endpoint::register(id.parse()?, owner, &url.parse()?, signer.clone(), policy)?;
         if shop.insert(endpoint).await? == Inserted::AlreadyExists {
             complain(&format!("{id} stays as it is registered"));
         }

@@ -55,7 +55,7 @@ async fn book_on(connection: &mut PgConnection, amount: u32) -> Result<EventId, 
         .await?;
     let now = SystemTime::now();
     let event = shop::event(number, amount, now)?;
-    let id = event.id().clone();
+    let id = event.id.clone();
     outbox::send_in(&mut transaction, event, now).await?;
     transaction.commit().await?;
     Ok(id)

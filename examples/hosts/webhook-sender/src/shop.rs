@@ -6,9 +6,12 @@ use std::time::SystemTime;
 use tokio::sync::Notify;
 use webhook_core::event::{Envelope, EventId, EventType};
 use webhook_core::ports::OsEntropy;
-use webhook_core::sender::{EndpointStore, Outbox};
+use webhook_core::sender::{Audience, EndpointStore, Outbox, StoredEvent};
 
 use crate::Failure;
+
+/// Tenant of all receivers.
+pub(crate) const TENANT: &str = "shop";
 
 /// Database of the shop.
 pub(crate) trait Shop: Outbox + EndpointStore + Clone + 'static {
@@ -22,14 +25,9 @@ pub(crate) trait Shop: Outbox + EndpointStore + Clone + 'static {
 }
 
 /// Creates the event about a charge.
-pub(crate) fn event(number: i64, amount: u32, now: SystemTime) -> Result<Envelope, Failure> {
+pub(crate) fn event(number: i64, amount: u32, now: SystemTime) -> Result<StoredEvent, Failure> {
     let charge = format!(r#"{{"id":"ch_{number}","amount":{amount}}}"#);
     let (id, event_type): (_, EventType) = (EventId::generate(&OsEntropy), "charge.created".parse()?);
-    Ok(Envelope::new(
-        id,
-        event_type,
-        "1".parse()?,
-        now,
-        charge.as_bytes(),
-    )?)
+    let event = Envelope::new(id, event_type, "1".parse()?, now, charge.as_bytes())?;
+    Ok(StoredEvent::new(event, Audience::tenant(TENANT.parse()?)))
 }

@@ -22,7 +22,7 @@ impl Shop for Database {
             transaction.execute("INSERT INTO charge (amount) VALUES (?1)", [amount])?;
             let now = SystemTime::now();
             let event = shop::event(transaction.last_insert_rowid(), amount, now)?;
-            let id = event.id().clone();
+            let id = event.id.clone();
             send_in(transaction, event, now)?;
             Ok::<_, Failure>(id)
         });

@@ -11,10 +11,11 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use std::{future::pending, net::TcpListener};
-use webhook_core::ports::SystemClock;
+use webhook_core::ports::{OsEntropy, SystemClock, timer_fn};
 
 use bytes::Bytes;
 use host_store_sqlite::{Database, DatabaseError};
+use host_transport_hyper::HyperTransport;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -25,7 +26,8 @@ use webhook_core::event::Envelope;
 use webhook_core::memory::MemoryInbox;
 use webhook_core::receiver::{Inbox, Receiver, Verifier};
 use webhook_core::secret::SigningSecret;
-use webhook_core::sender::{EndpointStore, Enqueue, Outbox};
+use webhook_core::sender::{Audience, Dispatcher, Endpoint, EndpointStore, Enqueue, Outbox, StoredEvent};
+use webhook_core::{AddressPolicy, Signer};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_webhook-sender");
@@ -160,9 +162,11 @@ async fn a_sender_goes_on_where_another_was_ended() {
     let (event_type, version, now) = ("charge.created".parse(), "1".parse(), SystemTime::now());
     let id = "evt_left".parse().unwrap();
     let event = Envelope::new(id, event_type.unwrap(), version.unwrap(), now, b"{}").unwrap();
-    let endpoints = database.subscribers(event.event_type()).await.unwrap();
+    let event = StoredEvent::new(event, Audience::everyone());
+    let endpoints = database.subscribers(&event.event_type, &event.audience);
+    let endpoints = endpoints.await.unwrap();
     database
-        .enqueue(Enqueue::to(event.into(), endpoints, now))
+        .enqueue(Enqueue::to(event, endpoints, now))
         .await
         .unwrap();
     drop(database);
@@ -287,5 +291,64 @@ async fn a_wrong_use_is_explained() {
         assert!(!output.status.success(), "{words:?}");
         let complaint = String::from_utf8(output.stderr).unwrap();
         assert!(complaint.starts_with(said), "{complaint}");
+    }
+}
+
+/// W23: over HTTP, the receivers of two tenants and of the operator get the events of their
+/// audience, each once, and no others.
+#[tokio::test]
+async fn no_event_crosses_tenants_over_http() {
+    let database = Database::open_in_memory().unwrap();
+    let policy = AddressPolicy::new().danger_allow_loopback();
+    let signer = Signer::standard_webhooks(&SigningSecret::from_whsec(SECRET).unwrap());
+    let owners = ["tenant:acme", "tenant:zenith", "operator"];
+    let mut inboxes = Vec::new();
+    for (number, owner) in owners.iter().enumerate() {
+        let (inbox, url) = receiver();
+        let id = format!("ep_{number}").parse().unwrap();
+        let (owner, url) = (owner.parse().unwrap(), url.parse().unwrap());
+        let endpoint = Endpoint::register(id, owner, &url, signer.clone(), &policy).unwrap();
+        database.insert(endpoint).await.unwrap();
+        inboxes.push(inbox);
+    }
+    let dispatcher = Dispatcher::new(
+        database.clone(),
+        database.clone(),
+        HyperTransport::new(policy.clone()),
+        SystemClock,
+        timer_fn(tokio::time::sleep),
+        OsEntropy,
+    )
+    .with_address_policy(policy);
+    let audiences = [
+        "tenant:acme",
+        "tenant:zenith",
+        "operator",
+        "everyone",
+        "tenant:other",
+    ];
+    for number in 0..50 {
+        let audience = audiences[number % audiences.len()];
+        let (event_type, version) = ("charge.created".parse().unwrap(), "1".parse().unwrap());
+        let object = format!(r#"{{"audience":"{audience}"}}"#);
+        let id = format!("evt_{number}").parse().unwrap();
+        let event = Envelope::new(id, event_type, version, SystemTime::now(), object.as_bytes());
+        let event = StoredEvent::new(event.unwrap(), audience.parse().unwrap());
+        dispatcher.send(event).await.unwrap();
+    }
+    let report = timeout(PATIENCE, dispatcher.run_due()).await.unwrap().unwrap();
+    assert_eq!(report.handled.len(), 10 + 10 + 10 + 2 * 10);
+    for (owner, inbox) in owners.iter().zip(inboxes) {
+        let jobs = inbox.take(100, SystemTime::now(), PATIENCE).await.unwrap();
+        let everyone = if *owner == "operator" { 0 } else { 10 };
+        assert_eq!(jobs.len(), 10 + everyone, "{owner}");
+        let own = format!(r#"{{"audience":"{owner}"}}"#);
+        for job in jobs {
+            let object = Envelope::parse(job.body).unwrap().object().clone();
+            assert!(
+                object == own || object == r#"{"audience":"everyone"}"#,
+                "{owner}: {object:?}"
+            );
+        }
     }
 }
