@@ -65,15 +65,17 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Database; `sqlite:payments-desk.sqlite` by default.
     pub database: DatabaseChoice,
-    /// Demo only: email of the user that every browser is signed in as, without a page.
+    /// Demo only: email address of the user that every browser is signed in as, without login and
+    /// consent pages.
     pub sign_in_as: Option<String>,
-    /// Manifest of trusted documents; the graph runs no other operation.
+    /// Manifest of trusted documents: the only GraphQL operations to run. `None` allows any
+    /// operation.
     pub trusted_documents: Option<PathBuf>,
-    /// Origins whose pages may call the service (CORS).
+    /// Origins whose pages can call the service (CORS).
     pub cross_origins: Vec<String>,
     /// Redis server over which processes on one database announce changed charges.
     pub redis: Option<RedisUrl>,
-    /// Resource URLs of other APIs that the service issues tokens for.
+    /// Resource URLs of other APIs for which the service also issues tokens.
     pub other_apis: Vec<String>,
     /// Issues opaque access tokens instead of JWTs.
     pub opaque_tokens: bool,

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use host_ports::{Clock, SystemClock};
 use tokio::sync::Notify;
 
-/// The machine's time plus an offset; [`advance`](Self::advance) wakes the tasks whose time has
-/// come.
+/// The machine's time plus an offset, which [`advance`](Self::advance) increases. An advance wakes
+/// the tasks that wait in [`sleep_until`](Self::sleep_until).
 ///
 /// One value serves as the clock of all crates of the suite.
 #[derive(Clone, Default)]

@@ -1,4 +1,5 @@
-//! Mails to users. The demo has no mail server; the host chooses how a mail is sent.
+//! Mails to users. The demo has no mail server; the program that runs the service decides how a
+//! mail is sent.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +42,7 @@ impl Mailbox {
         Arc::new(move |letter| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(letter))
     }
 
-    /// Takes the last mail.
+    /// Takes the last mail; `None` if no mail arrived since the previous call.
     #[must_use]
     pub fn take(&self) -> Option<Email> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take()

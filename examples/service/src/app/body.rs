@@ -36,9 +36,22 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
 /// - 415 for another media type or a content coding
 /// - 400 for a body that is not a JSON object of this form
 pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
-    if !ContentType::from_headers(request.headers()).is_some_and(|sent| sent.is("application/json")) {
+    read(request, "application/json")
+}
+
+/// Parses a JSON merge patch ([RFC 7396](https://www.rfc-editor.org/rfc/rfc7396)).
+///
+/// # Errors
+///
+/// As [`read_json`].
+pub(super) fn read_merge_patch<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
+    read(request, "application/merge-patch+json")
+}
+
+fn read<T: DeserializeOwned>(request: &Request<Bytes>, media_type: &str) -> Result<T, Problem> {
+    if !ContentType::from_headers(request.headers()).is_some_and(|sent| sent.is(media_type)) {
         return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE)
-            .with_detail("the media type is not supported; send application/json"));
+            .with_detail(format!("the media type is not supported; send {media_type}")));
     }
     if request.headers().contains_key(CONTENT_ENCODING) {
         let detail = "content codings are not supported; send the body without Content-Encoding";

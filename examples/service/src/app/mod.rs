@@ -1,10 +1,10 @@
-//! The service without a framework: takes an HTTP request, returns a response.
+//! The service as one framework-free handler from HTTP requests to responses.
 //!
 //! Each request passes the stages of [`http_conventions::pipeline`]: request id → size limits →
 //! CORS preflight → version → route and method → rate limit by address → authentication → rate
-//! limit by principal → scope → idempotency replay → preconditions → handler. Every response and
-//! refusal leaves through one exit. The adapters under `examples/` put a server around
-//! [`App::handle`] and refuse requests with [`App::refuse`].
+//! limit by principal → scope → idempotency replay → preconditions → handler. The pipeline
+//! finishes every response, including refusals. The adapters under `examples/adapters` serve
+//! [`App::handle`], and refuse requests with [`App::refuse`].
 
 mod account;
 mod assets;
@@ -27,7 +27,8 @@ mod problem;
 mod refunds;
 mod route;
 mod sign_in;
-mod webhooks;
+mod webhook_deliveries;
+mod webhook_endpoints;
 mod work;
 
 use std::fmt;
@@ -70,7 +71,7 @@ type Handled = Result<Response<Bytes>, Problem>;
 /// Log of the service; takes one line per event.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The payments desk as one framework-free request handler.
+/// The payments service as one framework-free request handler.
 pub struct App {
     base_url: String,
     sign_in_as: Option<String>,
@@ -123,7 +124,7 @@ impl App {
         })
     }
 
-    /// Ends the open subscriptions, so that a draining server need not wait for them.
+    /// Ends the open GraphQL subscriptions, so that a draining server does not wait for them.
     pub fn close(&self) {
         self.closing.send_replace(true);
     }
@@ -134,7 +135,8 @@ impl App {
         self.draining.send_replace(true);
     }
 
-    /// Response to a request that the server refuses by itself: too large, too slow or malformed.
+    /// Returns the response to a request that the server itself refuses, for example because the
+    /// request is too large, too slow or malformed.
     #[must_use]
     pub fn refuse(&self, head: &Request<()>, status: StatusCode) -> Response<Bytes> {
         self.conventions.refuse(head, status).into_response()
@@ -239,6 +241,8 @@ impl App {
             Route::Refunds(charge) => self.request_refund(request, charge.clone()).await,
             Route::Customers => self.create_customer(request).await,
             Route::WebhookEndpoints => self.register_endpoint(request).await,
+            Route::WebhookRotations(id) => self.rotate_secret(id).await,
+            Route::WebhookTestEvents(id) => self.send_test_event(id).await,
             Route::WebhookReplays(id) => self.replay_delivery(id).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         }
@@ -255,7 +259,12 @@ impl App {
             Route::Refund(charge, id) => self.read_refund(charge.clone(), id.clone()).await,
             Route::Customers => self.list_customers(request, caller).await,
             Route::Customer(id) => self.read_customer(id.clone()).await,
-            Route::WebhookEndpoint(id) => self.read_endpoint(id).await,
+            Route::WebhookEndpoints => self.list_endpoints(request, caller).await,
+            Route::WebhookEndpoint(id) => match *request.method() {
+                Method::PATCH => self.change_endpoint(request, id).await,
+                Method::DELETE => self.delete_endpoint(id).await,
+                _ => self.read_endpoint(id).await,
+            },
             Route::WebhookDeliveries => self.list_deliveries(request, caller).await,
             Route::WebhookDelivery(id) => self.read_delivery(id).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
@@ -277,14 +286,14 @@ impl App {
         }
     }
 
-    /// Converts a failure of the desk to a problem. The cause in a store or in hashing is only
-    /// logged.
+    /// Converts a failure of the desk to a problem. Causes in a store or in password hashing are
+    /// logged, not sent.
     fn refused(&self, error: DeskError) -> Problem {
         let failed = matches!(
             error,
             DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_)
         );
-        // not logged: a flood of passwords would flood the log
+        // `Busy` is not logged: many sign-ins at once would flood the log
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
             (self.log)(&program::in_one_line(&error));
         }
@@ -292,12 +301,14 @@ impl App {
     }
 }
 
-/// Decides how the response is kept for its idempotency key. After a 503 the request may run again,
-/// since the desk's transactions are atomic. After another 5xx the outcome is unknown. A response
-/// with a new webhook secret is not kept: the secret is shown once.
+/// Decides if and how the response is stored for its idempotency key. After a 503 the request may
+/// run again, since the desk's transactions are atomic. After another 5xx the outcome is unknown. A
+/// response with a new webhook secret is not stored: the secret is shown once.
 fn reply(route: &Route, handled: Handled) -> Reply {
     match handled {
-        Ok(response) if *route == Route::WebhookEndpoints => Reply::Unkept(response),
+        Ok(response) if matches!(route, Route::WebhookEndpoints | Route::WebhookRotations(_)) => {
+            Reply::Unkept(response)
+        }
         Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
             Reply::NothingHappened(problem)
         }
@@ -305,7 +316,7 @@ fn reply(route: &Route, handled: Handled) -> Reply {
     }
 }
 
-/// Route of the request, if it supports the method.
+/// Route of the request. The error is 404 for an unknown path and 405 for an unsupported method.
 fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, Problem> {
     let route = Route::of(exchange.path(), exchange.version());
     let route = route.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;

@@ -1,4 +1,4 @@
-//! Construction of the service: the handles of all crates over one database and one clock.
+//! Construction of the service: all crates share one database and one clock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,35 +41,38 @@ pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges
 /// Configuration of a service.
 #[non_exhaustive]
 pub struct Config {
-    /// Base URL as clients reach it, without a trailing slash. Issuer and audience of the tokens.
+    /// Base URL by which clients reach the service, without a trailing slash. It is the issuer and
+    /// the audience of the tokens.
     pub base_url: String,
     /// Database of the desk and of the crates' stores.
     pub database: Database,
     /// Clock of all crates.
     pub clock: DemoClock,
-    /// Demo only: email of the user that every browser is signed in as, without a page.
+    /// Demo only: email address of the user that every browser is signed in as, without login and
+    /// consent pages. `None` by default.
     pub sign_in_as: Option<String>,
     /// Demo only: allows webhooks to loopback addresses. On a server, clients could then reach its
     /// internal services.
     pub danger_deliver_to_loopback: bool,
-    /// Receives the log lines.
+    /// Receives the log lines. By default they are discarded.
     pub log: Log,
-    /// Receives the mails to users.
+    /// Receives the mails to users. By default they are discarded.
     pub mail: Mail,
     /// Rate limits.
     pub limits: Limits,
     /// Trusted documents: the only GraphQL operations to run. `None` allows any operation.
     pub trusted_documents: Option<Manifest>,
-    /// Origins whose pages may call the service (CORS); none by default.
+    /// Origins whose pages can call the service (CORS); none by default.
     pub cross_origins: Vec<String>,
-    /// Redis, over which several processes on one database announce changed charges.
+    /// Redis database over which several processes on one SQLite database announce changed charges;
+    /// `None` by default.
     pub redis: Option<host_store_redis::Database>,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
 }
 
 impl Config {
-    /// Creates a configuration with the machine's clock, without a log and without mail.
+    /// Creates a configuration with the machine's clock; log lines and mails are discarded.
     #[must_use]
     pub fn new(base_url: impl Into<String>, database: Database) -> Self {
         Self {
@@ -125,7 +128,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Returns [`OpenError`] with the failed step.
+    /// [`OpenError`] names the failed step, for example the creation of a table.
     pub async fn open(config: Config) -> Result<Self, OpenError> {
         let Config {
             base_url,
@@ -184,7 +187,7 @@ impl App {
     }
 }
 
-/// Conventions that every response follows.
+/// Builds the conventions that every response follows.
 fn conventions(
     base_url: &str,
     database: &Database,
@@ -216,7 +219,7 @@ fn conventions(
     conventions.build().map_err(at("the conventions"))
 }
 
-/// A secret of this service, created on first use and then stored.
+/// A secret of this service: 32 random bytes, created on first use and then stored.
 pub(crate) async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
     let kept = desk
         .host_secret(name, || crate::random::<32>().to_vec())
@@ -255,7 +258,7 @@ fn sessions(
         .with_events(move |event| log(&format!("{event:?}"))))
 }
 
-/// Webhooks go to public https addresses only; in demos also to loopback.
+/// Allows webhooks to public https addresses only, and in demos also to loopback.
 fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
     if danger_deliver_to_loopback {
         AddressPolicy::new().danger_allow_loopback()
@@ -276,4 +279,5 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
     )
     .with_address_policy(addresses.clone())
     .with_skew_hold()
+    .with_operational_events()
 }

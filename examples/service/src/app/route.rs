@@ -37,6 +37,8 @@ pub(super) enum Route {
     Customer(CustomerId),
     WebhookEndpoints,
     WebhookEndpoint(String),
+    WebhookRotations(String),
+    WebhookTestEvents(String),
     WebhookDeliveries,
     WebhookDelivery(String),
     WebhookReplays(String),
@@ -114,6 +116,8 @@ impl Route {
             ["customers", id] => Self::Customer(id.parse().ok()?),
             ["webhook-endpoints"] => Self::WebhookEndpoints,
             ["webhook-endpoints", id] => Self::WebhookEndpoint(id.to_owned()),
+            ["webhook-endpoints", id, "rotations"] => Self::WebhookRotations(id.to_owned()),
+            ["webhook-endpoints", id, "test-events"] => Self::WebhookTestEvents(id.to_owned()),
             ["webhook-deliveries"] => Self::WebhookDeliveries,
             ["webhook-deliveries", id] => Self::WebhookDelivery(id.to_owned()),
             ["webhook-deliveries", id, "replays"] => Self::WebhookReplays(id.to_owned()),
@@ -162,7 +166,6 @@ impl Route {
             | Self::Jwks
             | Self::Refund(..)
             | Self::Customer(_)
-            | Self::WebhookEndpoint(_)
             | Self::WebhookDeliveries
             | Self::WebhookDelivery(_)
             | Self::ProblemType(_)
@@ -176,8 +179,16 @@ impl Route {
             | Self::Graph
             | Self::Charges
             | Self::Refunds(_)
+            | Self::WebhookEndpoints
             | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
             Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
+            Self::WebhookEndpoint(_) => &[
+                Method::GET,
+                Method::HEAD,
+                Method::PATCH,
+                Method::DELETE,
+                Method::OPTIONS,
+            ],
             // no HEAD: it would open a stream without a reader
             Self::GraphStream => &[
                 Method::GET,
@@ -191,7 +202,8 @@ impl Route {
             | Self::Token
             | Self::Introspect
             | Self::Revoke
-            | Self::WebhookEndpoints
+            | Self::WebhookRotations(_)
+            | Self::WebhookTestEvents(_)
             | Self::WebhookReplays(_) => &[Method::POST, Method::OPTIONS],
         }
     }
@@ -208,6 +220,8 @@ impl Route {
             Self::Customer(_) => "/v1/customers/{id}",
             Self::WebhookEndpoints => "/v1/webhook-endpoints",
             Self::WebhookEndpoint(_) => "/v1/webhook-endpoints/{id}",
+            Self::WebhookRotations(_) => "/v1/webhook-endpoints/{id}/rotations",
+            Self::WebhookTestEvents(_) => "/v1/webhook-endpoints/{id}/test-events",
             Self::WebhookDeliveries => "/v1/webhook-deliveries",
             Self::WebhookDelivery(_) => "/v1/webhook-deliveries/{id}",
             Self::WebhookReplays(_) => "/v1/webhook-deliveries/{id}/replays",

@@ -18,11 +18,12 @@ pub struct ChargeFilter {
 }
 
 impl Desk {
-    /// Creates a charge and sends `charge.created`.
+    /// Creates a charge, and enqueues the event `charge.created` in the same transaction.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Faulty`] with every fault of the body; an unknown customer is one.
+    /// - [`DeskError::Faulty`] with every fault of the body, or if the customer is unknown
+    /// - [`DeskError::Database`] if the database fails
     pub async fn create_charge(&self, body: NewCharge) -> Result<Charge, DeskError> {
         let id = ChargeId::from_random(crate::random());
         let charge = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
@@ -43,12 +44,13 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::NotFound`] if there is no such charge.
+    /// - [`DeskError::NotFound`] if there is no such charge
+    /// - [`DeskError::Database`] if the database fails
     pub async fn charge(&self, id: ChargeId) -> Result<Charge, DeskError> {
         self.database.read(move |connection| load(connection, &id)).await
     }
 
-    /// Reads the charges that match `filter`.
+    /// Reads the charges in `window` that match `filter`.
     ///
     /// # Errors
     ///
@@ -92,6 +94,7 @@ impl Desk {
     ///
     /// - [`DeskError::Faulty`] with every fault of the body
     /// - [`DeskError::Changed`] if the stored charge has another version
+    /// - [`DeskError::Database`] if the database fails
     pub async fn replace_charge(&self, read: Charge, body: NewCharge) -> Result<Charge, DeskError> {
         let replaced = body.replace(read).map_err(DeskError::Faulty)?;
         let replaced = self

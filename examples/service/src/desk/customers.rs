@@ -11,7 +11,8 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Faulty`] with every fault of the body.
+    /// - [`DeskError::Faulty`] with every fault of the body
+    /// - [`DeskError::Database`] if the database fails
     pub async fn create_customer(&self, body: NewCustomer) -> Result<Customer, DeskError> {
         let id = CustomerId::from_random(crate::random());
         let customer = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
@@ -29,7 +30,8 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::NotFound`] if there is no such customer.
+    /// - [`DeskError::NotFound`] if there is no such customer
+    /// - [`DeskError::Database`] if the database fails
     pub async fn customer(&self, id: CustomerId) -> Result<Customer, DeskError> {
         let sql = format!("SELECT {} FROM customer WHERE id = ?1", rows::CUSTOMER);
         let found = self
@@ -64,7 +66,7 @@ impl Desk {
             .await
     }
 
-    /// Reads a page of customers.
+    /// Reads the customers in `window`.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use host_store_sqlite::outbox;
 use host_store_sqlite::rusqlite::Transaction;
 use webhook_core::event::{Envelope, EventId, EventType, EventVersion};
 use webhook_core::ports::OsEntropy;
-use webhook_core::sender::StoredEvent;
+use webhook_core::sender::{Audience, Owner, StoredEvent};
 
 use super::{Desk, DeskError};
 use crate::domain::Charge;
@@ -15,6 +15,12 @@ use crate::wire::ChargeBody;
 
 /// Version of the event format. Within a version, members are only added.
 const FORMAT: &str = "2026-11-01";
+
+/// Owner of the endpoints that get the events about charges: the desk has one tenant.
+#[expect(clippy::expect_used, reason = "the word is a tenant id")]
+pub(crate) fn shop() -> Owner {
+    Owner::Tenant("shop".parse().expect("visible characters"))
+}
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +75,6 @@ impl Outgoing {
         let id = EventId::generate(&OsEntropy);
         let envelope =
             Envelope::new(id, self.event_type.clone(), version, self.now, &object).expect("an object");
-        StoredEvent::from(envelope)
+        StoredEvent::new(envelope, Audience::from(shop()))
     }
 }

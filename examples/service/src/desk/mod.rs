@@ -1,7 +1,8 @@
-//! The desk: charges, refunds, customers and users in SQLite, and the events of each change.
+//! The desk, which stores the data of the payments service: charges, refunds, customers and users
+//! in SQLite, and the webhook events about charges.
 //!
-//! A change and its webhook event are written in one transaction. GraphQL subscribers are notified
-//! after the commit.
+//! A change and its event are written in one transaction. GraphQL subscribers are notified after
+//! the commit.
 
 mod charges;
 mod customers;
@@ -24,6 +25,7 @@ use crate::clock::DemoClock;
 use crate::domain::{Charge, ChargeId, Fault};
 
 pub use charges::ChargeFilter;
+pub(crate) use events::shop;
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use users::{Authenticated, User};
 
@@ -31,10 +33,10 @@ pub use users::{Authenticated, User};
 /// updates.
 const UPDATES_KEPT: usize = 256;
 
-/// Migrations of the desk's tables.
+/// SQL scripts that create the desk's tables.
 const STEPS: &[&str] = &[include_str!("schema.sql")];
 
-/// Window of a list: at most `limit` rows after `from`, in `order`.
+/// Part of a list: at most `limit` rows after `from`, in `order`.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// Position of the row before the window; `None` starts at the first row.
@@ -63,13 +65,13 @@ impl Window {
 /// Reading direction of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Newest first, as every list of the desk is shown.
+    /// Newest first, the order of every list in a response.
     NewestFirst,
-    /// Oldest first, for the page before a cursor.
+    /// Oldest first, used to read the page before a cursor.
     OldestFirst,
 }
 
-/// A row and its position in the list.
+/// A row and its position in its list.
 #[derive(Clone, Debug)]
 pub struct Placed<T> {
     /// Position; newer rows have larger ones.
@@ -85,10 +87,10 @@ pub enum DeskError {
     /// The body is well-formed JSON with invalid values.
     #[error("the body has invalid values")]
     Faulty(Vec<Fault>),
-    /// A refund exceeds the rest of the charge.
+    /// A refund exceeds the amount of the charge that is not yet refunded.
     #[error("the refund exceeds the charge: {left} left to refund")]
     ExceedsCharge {
-        /// Rest of the charge in the currency's smallest unit.
+        /// Amount that can still be refunded, in the currency's smallest unit.
         left: u32,
     },
     /// No resource has this identifier.
@@ -114,7 +116,7 @@ impl From<rusqlite::Error> for DeskError {
     }
 }
 
-/// The payments desk.
+/// Data of the payments service. Clones share the database and the subscribers.
 #[derive(Clone)]
 pub struct Desk {
     database: Database,
@@ -148,13 +150,16 @@ impl Desk {
         })
     }
 
-    /// Subscribes to all changed charges, from now on.
+    /// Subscribes to all charges that change from now on, in this process or, with
+    /// [`publish_remote_change`](Self::publish_remote_change), in another. The channel keeps 256
+    /// charges; a subscriber that falls further behind misses the oldest.
     #[must_use]
     pub fn charge_updates(&self) -> broadcast::Receiver<Charge> {
         self.updates.subscribe()
     }
 
-    /// Subscribes to the identifiers of charges that this process changes, from now on.
+    /// Subscribes to the identifiers of charges that this process changes from now on. The channel
+    /// keeps 256 identifiers.
     #[must_use]
     pub fn local_changes(&self) -> broadcast::Receiver<ChargeId> {
         self.made_here.subscribe()
@@ -178,13 +183,13 @@ impl Desk {
         Ok(())
     }
 
-    /// Notifies the background work of a new refund.
+    /// Notification that wakes the background work after a refund was queued.
     #[must_use]
     pub fn refund_notify(&self) -> &Notify {
         &self.refund_notify
     }
 
-    /// Notifies the background work of new webhook events.
+    /// Notification that wakes the background work after webhook events were enqueued.
     #[must_use]
     pub fn event_notify(&self) -> &Notify {
         &self.event_notify

@@ -12,10 +12,12 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 use zeroize::Zeroizing;
 
-/// Number of passwords hashed in parallel, which bounds the CPU and memory of a flood of sign-ins.
+/// Number of passwords hashed in parallel. It limits the CPU time and memory that many sign-ins
+/// use.
 const HASHED_AT_ONCE: usize = 2;
 
-/// Length of the queue for hashing, about one second of work. Further requests are refused.
+/// Number of passwords that can wait to be hashed, about one second of work. Further ones are
+/// refused.
 const WAITING: usize = 32;
 
 /// A valid new password: at least 12 characters and at most 1,024 bytes of UTF-8.
@@ -91,7 +93,7 @@ pub enum HashingError {
     /// The task was cancelled or panicked.
     #[error("the hashing task was cancelled or panicked")]
     Task(#[from] JoinError),
-    /// The queue is full.
+    /// All 34 places of the queue are taken.
     #[error("the hashing queue is full")]
     Busy,
     /// The service is stopping.
@@ -99,12 +101,13 @@ pub enum HashingError {
     Closed(#[from] AcquireError),
 }
 
-/// A place in the queue for hashing, released on drop. There are 34 places.
+/// A place in the queue for hashing, released on drop. There are 34 places: two for passwords that
+/// are being hashed, 32 for passwords that wait.
 #[derive(Debug)]
 #[must_use]
 pub struct HashingPlace(OwnedSemaphorePermit);
 
-/// Hashes a limited number of passwords in parallel.
+/// Hashes at most two passwords in parallel.
 #[derive(Clone, Debug)]
 pub(super) struct Hashing {
     turns: Arc<Semaphore>,
@@ -170,7 +173,8 @@ impl Hashing {
         place: HashingPlace,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HashingError> {
-        // the caller's drop frees the place; the permit to hash is kept until the work is done
+        // if the caller drops this future, the place is free at once; the permit to hash is kept
+        // until the work is done
         let HashingPlace(_held) = place;
         let turn = Arc::clone(&self.turns).acquire_owned().await?;
         let worked = spawn_blocking(move || {

@@ -7,7 +7,7 @@ use super::events::{EventKind, Outgoing};
 use super::{Desk, DeskError, Placed, Window, charges, rows};
 use crate::domain::{Charge, ChargeId, NewRefund, Refund, RefundId, RefundRefused};
 
-/// Maximum number of refunds booked by one transaction.
+/// Maximum number of refunds processed by one transaction.
 const BATCH: u32 = 64;
 
 impl Desk {
@@ -16,8 +16,9 @@ impl Desk {
     /// # Errors
     ///
     /// - [`DeskError::NotFound`] if there is no such charge
-    /// - [`DeskError::ExceedsCharge`] if the amount exceeds the rest of the charge
-    /// - [`DeskError::Faulty`] if the amount is invalid
+    /// - [`DeskError::ExceedsCharge`] if the amount is more than can still be refunded
+    /// - [`DeskError::Faulty`] if the amount is not in 1 to 99,999,999
+    /// - [`DeskError::Database`] if the database fails
     pub async fn request_refund(&self, charge: ChargeId, body: NewRefund) -> Result<Refund, DeskError> {
         let (id, now) = (RefundId::from_random(crate::random()), self.clock.now());
         let refund = self
@@ -45,7 +46,8 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::NotFound`] if the charge has no such refund.
+    /// - [`DeskError::NotFound`] if the charge has no such refund
+    /// - [`DeskError::Database`] if the database fails
     pub async fn refund(&self, charge: ChargeId, id: RefundId) -> Result<Refund, DeskError> {
         let sql = format!(
             "SELECT {} FROM refund WHERE id = ?1 AND charge = ?2",
@@ -65,11 +67,12 @@ impl Desk {
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
     }
 
-    /// Reads a page of a charge's refunds.
+    /// Reads the refunds of a charge in `window`.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::NotFound`] if there is no such charge.
+    /// - [`DeskError::NotFound`] if there is no such charge
+    /// - [`DeskError::Database`] if the database fails
     pub async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError> {
         let (side, from, order) = window.bounds();
         let sql = format!(
@@ -86,12 +89,13 @@ impl Desk {
             .await
     }
 
-    /// Books the queued refunds and sends `charge.refunded` for each. Returns the number of refunds
-    /// that it booked or failed.
+    /// Processes up to 64 queued refunds in one transaction, oldest first. A refund becomes
+    /// `succeeded`, with an event `charge.refunded`, or `failed` if it exceeds the amount that can
+    /// still be refunded. Returns the number of processed refunds.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails; the remaining refunds stay queued.
+    /// Returns [`DeskError::Database`] if the database fails; all these refunds stay queued.
     pub async fn book_refunds(&self) -> Result<usize, DeskError> {
         let outgoing = self.outgoing(EventKind::ChargeRefunded);
         let (booked, changed) = self

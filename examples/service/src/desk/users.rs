@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::{Desk, DeskError, HashedPassword, HashingPlace, PasswordText};
 
-/// A user, who can sign in.
+/// A user who can sign in.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct User {
@@ -29,7 +29,7 @@ impl User {
     }
 }
 
-/// A user who has entered the correct password. Valid until the password changes: see
+/// A user who has entered the correct password. The value is valid until the password changes: see
 /// [`is_current`](Desk::is_current).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -49,11 +49,12 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
 }
 
 impl Desk {
-    /// Registers `user`, unless the subject or the email address is taken.
+    /// Registers `user`. Does nothing if the subject or the email address is taken.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] or [`DeskError::Hashing`].
+    /// - [`DeskError::Hashing`] if the hashing queue is full or hashing fails
+    /// - [`DeskError::Database`] if the database fails
     pub async fn register_user(&self, user: User, password: PasswordText) -> Result<(), DeskError> {
         let hash = self.hash_password(self.hashing_place()?, password).await?;
         self.database
@@ -79,12 +80,13 @@ impl Desk {
         Ok(found.map(|(user, _)| user))
     }
 
-    /// Verifies a password. An unknown address costs the same work as a wrong password.
+    /// Verifies a password. Returns `None` if the password is wrong or no user has the address;
+    /// both cases cost the same work.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] or [`DeskError::Hashing`]; neither says anything about the
-    /// password.
+    /// - [`DeskError::Hashing`] if the password could not be compared
+    /// - [`DeskError::Database`] if the database fails
     pub async fn authenticate(
         &self,
         place: HashingPlace,
@@ -104,12 +106,13 @@ impl Desk {
         }
     }
 
-    /// Returns `true` if the verified password is still the user's.
+    /// Returns `true` if the verified password is still the user's password.
     ///
     /// # Contract
     ///
-    /// Call this after the session that the password opened is stored. A password change ends the
-    /// sessions stored by then; with this order, one of the two calls always sees the other.
+    /// The caller stores the new session first and then calls this method. A password change stores
+    /// the new hash first and then ends the stored sessions. In this order, either this method
+    /// returns `false` or the password change ends the new session.
     ///
     /// # Errors
     ///
@@ -156,8 +159,9 @@ impl Desk {
             .await
     }
 
-    /// Changes the password, unless the verified one is no longer the user's. Of several concurrent
-    /// changes with one password, exactly one returns `true`.
+    /// Changes the password and returns `true`. Returns `false` if the verified password is no
+    /// longer the user's password. Of several concurrent changes with one password, exactly one
+    /// returns `true`.
     ///
     /// # Contract
     ///
@@ -165,7 +169,10 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] or [`DeskError::Hashing`]; the password is then unchanged.
+    /// The password is then unchanged.
+    ///
+    /// - [`DeskError::Hashing`] if the hashing queue is full or hashing fails
+    /// - [`DeskError::Database`] if the database fails
     pub async fn change_password(
         &self,
         authenticated: &Authenticated,
@@ -184,8 +191,8 @@ impl Desk {
             .await
     }
 
-    /// Hashes a password for [`set_password`](Self::set_password). This is the slow step, so call
-    /// it before the reset token is consumed.
+    /// Hashes a password for [`set_password`](Self::set_password). This is the slow step, and it
+    /// can fail, so the caller does it before it consumes the reset token.
     ///
     /// # Errors
     ///
@@ -198,8 +205,8 @@ impl Desk {
         Ok(self.hashing.hash_chosen(place, password).await?)
     }
 
-    /// Reserves a place in the queue for hashing. Call this before the attempt is counted, so that
-    /// an attempt refused by a full queue is not counted.
+    /// Reserves a place in the queue for hashing. The caller does this before it counts a sign-in
+    /// attempt, so that an attempt refused by a full queue is not counted.
     ///
     /// # Errors
     ///
@@ -208,7 +215,8 @@ impl Desk {
         Ok(self.hashing.place()?)
     }
 
-    /// Sets the password of a user without the old one, after a reset by mail.
+    /// Sets the password of a user without verifying the old one, for a reset by mail. Does nothing
+    /// if there is no such user.
     ///
     /// # Contract
     ///

@@ -11,15 +11,15 @@ use super::{Amount, ChargeId, Currency, CustomerId, Fault, text_fault};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Charge {
-    /// Its identifier.
+    /// Identifier of the charge.
     pub id: ChargeId,
-    /// The charged customer.
+    /// Charged customer, if any.
     pub customer: Option<CustomerId>,
     /// Charged amount.
     pub amount: Amount,
     /// Currency of the amount.
     pub currency: Currency,
-    /// Free text for people.
+    /// Free text, at most 500 characters without control characters.
     pub description: Option<String>,
     /// Refunded amount in the currency's smallest unit.
     pub amount_refunded: u32,
@@ -56,7 +56,7 @@ impl ChargeStatus {
         }
     }
 
-    /// Parses the value in JSON.
+    /// Parses the value in JSON; `None` if it is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
@@ -86,7 +86,7 @@ impl Charge {
     ///
     /// # Errors
     ///
-    /// Returns every [`Fault`] of the new description.
+    /// Returns a [`Fault`] if the description has more than 500 characters or a control character.
     pub fn with_description(mut self, description: Option<String>) -> Result<Self, Vec<Fault>> {
         if let Some(fault) = text_fault(description.as_deref(), "/description") {
             return Err(vec![fault]);
@@ -101,21 +101,22 @@ impl Charge {
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct NewCharge {
-    /// Amount in the currency's smallest unit.
+    /// Amount in the currency's smallest unit, 1 to 99,999,999.
     #[serde(deserialize_with = "whole")]
     pub amount: i64,
-    /// Currency code.
+    /// Currency code: three lower-case letters.
     pub currency: String,
     /// Identifier of the charged customer.
     #[serde(default)]
     pub customer: Option<String>,
-    /// Free text for people.
+    /// Free text, at most 500 characters without control characters.
     #[serde(default)]
     pub description: Option<String>,
 }
 
 impl NewCharge {
-    /// Validates the body and builds the charge. The desk checks that the customer exists.
+    /// Validates the body and builds the charge, without checking that the customer exists. The
+    /// desk checks that when it stores the charge.
     ///
     /// # Errors
     ///

@@ -31,8 +31,22 @@ impl Fault {
     /// An event type of the webhook endpoint is invalid.
     pub const EVENT_TYPE: Self = Self::new(
         "/events",
-        "must be dotted lower-case words, for example `charge.created`",
+        "must be event types, for example `charge.created`, or patterns, for example `charge.*`",
     );
+    /// The state of the webhook endpoint is unknown.
+    pub const ENDPOINT_STATE: Self = Self::new("/state", "must be `enabled`, `paused` or `disabled`");
+    /// A static header of the webhook endpoint is refused.
+    pub const STATIC_HEADER: Self = Self::new(
+        "/headers",
+        "must be at most 32 headers, each with a name that is not reserved and visible text as its value",
+    );
+    /// The content mode of the webhook endpoint is unknown.
+    pub const CONTENT_MODE: Self = Self::new(
+        "/content",
+        "must be `envelope`, `cloudevents_structured` or `cloudevents_binary`",
+    );
+    /// The classification of the webhook endpoint is unknown.
+    pub const CLASSIFICATION: Self = Self::new("/classification", "must be `strict` or `patient`");
 
     const fn new(pointer: &'static str, detail: &'static str) -> Self {
         Self { pointer, detail }

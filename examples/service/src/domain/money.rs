@@ -14,10 +14,11 @@ use super::Fault;
 pub struct Amount(u32);
 
 impl Amount {
-    /// The largest amount of a charge.
+    /// Largest amount, 99,999,999.
     pub const MAX: Self = Self(99_999_999);
 
-    /// Validates the amount in a client's body; `pointer` names its member.
+    /// Validates an amount in the body of a request. `pointer` is the JSON Pointer (RFC 6901) of
+    /// its member, for the fault.
     ///
     /// # Errors
     ///
@@ -39,8 +40,8 @@ impl Amount {
     }
 }
 
-/// Deserializes a JSON number without a fraction in any notation: `440.0` is 440. Saturates at
-/// `i64::MAX`, which is above [`Amount::MAX`].
+/// Deserializes a JSON number without a fraction in any notation: `440.0` is 440. A number that
+/// [`Amount`] refuses anyway can become `i64::MIN` or `i64::MAX`.
 pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number = Number::deserialize(deserializer)?;
     let written = number.as_f64().unwrap_or(f64::NAN);
@@ -60,7 +61,7 @@ pub(super) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     Ok(read.map(|Whole(units)| units))
 }
 
-/// A currency: three lower-case letters (ISO 4217).
+/// A currency code in the form of ISO 4217, in lower case. Any three letters are accepted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Currency([u8; 3]);
 

@@ -8,11 +8,11 @@ use thiserror::Error;
 use super::money::whole_or_none;
 use super::{Amount, Charge, ChargeId, Fault, RefundId};
 
-/// A refund: money returned from a charge.
+/// A refund: money of a charge that is returned to the customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refund {
-    /// Its identifier.
+    /// Identifier of the refund.
     pub id: RefundId,
     /// The refunded charge.
     pub charge: ChargeId,
@@ -32,7 +32,7 @@ pub enum RefundStatus {
     Pending,
     /// Booked.
     Succeeded,
-    /// Not booked: the charge had less left than the refund's amount.
+    /// Not booked: the refund exceeded the amount that could still be refunded.
     Failed,
 }
 
@@ -47,7 +47,7 @@ impl RefundStatus {
         }
     }
 
-    /// Parses the value in JSON.
+    /// Parses the value in JSON; `None` if it is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Pending, Self::Succeeded, Self::Failed]
@@ -56,7 +56,8 @@ impl RefundStatus {
     }
 }
 
-/// Body of `POST /v1/charges/{id}/refunds`. Without an amount, the rest of the charge is refunded.
+/// Body of `POST /v1/charges/{id}/refunds`. Without an amount, everything that is not yet refunded
+/// is refunded.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[non_exhaustive]
 pub struct NewRefund {
@@ -69,13 +70,13 @@ pub struct NewRefund {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefundRefused {
-    /// The amount is invalid.
+    /// The amount is not in 1 to 99,999,999.
     #[error("the amount is invalid")]
     Faulty(Fault),
-    /// The amount exceeds the rest of the charge.
+    /// The amount is more than can still be refunded.
     #[error("the refund exceeds the charge: {left} left to refund")]
     ExceedsCharge {
-        /// Rest of the charge in the currency's smallest unit.
+        /// Amount that can still be refunded, in the currency's smallest unit.
         left: u32,
     },
 }
@@ -85,7 +86,7 @@ impl NewRefund {
     ///
     /// # Errors
     ///
-    /// Returns [`RefundRefused`] if the amount is invalid or exceeds the rest of `charge`.
+    /// Returns [`RefundRefused`] if the amount is invalid or exceeds [`Charge::refundable`].
     pub fn create(&self, charge: &Charge, id: RefundId, now: SystemTime) -> Result<Refund, RefundRefused> {
         let left = charge.refundable();
         let units = self.amount.unwrap_or(i64::from(left.max(1)));
@@ -104,8 +105,9 @@ impl NewRefund {
 }
 
 impl Refund {
-    /// Books a pending refund. Returns the refund with its new status, and the charge if it
-    /// changed.
+    /// Books a pending refund of `charge`. Returns the refund with its new status, and the changed
+    /// charge. If the refund exceeds [`Charge::refundable`], its status is `Failed` and the charge
+    /// is `None`.
     #[must_use]
     pub fn book(mut self, mut charge: Charge) -> (Self, Option<Charge>) {
         if self.amount.units() > charge.refundable() {

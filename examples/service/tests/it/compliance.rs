@@ -39,7 +39,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "webhook-core/COMPLIANCE.md",
         map: "docs/rules/webhook-core.md",
-        ids: &[("W", 1..=18), ("W", 27..=34)],
+        ids: &[("W", 1..=34)],
     },
     Page {
         path: "examples/README.md",

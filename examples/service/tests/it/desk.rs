@@ -86,7 +86,10 @@ pub(crate) async fn call(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Response<Bytes> {
-    let mut all = vec![("authorization", token), ("content-type", "application/json")];
+    let mut all = vec![("authorization", token)];
+    if headers.iter().all(|(name, _)| *name != "content-type") {
+        all.push(("content-type", "application/json"));
+    }
     all.extend_from_slice(headers);
     ask(app, request(method, path, &all, body.to_owned())).await
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use host_store_sqlite::{Database, DatabaseError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use service::app::{App, Config};
 
 use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, json, open, open_over};
@@ -147,4 +147,148 @@ async fn tables_with(database: &Database, text: String) -> Vec<String> {
         Ok(tables.into_iter().collect())
     });
     found.await.unwrap()
+}
+
+/// W24, W25: an endpoint is registered with its settings, listed, changed by a merge patch, and
+/// deleted; no response shows the value of a static header.
+#[tokio::test]
+async fn endpoint_is_managed_over_the_api() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let body = r#"{"url":"https://hooks.example.com/","events":["charge.*"],"rate":5,"content":"cloudevents_binary",
+        "headers":[{"name":"authorization","value":"Bearer 8c1f"}],"classification":"patient"}"#;
+    let registered = call(&app, &token, ENDPOINTS, &[], body).await;
+    assert_eq!(registered.status(), 201, "{registered:?}");
+    let path = registered.headers().get("location").unwrap().to_str().unwrap();
+    let read = json(&call(&app, &token, ("GET", path), &[], "").await);
+    for (member, expected) in [
+        ("audience", json!("shop")),
+        ("events", json!(["charge.*"])),
+        ("rate", json!(5)),
+        ("content", json!("cloudevents_binary")),
+        ("headers", json!([{ "name": "authorization" }])),
+        ("classification", json!("patient")),
+        ("health", json!(null)),
+    ] {
+        assert_eq!(read.get(member), Some(&expected), "{member}");
+    }
+    let list = call(&app, &token, ("GET", "/v1/webhook-endpoints"), &[], "").await;
+    assert_eq!(json(&list).pointer("/data/0/id"), read.get("id"));
+    assert!(!String::from_utf8_lossy(list.body()).contains("8c1f"));
+
+    let patch = r#"{"state":"paused","rate":null,"headers":null,"events":["charge.created"]}"#;
+    let merge = [("content-type", "application/merge-patch+json")];
+    let changed = call(&app, &token, ("PATCH", path), &merge, patch).await;
+    assert_eq!(changed.status(), 200, "{changed:?}");
+    let changed = json(&changed);
+    for (member, expected) in [
+        ("state", json!("paused")),
+        ("rate", json!(null)),
+        ("headers", json!([])),
+        ("events", json!(["charge.created"])),
+        ("content", json!("cloudevents_binary")),
+    ] {
+        assert_eq!(changed.get(member), Some(&expected), "{member}");
+    }
+
+    let deleted = call(&app, &token, ("DELETE", path), &[], "").await;
+    assert_eq!((deleted.status().as_u16(), deleted.body().len()), (204, 0));
+    for method in ["GET", "DELETE"] {
+        assert_eq!(call(&app, &token, (method, path), &[], "").await.status(), 404);
+    }
+    assert_eq!(
+        call(&app, &token, ("PATCH", path), &merge, "{}").await.status(),
+        404
+    );
+}
+
+/// W24, W25: invalid settings are refused with a pointer, and change nothing.
+#[tokio::test]
+async fn invalid_settings_are_refused() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let body = r#"{"url":"https://hooks.example.com/"}"#;
+    let registered = call(&app, &token, ENDPOINTS, &[], body).await;
+    let path = registered.headers().get("location").unwrap().to_str().unwrap();
+    let before = json(&call(&app, &token, ("GET", path), &[], "").await);
+    let merge = [("content-type", "application/merge-patch+json")];
+    for (patch, status) in [
+        (r#"{"events":["*.created"]}"#, 422),
+        (r#"{"state":"off"}"#, 422),
+        (r#"{"content":"xml"}"#, 422),
+        (r#"{"classification":"kind"}"#, 422),
+        (r#"{"headers":[{"name":"webhook-id","value":"x"}]}"#, 422),
+        (r#"{"headers":[{"name":"x","value":"a\r\nb"}]}"#, 422),
+        (r#"{"url":"https://10.0.0.1/"}"#, 422),
+        (r#"{"url":null}"#, 400),
+        (r#"{"state":null}"#, 400),
+        (r#"{"rate":0}"#, 400),
+        (r#"{"rate":-1}"#, 400),
+        (r#"{"headers":{"x":"1"}}"#, 400),
+        ("[]", 400),
+    ] {
+        let refused = call(&app, &token, ("PATCH", path), &merge, patch).await;
+        assert_eq!(refused.status(), status, "{patch}");
+    }
+    let json_instead = call(&app, &token, ("PATCH", path), &[], "{}").await;
+    assert_eq!(json_instead.status(), 415, "a patch names its format");
+    assert_eq!(json(&call(&app, &token, ("GET", path), &[], "").await), before);
+}
+
+/// W24: a rotation shows the new secret once, also to a retry with the same idempotency key; the
+/// operator's endpoint gets an event about it, and the shop's does not.
+#[tokio::test]
+async fn rotation_shows_a_new_secret_and_is_announced() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let shops = call(
+        &app,
+        &token,
+        ENDPOINTS,
+        &[],
+        r#"{"url":"https://hooks.example.com/"}"#,
+    )
+    .await;
+    let operators = r#"{"url":"https://ops.example.com/","audience":"operator"}"#;
+    let operators = json(&call(&app, &token, ENDPOINTS, &[], operators).await);
+    let path = shops.headers().get("location").unwrap().to_str().unwrap();
+    let first = json(&shops);
+    let rotated = call(&app, &token, ("POST", &format!("{path}/rotations")), &[], "").await;
+    assert_eq!(rotated.status(), 200, "{rotated:?}");
+    let secret = json(&rotated).get("secret").cloned().unwrap();
+    assert_ne!(Some(&secret), first.get("secret"));
+    let deliveries = json(&call(&app, &token, ("GET", "/v1/webhook-deliveries"), &[], "").await);
+    let rows = deliveries.get("data").and_then(Value::as_array).unwrap();
+    let to: Vec<_> = rows.iter().map(|row| row.get("endpoint")).collect();
+    assert_eq!(to, [operators.get("id")]);
+}
+
+/// W24: a test event goes to one endpoint, whatever its event types.
+#[tokio::test]
+async fn test_event_is_queued_for_one_endpoint() {
+    let app = open().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let quiet = r#"{"url":"https://hooks.example.com/","events":[]}"#;
+    let registered = call(&app, &token, ENDPOINTS, &[], quiet).await;
+    call(
+        &app,
+        &token,
+        ENDPOINTS,
+        &[],
+        r#"{"url":"https://other.example.com/"}"#,
+    )
+    .await;
+    let path = registered.headers().get("location").unwrap().to_str().unwrap();
+    let sent = call(&app, &token, ("POST", &format!("{path}/test-events")), &[], "").await;
+    assert_eq!(sent.status(), 202, "{sent:?}");
+    let location = sent.headers().get("location").unwrap().to_str().unwrap();
+    let delivery = json(&call(&app, &token, ("GET", location), &[], "").await);
+    assert_eq!(delivery.get("endpoint"), json(&registered).get("id"));
+    let deliveries = json(&call(&app, &token, ("GET", "/v1/webhook-deliveries"), &[], "").await);
+    assert_eq!(
+        deliveries.get("data").and_then(Value::as_array).map(Vec::len),
+        Some(1)
+    );
+    let unknown = "/v1/webhook-endpoints/ep_00000000000000000000000000000000/test-events";
+    assert_eq!(call(&app, &token, ("POST", unknown), &[], "").await.status(), 404);
 }

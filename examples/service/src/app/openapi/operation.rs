@@ -61,10 +61,19 @@ impl<'a> Operation<'a> {
     }
 
     /// Adds the schema and an example of the request body.
-    pub(super) fn reads(mut self, schema: &str, required: bool, example: &Value) -> Self {
+    pub(super) fn reads(self, schema: &str, required: bool, example: &Value) -> Self {
+        self.reads_as("application/json", (schema, required), example)
+    }
+
+    /// Adds the schema and an example of a JSON merge patch (RFC 7396).
+    pub(super) fn patches(self, schema: &str, example: &Value) -> Self {
+        self.reads_as("application/merge-patch+json", (schema, true), example)
+    }
+
+    fn reads_as(mut self, media_type: &str, (schema, required): (&str, bool), example: &Value) -> Self {
         let body = json!({
             "required": required,
-            "content": { "application/json": { "schema": to(schema), "example": example } },
+            "content": { media_type: { "schema": to(schema), "example": example } },
         });
         self.members.insert("requestBody".to_owned(), body);
         self
@@ -78,20 +87,32 @@ impl<'a> Operation<'a> {
         fields: &[&str],
         links: &Value,
     ) -> Self {
+        let success = json!({
+            "description": description,
+            "headers": self.headers(fields),
+            "content": { "application/json": { "schema": schema } },
+            "links": links,
+        });
+        self.responses.insert(status.as_str().to_owned(), success);
+        self
+    }
+
+    /// Adds the success response without content.
+    pub(super) fn answers_without_content(mut self, description: &str) -> Self {
+        let success = json!({ "description": description, "headers": self.headers(&[]) });
+        self.responses
+            .insert(StatusCode::NO_CONTENT.as_str().to_owned(), success);
+        self
+    }
+
+    fn headers(&self, fields: &[&str]) -> Map<String, Value> {
         let mut headers = self.conventions.openapi_headers();
         headers.extend([proofs::nonce()]);
         headers.extend(fields.iter().map(|name| {
             let field = json!({ "$ref": format!("#/components/headers/{name}") });
             ((*name).to_owned(), field)
         }));
-        let success = json!({
-            "description": description,
-            "headers": headers,
-            "content": { "application/json": { "schema": schema } },
-            "links": links,
-        });
-        self.responses.insert(status.as_str().to_owned(), success);
-        self
+        headers
     }
 
     /// Adds the refusals of the desk.

@@ -29,6 +29,8 @@ pub(super) fn paths(conventions: &Conventions) -> Value {
         "/v1/customers/{id}": customer(conventions),
         "/v1/webhook-endpoints": webhook_endpoints(conventions),
         "/v1/webhook-endpoints/{id}": webhook_endpoint(conventions),
+        "/v1/webhook-endpoints/{id}/rotations": webhook_rotations(conventions),
+        "/v1/webhook-endpoints/{id}/test-events": webhook_test_events(conventions),
         "/v1/webhook-deliveries": webhook_deliveries(conventions),
         "/v1/webhook-deliveries/{id}": webhook_delivery(conventions),
         "/v1/webhook-deliveries/{id}/replays": webhook_replays(conventions),
@@ -221,17 +223,106 @@ fn webhook_endpoints(conventions: &Conventions) -> Value {
         ),
         &to("NewWebhookEndpointSecret"),
         &["Location"],
-        &json!({ "read": link("readWebhookEndpoint", &json!({ "id": "$response.body#/id" })) }),
+        &json!({
+            "read": link("readWebhookEndpoint", &json!({ "id": "$response.body#/id" })),
+            "change": link("changeWebhookEndpoint", &json!({ "id": "$response.body#/id" })),
+            "rotate": link("rotateWebhookSecret", &json!({ "id": "$response.body#/id" })),
+            "test": link("sendWebhookTestEvent", &json!({ "id": "$response.body#/id" })),
+            "delete": link("deleteWebhookEndpoint", &json!({ "id": "$response.body#/id" })),
+        }),
     )
     .refuses(&[UNPROCESSABLE]);
-    json!({ "post": register.value() })
+    let first = json!({ "id": "$response.body#/data/0/id" });
+    let list = Operation::new(
+        conventions,
+        ("listWebhookEndpoints", "The webhook endpoints"),
+        READ,
+        &[Takes::Page],
+    )
+    .answers(
+        (StatusCode::OK, "A page."),
+        &page_of("WebhookEndpoint"),
+        &["Link"],
+        &json!({ "read": link("readWebhookEndpoint", &first) }),
+    )
+    .refuses(&[UNAVAILABLE]);
+    json!({ "get": list.value(), "post": register.value() })
 }
 
 fn webhook_endpoint(conventions: &Conventions) -> Value {
     let read = Operation::new(conventions, ("readWebhookEndpoint", "An endpoint"), READ, &[])
         .answers(OK, &to("WebhookEndpoint"), &[], &json!({}))
         .refuses(&[NOT_FOUND, UNAVAILABLE]);
-    json!({ "parameters": [in_path("id", "WebhookEndpointId")], "get": read.value() })
+    let change = Operation::new(
+        conventions,
+        ("changeWebhookEndpoint", "Change an endpoint"),
+        WRITE,
+        &[Takes::Content],
+    )
+    .patches("WebhookEndpointPatch", &json!({ "state": "paused", "rate": 10 }))
+    .answers(OK, &to("WebhookEndpoint"), &[], &json!({}))
+    .refuses(&[NOT_FOUND, UNPROCESSABLE, UNAVAILABLE]);
+    let delete = Operation::new(
+        conventions,
+        (
+            "deleteWebhookEndpoint",
+            "Delete an endpoint; its waiting deliveries fail",
+        ),
+        WRITE,
+        &[],
+    )
+    .answers_without_content("The endpoint is deleted.")
+    .refuses(&[NOT_FOUND, UNAVAILABLE]);
+    json!({
+        "parameters": [in_path("id", "WebhookEndpointId")],
+        "get": read.value(), "patch": change.value(), "delete": delete.value(),
+    })
+}
+
+fn webhook_rotations(conventions: &Conventions) -> Value {
+    let rotate = Operation::new(
+        conventions,
+        (
+            "rotateWebhookSecret",
+            "Rotate the secret; the old one signs beside it for a day",
+        ),
+        WRITE,
+        &[Takes::IdempotencyKey],
+    )
+    .answers(
+        (
+            StatusCode::OK,
+            "The endpoint and its new secret, which is shown only once.",
+        ),
+        &to("NewWebhookEndpointSecret"),
+        &[],
+        &json!({}),
+    )
+    .refuses(&[NOT_FOUND, CONFLICT]);
+    json!({ "parameters": [in_path("id", "WebhookEndpointId")], "post": rotate.value() })
+}
+
+fn webhook_test_events(conventions: &Conventions) -> Value {
+    let send = Operation::new(
+        conventions,
+        (
+            "sendWebhookTestEvent",
+            "Send a test event, whatever the event types",
+        ),
+        WRITE,
+        &[Takes::IdempotencyKey],
+    )
+    .answers(
+        (
+            StatusCode::ACCEPTED,
+            "The event is queued; poll the URL in Location.",
+        ),
+        &to("WebhookDelivery"),
+        &["Location", "Idempotency-Replayed"],
+        &json!({ "poll": link("readWebhookDelivery", &json!({ "id": "$response.body#/id" })) }),
+    )
+    .refuses(&[NOT_FOUND]);
+    json!({ "parameters": [in_path("id", "WebhookEndpointId")], "post": send.value() })
 }
 
 fn webhook_deliveries(conventions: &Conventions) -> Value {

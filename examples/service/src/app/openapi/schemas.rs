@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use webhook_core::ports::TransportErrorKind;
 use webhook_core::sender::{DeliveryState, EndpointState, FailureReason};
 
+use super::super::webhook_endpoints::words;
 use super::operation::to;
 use crate::domain::{Amount, ChargeStatus, RefundStatus};
 
@@ -15,7 +16,7 @@ const NAME: &str =
 
 /// Schemas of the desk.
 pub(super) fn own() -> Map<String, Value> {
-    let all = [ids(), of_money(), of_webhooks()];
+    let all = [ids(), of_money(), of_endpoints(), of_deliveries()];
     all.into_iter()
         .flatten()
         .map(|(name, schema)| (name.to_owned(), schema))
@@ -90,22 +91,75 @@ fn of_money() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn of_webhooks() -> Vec<(&'static str, Value)> {
-    let event = json!({ "type": "string", "maxLength": 128, "pattern": r"^[a-z0-9_]+(\.[a-z0-9_]+)*$" });
-    let events = json!({ "type": ["array", "null"], "items": event, "description": "Event types to send; null for every type." });
+fn of_endpoints() -> Vec<(&'static str, Value)> {
+    let event =
+        json!({ "type": "string", "maxLength": 130, "pattern": r"^[a-z0-9_]+(\.[a-z0-9_]+)*(\.\*)?$" });
+    let events = json!({ "type": ["array", "null"], "items": event, "description": "Event types to send, or patterns such as `charge.*`; null for every type." });
+    let states = json!({ "enum": EndpointState::ALL.map(EndpointState::as_str) });
+    let audience = json!({ "enum": ["shop", "operator"], "description": "Events about charges, or operational events." });
+    let rate = json!({ "type": ["integer", "null"], "minimum": 1, "maximum": u32::MAX, "description": "Maximum number of deliveries a second." });
+    let (contents, classifications) = words();
+    let url = json!({ "type": "string", "description": "Public https URL." });
     let endpoint = json!({
         "id": to("WebhookEndpointId"),
+        "audience": audience,
         "url": { "type": "string", "format": "uri" },
         "events": events,
-        "state": { "enum": EndpointState::ALL.map(EndpointState::as_str) },
+        "state": states,
+        "rate": rate,
+        "headers": { "type": "array", "items": { "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] }, "description": "Static headers; their values are not shown." },
+        "content": { "enum": contents },
+        "classification": { "enum": classifications },
+        "health": { "oneOf": [health(), { "type": "null" }], "description": "Only in the response to a GET of one endpoint that got a delivery." },
     });
+    let or_default = |words: &[&str]| {
+        let words: Vec<Value> = words
+            .iter()
+            .map(|word| json!(word))
+            .chain([Value::Null])
+            .collect();
+        json!({ "enum": words })
+    };
+    let settings = [
+        ("url", url),
+        ("events", events.clone()),
+        ("rate", rate.clone()),
+        ("headers", new_headers()),
+        ("content", or_default(&contents)),
+        ("classification", or_default(&classifications)),
+    ];
+    let settings: Map<String, Value> = settings
+        .into_iter()
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .collect();
+    let with = |name: &str, schema: &Value| {
+        let mut members = settings.clone();
+        members.insert(name.to_owned(), schema.clone());
+        Value::Object(members)
+    };
     let secret = json!({ "secret": { "type": "string", "description": "Signing secret; not shown again." } });
     let with_secret =
         json!({ "allOf": [to("WebhookEndpoint")], "properties": secret, "required": ["secret"] });
-    let new_endpoint = json!({
-        "url": { "type": "string", "description": "Public https URL." },
-        "events": events,
-    });
+    let new_endpoint = with("audience", &audience);
+    let patch = with("state", &states);
+    vec![
+        ("WebhookEndpoint", object(&endpoint)),
+        ("NewWebhookEndpointSecret", with_secret),
+        ("NewWebhookEndpoint", some_required(&new_endpoint, &["url"])),
+        ("WebhookEndpointPatch", some_required(&patch, &[])),
+    ]
+}
+
+/// Static headers of a request body, with their values.
+fn new_headers() -> Value {
+    let header = object(&json!({
+        "name": { "type": "string", "maxLength": 256, "pattern": "^[A-Za-z0-9-]+$" },
+        "value": { "type": "string", "maxLength": 4096, "pattern": "^[ -~]*$" },
+    }));
+    json!({ "type": ["array", "null"], "items": header, "maxItems": 32 })
+}
+
+fn of_deliveries() -> Vec<(&'static str, Value)> {
     let reasons = FailureReason::ALL.map(|reason| json!(reason.as_str()));
     let or_none: Vec<Value> = reasons.into_iter().chain([Value::Null]).collect();
     let delivery = json!({
@@ -120,13 +174,21 @@ fn of_webhooks() -> Vec<(&'static str, Value)> {
     let log = json!({ "log": { "type": "array", "items": to("WebhookAttempt") } });
     let logged = json!({ "allOf": [to("WebhookDelivery")], "properties": log, "required": ["log"] });
     vec![
-        ("WebhookEndpoint", object(&endpoint)),
-        ("NewWebhookEndpointSecret", with_secret),
-        ("NewWebhookEndpoint", some_required(&new_endpoint, &["url"])),
         ("WebhookDelivery", object(&delivery)),
         ("LoggedWebhookDelivery", logged),
         ("WebhookAttempt", attempt()),
     ]
+}
+
+fn health() -> Value {
+    let seconds = json!({ "type": ["integer", "null"], "description": "Unix seconds." });
+    object(&json!({
+        "failing": { "type": "boolean", "description": "The circuit breaker is open." },
+        "failures": { "type": "integer", "minimum": 0, "description": "Failures since the last success." },
+        "failing_since": seconds,
+        "held_until": seconds,
+        "concurrency": { "type": "integer", "minimum": 1, "description": "Limit of concurrent deliveries." },
+    }))
 }
 
 fn attempt() -> Value {

@@ -1,112 +1,23 @@
-//! `/v1/webhook-endpoints` and `/v1/webhook-deliveries`: registers endpoints, shows and replays
-//! deliveries.
+//! `/v1/webhook-deliveries`: shows and replays deliveries.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
-use http_conventions::routing::{Location, respond_accepted, respond_created};
-use serde::{Deserialize, Serialize};
+use http_conventions::routing::{Location, respond_accepted};
 use serde_json::{Value, json as value};
-use webhook_core::event::EventType;
-use webhook_core::ports::OsEntropy;
-use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Destination, Endpoint,
-    EndpointId, EndpointStore, EventFilter, Inserted, InvalidDestination, Outbox, ReplayRequest,
+    Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Outbox, ReplayRequest,
 };
-use webhook_core::signature::Signer;
 
-use super::body::{json, read_json};
+use super::body::json;
 use super::caller::Caller;
 use super::lists::{filtered_by, shown};
-use super::problem::{ADDRESS_REFUSED, NOT_REPLAYABLE, invalid_body, unavailable};
+use super::problem::NOT_REPLAYABLE;
 use super::{App, Handled};
-use crate::domain::Fault;
 use crate::wire::seconds;
 
-/// Body of `POST /v1/webhook-endpoints`.
-#[derive(Deserialize)]
-struct NewEndpoint {
-    url: String,
-    /// Event types to send; every type by default.
-    #[serde(default)]
-    events: Option<Vec<String>>,
-}
-
-#[derive(Serialize)]
-struct EndpointBody<'a> {
-    id: &'a str,
-    url: &'a str,
-    events: Option<Vec<&'a str>>,
-    state: &'static str,
-    /// Signing secret, shown only in the response to the registration.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    secret: Option<String>,
-}
-
-impl<'a> EndpointBody<'a> {
-    fn of(endpoint: &'a Endpoint, secret: Option<String>) -> Self {
-        let events = match &endpoint.events {
-            EventFilter::Only(types) => Some(types.iter().map(EventType::as_str).collect()),
-            _ => None,
-        };
-        Self {
-            id: endpoint.id.as_str(),
-            url: endpoint.url.as_str(),
-            events,
-            state: endpoint.state.as_str(),
-            secret,
-        }
-    }
-}
-
 impl App {
-    pub(super) async fn register_endpoint(&self, request: &Request<Bytes>) -> Handled {
-        let body: NewEndpoint = read_json(request)?;
-        let refused = |why: String| {
-            ADDRESS_REFUSED
-                .problem(self.conventions.problems())
-                .with_detail(why)
-        };
-        let url: Destination = body
-            .url
-            .parse()
-            .map_err(|error: InvalidDestination| refused(error.to_string()))?;
-        let signer = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
-        let secret = signer.expose_text();
-        let endpoint = Endpoint::register(EndpointId::generate(&OsEntropy), &url, signer, &self.addresses)
-            .map_err(|error| refused(error.to_string()))?
-            .with_events(self.event_filter(body.events)?);
-        let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()]);
-        let body = json(StatusCode::OK, &EndpointBody::of(&endpoint, Some(secret)));
-        match EndpointStore::insert(&self.database, endpoint).await {
-            Ok(Inserted::Inserted) => Ok(respond_created(&location, body)),
-            // a collision of 128 random bits: a retry draws others
-            Ok(_) => Err(unavailable()),
-            Err(error) => Err(self.refused(error.into())),
-        }
-    }
-
-    fn event_filter(&self, events: Option<Vec<String>>) -> Result<EventFilter, Problem> {
-        let Some(events) = events else {
-            return Ok(EventFilter::All);
-        };
-        let types: Result<Vec<EventType>, _> = events.into_iter().map(EventType::try_from).collect();
-        types
-            .map(EventFilter::only)
-            .map_err(|_| invalid_body(&[Fault::EVENT_TYPE], self.conventions.problems()))
-    }
-
-    pub(super) async fn read_endpoint(&self, id: &str) -> Handled {
-        let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
-        match EndpointStore::load(&self.database, &id).await {
-            Ok(Some(endpoint)) => Ok(json(StatusCode::OK, &EndpointBody::of(&endpoint, None))),
-            Ok(None) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
-            Err(error) => Err(self.refused(error.into())),
-        }
-    }
-
     pub(super) async fn list_deliveries(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
         let mut filter = DeliveryFilter::default();
         let mut binding = CursorBinding::new("/v1/webhook-deliveries", caller.subject()).with_sort("id");
@@ -145,6 +56,7 @@ impl App {
         let filter = DeliveryFilter::one(&delivery.id);
         let replay = ReplayRequest {
             filter,
+            acknowledged: false,
             now: self.clock.now(),
             dry_run: false,
         };
@@ -155,9 +67,8 @@ impl App {
             Ok(_) => {
                 self.desk.event_notify().notify_one();
                 let delivery = self.delivery(id).await?;
-                let location = Location::of_path(["v1", "webhook-deliveries", id]);
                 let body = json(StatusCode::OK, &delivery_json(&delivery, None));
-                Ok(respond_accepted(&location, body))
+                Ok(respond_accepted(&location_of(&delivery.id), body))
             }
             Err(error) => Err(self.refused(error.into())),
         }
@@ -176,6 +87,11 @@ impl App {
             .next()
             .ok_or_else(not_found)
     }
+}
+
+/// Location of a delivery.
+pub(super) fn location_of(id: &DeliveryId) -> Location {
+    Location::of_path(["v1", "webhook-deliveries", &wire_id(id)])
 }
 
 /// Identifier of a delivery in a path: those of the event and the endpoint, which contain no dot
@@ -205,7 +121,7 @@ impl Position for Place {
     }
 }
 
-fn delivery_json(delivery: &Delivery, attempts: Option<&[Attempt]>) -> Value {
+pub(super) fn delivery_json(delivery: &Delivery, attempts: Option<&[Attempt]>) -> Value {
     let mut body = value!({
         "id": wire_id(&delivery.id),
         "event": delivery.id.event.as_str(),

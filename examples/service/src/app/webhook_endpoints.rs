@@ -1,0 +1,358 @@
+//! `/v1/webhook-endpoints`: registers, lists, changes and deletes endpoints, rotates their secrets
+//! and sends test events.
+
+use std::num::NonZeroU32;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
+use http_conventions::routing::{Location, respond_accepted, respond_created};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json as value};
+use webhook_core::event::{Envelope, EventId};
+use webhook_core::ports::OsEntropy;
+use webhook_core::secret::SigningSecret;
+use webhook_core::sender::{
+    Classification, ContentMode, Delivery, DeliveryId, Destination, Endpoint, EndpointId, EndpointQuery,
+    EndpointState, EndpointStore, EndpointUpdate, EventFilter, EventPattern, Inserted, InvalidDestination,
+    Lane, OperationalEvent, Outbox, Owner, Rotated, Rotation, StaticHeaders,
+};
+use webhook_core::signature::{Signer, Signers};
+
+use super::body::{json, read_json, read_merge_patch};
+use super::caller::Caller;
+use super::lists::shown;
+use super::problem::{ADDRESS_REFUSED, invalid_body, unavailable};
+use super::webhook_deliveries::{delivery_json, location_of};
+use super::{App, Handled};
+use crate::desk::shop;
+use crate::domain::Fault;
+use crate::wire::seconds;
+
+/// Type of a test event.
+const TEST: &str = "endpoint.test";
+
+/// Owner of an endpoint on the wire.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Audience {
+    /// Events about charges.
+    #[default]
+    Shop,
+    /// Operational events: failing endpoints, rotated secrets, a wrong clock.
+    Operator,
+}
+
+/// Static header; its value is never shown again.
+#[derive(Deserialize)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+/// Members that a registration and a change have in common. An absent member is `None`, a null one
+/// `Some(None)`, which means the default.
+#[derive(Deserialize)]
+struct Settings {
+    #[serde(default, deserialize_with = "present")]
+    events: Option<Option<Vec<String>>>,
+    #[serde(default, deserialize_with = "present")]
+    rate: Option<Option<NonZeroU32>>,
+    #[serde(default, deserialize_with = "present")]
+    headers: Option<Option<Vec<Header>>>,
+    #[serde(default, deserialize_with = "present")]
+    content: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    classification: Option<Option<String>>,
+}
+
+/// Body of `POST /v1/webhook-endpoints`.
+#[derive(Deserialize)]
+struct NewEndpoint {
+    url: String,
+    #[serde(default)]
+    audience: Audience,
+    #[serde(flatten)]
+    settings: Settings,
+}
+
+/// Body of `PATCH /v1/webhook-endpoints/{id}`: a JSON merge patch (RFC 7396).
+#[derive(Deserialize)]
+struct Changes {
+    // neither has a default, so null is refused
+    #[serde(default, deserialize_with = "present")]
+    url: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    state: Option<String>,
+    #[serde(flatten)]
+    settings: Settings,
+}
+
+/// Keeps the difference between an absent and a null member.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(given: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(given).map(Some)
+}
+
+impl App {
+    pub(super) async fn register_endpoint(&self, request: &Request<Bytes>) -> Handled {
+        let body: NewEndpoint = read_json(request)?;
+        let url = self.destination(&body.url)?;
+        let settings = self.settings(EndpointUpdate::new(), body.settings)?;
+        let owner = match body.audience {
+            Audience::Shop => shop(),
+            Audience::Operator => Owner::Operator,
+        };
+        let signer = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
+        let secret = signer.expose_text();
+        let id = EndpointId::generate(&OsEntropy);
+        let mut endpoint = Endpoint::register(id, owner, &url, signer, &self.addresses)
+            .map_err(|error| self.address_refused(error.to_string()))?;
+        endpoint.update(settings);
+        let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()]);
+        let mut body = endpoint_json(&endpoint, None);
+        add_secret(&mut body, secret);
+        match EndpointStore::insert(&self.database, endpoint).await {
+            Ok(Inserted::Inserted) => Ok(respond_created(&location, json(StatusCode::OK, &body))),
+            // a collision of 128 random bits: a retry draws others
+            Ok(_) => Err(unavailable()),
+            Err(error) => Err(self.refused(error.into())),
+        }
+    }
+
+    pub(super) async fn list_endpoints(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
+        let binding = CursorBinding::new("/v1/webhook-endpoints", caller.subject()).with_sort("id");
+        let asked = self.asked_page::<Place>(request, PageRules::default(), binding)?;
+        let query = EndpointQuery {
+            owner: None,
+            after: asked.after().map(|place| place.0.clone()),
+            limit: asked.limit().fetch(),
+        };
+        let store_failed = |error: webhook_core::ports::StoreError| self.refused(error.into());
+        let ids = self.database.list_endpoints(&query).await.map_err(store_failed)?;
+        let mut endpoints = self.database.load_many(&ids).await.map_err(store_failed)?;
+        endpoints.sort_by(|one, other| one.id.cmp(&other.id));
+        let page = asked.page(endpoints, |last| Place(last.id.clone()));
+        shown(request, page, |endpoint| endpoint_json(endpoint, None))
+    }
+
+    pub(super) async fn read_endpoint(&self, id: &str) -> Handled {
+        let endpoint = self.endpoint(id).await?;
+        let lane = self.database.lane(&endpoint.id).await;
+        let lane = lane.map_err(|error| self.refused(error.into()))?;
+        Ok(json(StatusCode::OK, &endpoint_json(&endpoint, lane.as_ref())))
+    }
+
+    /// Applies a JSON merge patch.
+    pub(super) async fn change_endpoint(&self, request: &Request<Bytes>, id: &str) -> Handled {
+        let changes: Changes = read_merge_patch(request)?;
+        let endpoint = self.endpoint(id).await?;
+        let mut update = EndpointUpdate::new();
+        if let Some(url) = &changes.url {
+            let url = self.destination(url)?;
+            update = update
+                .with_url(&url, &self.addresses)
+                .map_err(|error| self.address_refused(error.to_string()))?;
+        }
+        if let Some(state) = &changes.state {
+            let state: EndpointState = state.parse().map_err(|_| self.invalid(Fault::ENDPOINT_STATE))?;
+            update = update.with_state(state);
+        }
+        let update = self.settings(update, changes.settings)?;
+        match EndpointStore::update(&self.database, &endpoint.id, update).await {
+            Ok(true) => self.read_endpoint(id).await,
+            Ok(false) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
+            Err(error) => Err(self.refused(error.into())),
+        }
+    }
+
+    pub(super) async fn delete_endpoint(&self, id: &str) -> Handled {
+        let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
+        match EndpointStore::delete(&self.database, &id).await {
+            Ok(true) => {
+                let mut response = Response::new(Bytes::new());
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                Ok(response)
+            }
+            Ok(false) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
+            Err(error) => Err(self.refused(error.into())),
+        }
+    }
+
+    /// Responds with a new secret; the old one signs beside it for a day.
+    pub(super) async fn rotate_secret(&self, id: &str) -> Handled {
+        let endpoint = self.endpoint(id).await?;
+        let next = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
+        let (secret, now) = (next.expose_text(), self.clock.now());
+        let rotation = Rotation {
+            next,
+            now,
+            overlap: Signers::OVERLAP,
+        };
+        match EndpointStore::rotate(&self.database, &endpoint.id, &rotation).await {
+            Ok(Rotated::Rotated) => {}
+            Ok(Rotated::Unknown) => return Err(Problem::new(ErrorStatus::NOT_FOUND)),
+            Ok(Rotated::Refused) => {
+                let detail = "the endpoint has eight secrets; wait until the overlap of one ends";
+                return Err(Problem::new(ErrorStatus::CONFLICT).with_detail(detail));
+            }
+            Err(error) => return Err(self.refused(error.into())),
+        }
+        let event = OperationalEvent::SecretRotated {
+            endpoint: endpoint.id.clone(),
+        };
+        if let Err(error) = self.dispatcher.announce(&event).await {
+            // the secret is rotated nevertheless
+            (self.log)(&program::in_one_line(&error));
+        }
+        self.desk.event_notify().notify_one();
+        let mut body = endpoint_json(&endpoint, None);
+        add_secret(&mut body, secret);
+        Ok(json(StatusCode::OK, &body))
+    }
+
+    /// Responds 202 with the delivery of a test event to poll.
+    pub(super) async fn send_test_event(&self, id: &str) -> Handled {
+        let endpoint = self.endpoint(id).await?;
+        let now = self.clock.now();
+        let event_id = EventId::generate(&OsEntropy);
+        let broken = || Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR);
+        let (event_type, version) = (
+            TEST.parse().map_err(|_| broken())?,
+            "1".parse().map_err(|_| broken())?,
+        );
+        let object = value!({ "endpoint": endpoint.id.as_str() }).to_string();
+        let event = Envelope::new(event_id.clone(), event_type, version, now, object.as_bytes());
+        let sent = self
+            .dispatcher
+            .send_to(&endpoint, event.map_err(|_| broken())?)
+            .await;
+        sent.map_err(|error| self.refused(error.into()))?;
+        self.desk.event_notify().notify_one();
+        let id = DeliveryId {
+            event: event_id,
+            endpoint: endpoint.id,
+        };
+        let location = location_of(&id);
+        let body = delivery_json(&Delivery::new(id, now), None);
+        Ok(respond_accepted(&location, json(StatusCode::OK, &body)))
+    }
+
+    async fn endpoint(&self, id: &str) -> Result<Endpoint, Problem> {
+        let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
+        match EndpointStore::load(&self.database, &id).await {
+            Ok(found) => found.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND)),
+            Err(error) => Err(self.refused(error.into())),
+        }
+    }
+
+    fn destination(&self, url: &str) -> Result<Destination, Problem> {
+        url.parse()
+            .map_err(|error: InvalidDestination| self.address_refused(error.to_string()))
+    }
+
+    fn address_refused(&self, detail: String) -> Problem {
+        ADDRESS_REFUSED
+            .problem(self.conventions.problems())
+            .with_detail(detail)
+    }
+
+    fn invalid(&self, fault: Fault) -> Problem {
+        invalid_body(&[fault], self.conventions.problems())
+    }
+
+    /// Adds the settings of a body to an update.
+    fn settings(&self, mut update: EndpointUpdate, given: Settings) -> Result<EndpointUpdate, Problem> {
+        if let Some(patterns) = given.events {
+            let patterns = patterns.map(|texts| {
+                let patterns = texts.into_iter().map(EventPattern::try_from);
+                patterns.collect::<Result<Vec<_>, _>>()
+            });
+            let patterns = patterns
+                .transpose()
+                .map_err(|_| self.invalid(Fault::EVENT_TYPE))?;
+            update = update.with_events(patterns.map_or(EventFilter::All, EventFilter::only));
+        }
+        if let Some(rate) = given.rate {
+            update = update.with_rate(rate);
+        }
+        if let Some(headers) = given.headers {
+            let headers = headers.unwrap_or_default();
+            let headers = headers.iter().map(|header| (&*header.name, &*header.value));
+            let headers = StaticHeaders::new(headers).map_err(|_| self.invalid(Fault::STATIC_HEADER))?;
+            update = update.with_headers(headers);
+        }
+        if let Some(content) = given.content {
+            let content = content.map(|word| word.parse()).transpose();
+            let content = content.map_err(|_| self.invalid(Fault::CONTENT_MODE))?;
+            update = update.with_content(content.unwrap_or_default());
+        }
+        if let Some(classification) = given.classification {
+            let classification = classification.map(|word| word.parse()).transpose();
+            let classification = classification.map_err(|_| self.invalid(Fault::CLASSIFICATION))?;
+            update = update.with_classification(classification.unwrap_or(Classification::Strict));
+        }
+        Ok(update)
+    }
+}
+
+/// Body of an endpoint, without its secrets. Only the response to a GET of one endpoint has its
+/// health.
+fn endpoint_json(endpoint: &Endpoint, lane: Option<&Lane>) -> Value {
+    let events = match &endpoint.events {
+        EventFilter::Only(patterns) => Some(patterns.iter().map(EventPattern::as_str).collect::<Vec<_>>()),
+        EventFilter::All => None,
+    };
+    let headers = endpoint
+        .headers
+        .iter()
+        .map(|(name, _)| value!({ "name": name.as_str() }));
+    value!({
+        "id": endpoint.id.as_str(),
+        "audience": if endpoint.owner == Owner::Operator { "operator" } else { "shop" },
+        "url": endpoint.url.as_str(),
+        "events": events,
+        "state": endpoint.state.as_str(),
+        "rate": endpoint.rate,
+        "headers": headers.collect::<Vec<_>>(),
+        "content": endpoint.content.as_str(),
+        "classification": endpoint.classification.as_str(),
+        "health": lane.map(health_json),
+    })
+}
+
+fn health_json(lane: &Lane) -> Value {
+    value!({
+        "failing": lane.health.is_open(),
+        "failures": lane.health.failures,
+        "failing_since": lane.health.failing_since.map(seconds),
+        "held_until": lane.held_until.map(|until| seconds(until) + 1),
+        "concurrency": lane.health.limit,
+    })
+}
+
+fn add_secret(body: &mut Value, secret: String) {
+    if let Some(body) = body.as_object_mut() {
+        body.insert("secret".to_owned(), secret.into());
+    }
+}
+
+/// Position of an endpoint in the list, which is sorted by id.
+struct Place(EndpointId);
+
+impl Position for Place {
+    fn to_values(&self) -> Vec<PositionValue> {
+        self.0.as_str().to_owned().to_values()
+    }
+
+    fn from_values(values: Vec<PositionValue>) -> Option<Self> {
+        String::from_values(values)?.parse().ok().map(Self)
+    }
+}
+
+/// Words of the settings, for the OpenAPI document.
+pub(super) fn words() -> (Vec<&'static str>, Vec<&'static str>) {
+    let content = ContentMode::ALL.map(ContentMode::as_str).to_vec();
+    let classification = Classification::ALL.map(Classification::as_str).to_vec();
+    (content, classification)
+}
