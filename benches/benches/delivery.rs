@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use benches::{Schema, Sender, Sink, median, runtime};
+use benches::{Schema, Sender, Sink, median, service_runtime};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::StatusCode;
@@ -238,6 +238,7 @@ fn acked(delivery: &Delivery, now: SystemTime) -> Settlement {
         disposition: Disposition::Acked,
         spent: true,
         hold_endpoint_until: None,
+        rate: None,
         attempt: Some(Attempt {
             delivery: delivery.id.clone(),
             fence: delivery.fence,
@@ -263,7 +264,7 @@ async fn work(url: &str) {
 #[expect(clippy::too_many_lines, reason = "a line for each row")]
 fn main() {
     use {Store::*, Who::*};
-    let runtime = runtime().expect("a runtime");
+    let runtime = service_runtime().expect("a runtime");
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(WORKER) {
         return runtime.block_on(work(&arguments.next().expect("a URL")));

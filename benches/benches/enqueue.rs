@@ -82,7 +82,7 @@ fn insert(connection: &mut Connection, event: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction
         .prepare_cached(
-            "INSERT INTO webhook_event (id, event_type, created_at, body) VALUES (?1, 'invoice.paid', 1, ?2)",
+            "INSERT INTO webhook_event (id, event_type, audience, created_at, body) VALUES (?1, 'invoice.paid', 'everyone', 1, ?2)",
         )?
         .execute((event, BODY))?;
     transaction

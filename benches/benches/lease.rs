@@ -13,8 +13,8 @@ use criterion::{Bencher, Criterion, SamplingMode};
 use futures_util::{StreamExt, stream};
 use tokio::runtime::Runtime;
 use webhook_core::sender::{
-    Bulkheads, Delivery, DeliveryId, DeliveryState, Disposition, Enqueue, LeaseRequest, Leased, Outbox,
-    Settlement, StoredEvent,
+    Audience, Bulkheads, Delivery, DeliveryId, DeliveryState, Disposition, Enqueue, LeaseRequest, Leased,
+    Outbox, Settlement, StoredEvent,
 };
 
 const ENDPOINTS: usize = 100;
@@ -28,6 +28,7 @@ fn event(name: &str, state: DeliveryState, due_at: SystemTime) -> Enqueue {
     let event = StoredEvent {
         id: name.parse().expect("an id"),
         event_type: "invoice.paid".parse().expect("a type"),
+        audience: Audience::tenant("acme".parse().expect("an id")),
         created_at: due_at,
         body: Bytes::from_static(b"{}"),
     };
@@ -94,6 +95,7 @@ fn back(leased: &Leased, now: SystemTime) -> Settlement {
         disposition: Disposition::Held { due_at: now },
         spent: false,
         hold_endpoint_until: None,
+        rate: None,
         attempt: None,
     }
 }

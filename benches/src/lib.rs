@@ -43,6 +43,15 @@ pub fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
+/// Creates a runtime with two worker threads, as a service on two cores has it.
+///
+/// # Errors
+///
+/// The operating system refuses a resource of the runtime.
+pub fn service_runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
 /// Median of the measurements; the upper one of two.
 ///
 /// # Panics

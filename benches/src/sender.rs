@@ -1,4 +1,4 @@
-//! Our sender as a host builds it: a store, HTTP over sockets, a dispatcher.
+//! A webhook sender as a host builds it: a store, HTTP over sockets, a dispatcher.
 
 use std::{
     cell::Cell,
@@ -18,12 +18,13 @@ use webhook_core::{
     ports::{OsEntropy, StoreError, SystemClock, timer_fn},
     secret::SigningSecret,
     sender::{
-        Dispatcher, Disposition, Endpoint, EndpointStore, Enqueued, Handled, Outbox, StoredEvent, fan_out,
+        Audience, Dispatcher, Disposition, Endpoint, EndpointStore, Enqueued, Handled, Outbox, Owner,
+        StoredEvent, fan_out,
     },
     signature::Signer,
 };
 
-/// Endpoints at one sink, and a dispatcher with default settings.
+/// A store with registered endpoints, and a dispatcher with default settings.
 #[derive(Debug)]
 pub struct Sender<S> {
     store: Arc<S>,
@@ -34,16 +35,16 @@ pub struct Sender<S> {
 }
 
 impl<S: Outbox + EndpointStore + 'static> Sender<S> {
-    /// Registers an endpoint for each URL. Every event has this body.
+    /// Registers an endpoint for each of `urls`. Every event will have this `body`.
     ///
     /// # Panics
     ///
-    /// The store fails.
+    /// The store fails, or a URL is not one of a loopback address.
     pub async fn new(store: S, urls: impl IntoIterator<Item = String>, body: Bytes) -> Self {
         let store = Arc::new(store);
         let urls: Vec<String> = urls.into_iter().collect();
         let policy = policy(&urls);
-        // the name of the sink over TLS
+        // resolves the name in the certificate of a sink over TLS
         let transport = HyperTransport::new(policy.clone())
             .with_roots(host_transport_conformance::tls::roots())
             .with_resolver(|_: &str| Ok(vec![Ipv4Addr::LOCALHOST.into()]));
@@ -62,7 +63,14 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
             let id = format!("ep_{number}").parse().expect("an id");
             let url = url.parse().expect("a URL");
             let signer = Signer::standard_webhooks(&secret);
-            let endpoint = Endpoint::register(id, &url, signer, &policy).expect("a loopback address");
+            let endpoint = Endpoint::register(
+                id,
+                Owner::Tenant("acme".parse().expect("an id")),
+                &url,
+                signer,
+                &policy,
+            )
+            .expect("a loopback address");
             store.insert(endpoint.clone()).await.expect("stored");
             endpoints.push(endpoint);
         }
@@ -75,16 +83,17 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
         }
     }
 
-    /// Enqueues an event for one endpoint and wakes the dispatcher.
+    /// Enqueues an event for the endpoint with this index and wakes the dispatcher.
     ///
     /// # Panics
     ///
-    /// The id exists, or the endpoint does not.
+    /// The store fails, or an event with this id exists.
     pub async fn enqueue(&self, id: &str, endpoint: usize) {
         let now = SystemTime::now();
         let event = StoredEvent {
             id: id.parse().expect("an id"),
             event_type: "invoice.paid".parse().expect("a type"),
+            audience: Audience::tenant("acme".parse().expect("an id")),
             created_at: now,
             body: self.body.clone(),
         };
@@ -94,7 +103,8 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
         self.new_event.notify_one();
     }
 
-    /// Delivers until `count` events were accepted; calls `accepted` after each outcome is stored.
+    /// Delivers until `count` deliveries are acknowledged. Calls `accepted` for each of them, after
+    /// its outcome is stored.
     ///
     /// # Panics
     ///
@@ -130,7 +140,7 @@ async fn until(due_at: Option<SystemTime>) {
     sleep(left.unwrap_or(Duration::MAX)).await;
 }
 
-/// Loopback addresses, and the ports of these URLs.
+/// Allows loopback addresses, and the ports of these URLs.
 fn policy(urls: &[String]) -> AddressPolicy {
     let ports = urls
         .iter()

@@ -1,4 +1,4 @@
-//! A server in a process of its own, and its processor time.
+//! A server that runs as a separate process, and the measurement of its processor time.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -15,7 +15,7 @@ pub fn on_first_core() -> Command {
     command
 }
 
-/// A server on loopback; dropping it ends it.
+/// A server process on loopback. Dropping the value kills the process.
 #[derive(Debug)]
 pub struct Served {
     process: Child,
@@ -32,7 +32,7 @@ pub struct ProcessorTime {
 }
 
 impl ProcessorTime {
-    /// Sum of both.
+    /// Sum of user and system time.
     #[must_use]
     pub fn whole(self) -> f64 {
         self.user + self.system
@@ -40,11 +40,11 @@ impl ProcessorTime {
 }
 
 impl Served {
-    /// Starts a program that prints `listening PORT`.
+    /// Starts a program and waits until it prints the line `listening PORT`.
     ///
     /// # Panics
     ///
-    /// The program prints something else.
+    /// The program cannot be started, or closes its output without this line.
     #[must_use]
     pub fn start(mut command: Command) -> Self {
         let spawned = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -87,7 +87,8 @@ impl Served {
         }
     }
 
-    /// Waits until the server has used this much more processor time; returns the total.
+    /// Waits until the server has used another `seconds` of processor time. Returns the total so
+    /// far.
     pub async fn work(&self, seconds: f64) -> ProcessorTime {
         let wanted = self.processor_time().whole() + seconds;
         loop {
@@ -99,11 +100,12 @@ impl Served {
         }
     }
 
-    /// Sends SIGTERM, so that a profiler can write its results.
+    /// Sends SIGTERM, so that a profiler can write its results, and waits until the process has
+    /// ended.
     ///
     /// # Panics
     ///
-    /// There is no program `kill`.
+    /// The program `kill` cannot be started.
     pub fn end(mut self) {
         let id = self.process.id().to_string();
         Command::new("kill").arg(id).status().expect("kill");

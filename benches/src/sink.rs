@@ -29,7 +29,8 @@ use tokio_rustls::TlsAcceptor;
 
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Answers 204 on a thread of its own until the process ends.
+/// Answers every message with 204, except at [`HUNG`](Self::HUNG), on a thread of its own, until
+/// the process ends.
 #[derive(Debug)]
 pub struct Sink {
     url: String,
@@ -37,10 +38,10 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Path without a response.
+    /// Path whose requests never get a response.
     pub const HUNG: &'static str = "/hung";
 
-    /// Starts a sink that reads each message and answers after this time.
+    /// Starts a sink that reads each message and answers after the time `service`.
     ///
     /// # Errors
     ///
@@ -49,8 +50,8 @@ impl Sink {
         Self::start_with(service, None)
     }
 
-    /// Starts a sink over TLS with the certificate of the transports' suite, which also speaks
-    /// HTTP/2.
+    /// Starts a sink over TLS that supports HTTP/2 and HTTP/1.1. It has the certificate of
+    /// host-transport-conformance.
     ///
     /// # Errors
     ///
@@ -74,7 +75,7 @@ impl Sink {
         Ok(Self { url, answered })
     }
 
-    /// Number of messages that were answered so far.
+    /// Number of messages answered so far.
     #[must_use]
     pub fn answered(&self) -> usize {
         self.answered.load(Ordering::Relaxed)
@@ -87,7 +88,7 @@ impl Sink {
     }
 }
 
-/// Name in the certificate.
+/// Host name in the certificate.
 pub(crate) const NAME: &str = "hooks.example.com";
 
 fn tls() -> TlsAcceptor {
