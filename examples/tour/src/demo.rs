@@ -1,4 +1,4 @@
-//! The demo user and clients, which every toured desk has.
+//! Credentials of the demo user and of the demo clients, which a desk must have for the tour.
 
 /// Email address of the user.
 pub const EMAIL: &str = "ada@example.com";
