@@ -27,7 +27,7 @@ use super::problem::{ADDRESS_REFUSED, invalid_body, unavailable};
 use super::webhook_deliveries::{delivery_json, location_of};
 use super::{App, Handled};
 use crate::desk::shop;
-use crate::domain::Fault;
+use crate::domain::{Fault, whole_or_none};
 use crate::wire::seconds;
 
 /// Type of a test event.
@@ -57,8 +57,8 @@ struct Header {
 struct Settings {
     #[serde(default, deserialize_with = "present")]
     events: Option<Option<Vec<String>>>,
-    #[serde(default, deserialize_with = "present")]
-    rate: Option<Option<NonZeroU32>>,
+    #[serde(default, deserialize_with = "present_whole")]
+    rate: Option<Option<i64>>,
     #[serde(default, deserialize_with = "present")]
     headers: Option<Option<Vec<Header>>>,
     #[serde(default, deserialize_with = "present")]
@@ -92,6 +92,11 @@ struct Changes {
 /// Keeps the difference between an absent and a null member.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(given: D) -> Result<Option<T>, D::Error> {
     T::deserialize(given).map(Some)
+}
+
+/// As [`present`], for a number in any notation: `10.0` is 10.
+fn present_whole<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Option<i64>>, D::Error> {
+    whole_or_none(given).map(Some)
 }
 
 impl App {
@@ -274,7 +279,11 @@ impl App {
             update = update.with_events(patterns.map_or(EventFilter::All, EventFilter::only));
         }
         if let Some(rate) = given.rate {
-            update = update.with_rate(rate);
+            let rate = rate.map(|rate| u32::try_from(rate).ok().and_then(NonZeroU32::new));
+            if rate == Some(None) {
+                return Err(self.invalid(Fault::RATE));
+            }
+            update = update.with_rate(rate.flatten());
         }
         if let Some(headers) = given.headers {
             let headers = headers.unwrap_or_default();

@@ -12,6 +12,7 @@ mod refund;
 pub use charge::{Charge, ChargeStatus, NewCharge};
 pub use customer::{Customer, NewCustomer};
 pub use id::{ChargeId, CustomerId, InvalidId, RefundId};
+pub(crate) use money::whole_or_none;
 pub use money::{Amount, Currency};
 pub use refund::{NewRefund, Refund, RefundRefused, RefundStatus};
 
@@ -35,6 +36,8 @@ impl Fault {
     );
     /// The state of the webhook endpoint is unknown.
     pub const ENDPOINT_STATE: Self = Self::new("/state", "must be `enabled`, `paused` or `disabled`");
+    /// The rate of the webhook endpoint is out of range.
+    pub const RATE: Self = Self::new("/rate", "must be an integer from 1 to 4294967295");
     /// A static header of the webhook endpoint is refused.
     pub const STATIC_HEADER: Self = Self::new(
         "/headers",

@@ -54,7 +54,7 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
 }
 
 /// Deserializes an optional number like [`whole`].
-pub(super) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+pub(crate) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
     struct Whole(#[serde(deserialize_with = "whole")] i64);
     let read = Option::<Whole>::deserialize(deserializer)?;

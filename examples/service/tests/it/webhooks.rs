@@ -155,7 +155,7 @@ async fn tables_with(database: &Database, text: String) -> Vec<String> {
 async fn endpoint_is_managed_over_the_api() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
-    let body = r#"{"url":"https://hooks.example.com/","events":["charge.*"],"rate":5,"content":"cloudevents_binary",
+    let body = r#"{"url":"https://hooks.example.com/","events":["charge.*"],"rate":5.0,"content":"cloudevents_binary",
         "headers":[{"name":"authorization","value":"Bearer 8c1f"}],"classification":"patient"}"#;
     let registered = call(&app, &token, ENDPOINTS, &[], body).await;
     assert_eq!(registered.status(), 201, "{registered:?}");
@@ -222,8 +222,10 @@ async fn invalid_settings_are_refused() {
         (r#"{"url":"https://10.0.0.1/"}"#, 422),
         (r#"{"url":null}"#, 400),
         (r#"{"state":null}"#, 400),
-        (r#"{"rate":0}"#, 400),
-        (r#"{"rate":-1}"#, 400),
+        (r#"{"rate":0}"#, 422),
+        (r#"{"rate":-1}"#, 422),
+        (r#"{"rate":4294967296}"#, 422),
+        (r#"{"rate":1.5}"#, 400),
         (r#"{"headers":{"x":"1"}}"#, 400),
         ("[]", 400),
     ] {

@@ -7,6 +7,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 /// Maximum number of static headers of an endpoint.
 const MOST: usize = 32;
 
+/// Maximum length of a name in bytes.
+const MAX_NAME: usize = 256;
+
+/// Maximum length of a value in bytes.
+const MAX_VALUE: usize = 4096;
+
 /// Maximum total length of their names and values in bytes.
 const MAX_LENGTH: usize = 8 * 1024;
 
@@ -49,7 +55,8 @@ const SIGNATURES: [&str; 6] = [
 /// Headers that the dispatcher adds to each message to an endpoint, such as an `Authorization` that
 /// the receiver's gateway asks for.
 ///
-/// - At most 32 headers, each name once, and 8 KiB in total.
+/// - At most 32 headers, each name once, and 8 KiB in total; a name has at most 256 bytes, a value at
+///   most 4,096.
 /// - Refused are the names that the dispatcher, the signature or HTTP sets: `Content-Type`,
 ///   `User-Agent`, `Host`, `Webhook-*`, `CE-*`, `Signature`, `Connection` and the like.
 ///
@@ -90,6 +97,9 @@ impl StaticHeaders {
             };
             let parsed = HeaderName::from_bytes(name.as_bytes());
             let parsed = parsed.map_err(|_| invalid("is not a field name"))?;
+            if name.len() > MAX_NAME || value.len() > MAX_VALUE {
+                return Err(invalid("has a name over 256 bytes or a value over 4096"));
+            }
             if is_reserved(&parsed) {
                 return Err(invalid("is reserved"));
             }

@@ -153,8 +153,8 @@ fn of_endpoints() -> Vec<(&'static str, Value)> {
 /// Static headers of a request body, with their values.
 fn new_headers() -> Value {
     let header = object(&json!({
-        "name": { "type": "string", "maxLength": 256, "pattern": "^[A-Za-z0-9-]+$" },
-        "value": { "type": "string", "maxLength": 4096, "pattern": "^[ -~]*$" },
+        "name": { "type": "string", "maxLength": 256, "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
+        "value": { "type": "string", "maxLength": 4096, "pattern": r"^[\t -~]*$" },
     }));
     json!({ "type": ["array", "null"], "items": header, "maxItems": 32 })
 }
