@@ -34,11 +34,13 @@
 
 mod hops;
 mod names;
+mod network;
 mod policy;
 mod special;
 mod target;
 
 pub use hops::{Hops, RefusedHop};
+pub use network::{InvalidNetwork, Network};
 pub use policy::AddressPolicy;
 pub use target::{Host, Target};
 

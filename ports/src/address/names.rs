@@ -1,7 +1,8 @@
 //! Host names that never belong to a public server.
 
 const LOCAL: &str = "a name of this machine";
-const INTERNAL: &str = "a name of the local network";
+/// Kind of the names of local networks.
+pub(super) const INTERNAL: &str = "a name of the local network";
 const METADATA: &str = "a metadata service";
 const MALFORMED: &str = "not a valid host name";
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Url;
 
-use super::{Host, RefusedAddress, Target, names, special};
+use super::{Host, Network, RefusedAddress, Target, names, special};
 
 const MAX_URL_LENGTH: usize = 2048;
 const HTTPS_PORT: u16 = 443;
@@ -17,6 +17,7 @@ const HTTP_PORT: u16 = 80;
 #[derive(Clone, Debug, Default)]
 pub struct AddressPolicy {
     ports: Vec<u16>,
+    networks: Vec<Network>,
     nat64: Option<Ipv6Addr>,
     http: bool,
     loopback: bool,
@@ -71,6 +72,21 @@ impl AddressPolicy {
         self
     }
 
+    /// Allows the addresses of a private network, and names of local networks such as
+    /// `hooks.corp.internal`, whose addresses are checked when they are resolved.
+    ///
+    /// Metadata services of clouds stay refused, also if the network contains their addresses. The
+    /// scheme and the port are checked as before.
+    ///
+    /// # Security
+    ///
+    /// A party that chooses a URL can then reach every service of that network on the allowed ports.
+    #[must_use]
+    pub fn danger_allow_network(mut self, network: Network) -> Self {
+        self.networks.push(network);
+        self
+    }
+
     /// Checks and normalizes a URL: `https://0x7f.1/` is `127.0.0.1` and therefore refused.
     ///
     /// # Errors
@@ -113,7 +129,8 @@ impl AddressPolicy {
             IpAddr::V6(address) => special::isatap(address).map(IpAddr::V4),
             IpAddr::V4(_) => None,
         };
-        match special::purpose(address).or_else(|| embedded.and_then(special::purpose)) {
+        let own = special::purpose(address).filter(|_| !self.allows(address));
+        match own.or_else(|| embedded.and_then(special::purpose)) {
             Some(block) => Err(RefusedAddress::Network { address, block }),
             None => Ok(()),
         }
@@ -139,8 +156,18 @@ impl AddressPolicy {
         match host {
             Host::Ip(address) => self.vet_ip(*address),
             Host::Name(_) if self.is_opened_loopback(host) => Ok(()),
-            Host::Name(name) => names::kind(name).map_or(Ok(()), |kind| Err(RefusedAddress::Name(kind))),
+            Host::Name(name) => match names::kind(name) {
+                Some(names::INTERNAL) if !self.networks.is_empty() => Ok(()),
+                Some(kind) => Err(RefusedAddress::Name(kind)),
+                None => Ok(()),
+            },
         }
+    }
+
+    /// Returns `true` if an allowed network contains the address.
+    fn allows(&self, address: IpAddr) -> bool {
+        let is_listed = self.networks.iter().any(|network| network.contains(address));
+        is_listed && !special::is_metadata(address)
     }
 
     fn vet_scheme_and_port(&self, url: &Url, port: u16) -> Result<(), RefusedAddress> {

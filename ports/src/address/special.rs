@@ -15,7 +15,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 /// Purpose of a special address; `None` for an ordinary one. Metadata services come first, for a
 /// precise reason.
 pub(super) fn purpose(address: IpAddr) -> Option<&'static str> {
-    if METADATA.contains(&address) {
+    if is_metadata(address) {
         return Some("metadata or platform service of a cloud");
     }
     let listed = SPECIAL
@@ -26,6 +26,11 @@ pub(super) fn purpose(address: IpAddr) -> Option<&'static str> {
         IpAddr::V6(address) if !GLOBAL_UNICAST.contains(&address) => Some("not global unicast"),
         _ => None,
     })
+}
+
+/// Returns `true` for an address of a cloud's metadata or platform service.
+pub(super) fn is_metadata(address: IpAddr) -> bool {
+    METADATA.contains(&address)
 }
 
 /// IPv4 address inside an ISATAP address, [RFC 5214

@@ -1,5 +1,6 @@
 //! Address rules for webhook destinations.
 
+mod networks;
 mod special_blocks;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
