@@ -16,21 +16,23 @@ const MAX_ATTEMPTS: usize = 4;
 /// Connects to one of `addresses`, which is not empty.
 pub(crate) async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut wait = Duration::ZERO;
-    let attempts = interleaved(addresses)
-        .into_iter()
-        .take(MAX_ATTEMPTS)
-        .map(|address| {
-            let head_start = wait;
-            wait += STAGGER;
-            Box::pin(async move {
-                sleep(head_start).await;
-                TcpStream::connect(address).await
-            })
-        });
+    let attempts = in_order(addresses).map(|address| {
+        let head_start = wait;
+        wait += STAGGER;
+        Box::pin(async move {
+            sleep(head_start).await;
+            TcpStream::connect(address).await
+        })
+    });
     // vetting refuses an empty list, on which `select_ok` would panic
     let (connected, _) = select_ok(attempts).await?;
     connected.set_nodelay(true)?;
     Ok(connected)
+}
+
+/// The addresses to try, in this order.
+pub(crate) fn in_order(addresses: &[SocketAddr]) -> impl Iterator<Item = SocketAddr> {
+    interleaved(addresses).into_iter().take(MAX_ATTEMPTS)
 }
 
 /// Interleaves the address families in the resolver's order, so that a family without connectivity

@@ -14,6 +14,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 
+use crate::Proxy;
 use crate::connect::connect;
 use crate::connection::{Connection, Failure, Http1, Http2};
 use crate::head;
@@ -31,6 +32,7 @@ pub(crate) struct Exchange<'a> {
     /// All addresses of the target, vetted for this request.
     pub(crate) addresses: &'a [SocketAddr],
     pub(crate) route: Route,
+    pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) tls: &'a TlsConnector,
     pub(crate) pool: &'a Arc<Pool>,
 }
@@ -105,7 +107,11 @@ impl Exchange<'_> {
 
     /// Connects to one of the vetted addresses.
     async fn open(&self) -> Result<Connection, TransportError> {
-        let tcp = connect(self.addresses).await.map_err(TransportError::connect)?;
+        let connected = match self.proxy {
+            Some(proxy) => proxy.tunnel(self.addresses).await,
+            None => connect(self.addresses).await,
+        };
+        let tcp = connected.map_err(TransportError::connect)?;
         let socket = Socket::new(tcp);
         let progress = socket.progress();
         if !self.route.is_https() {

@@ -5,10 +5,12 @@ mod connection;
 mod exchange;
 mod head;
 mod pool;
+mod proxy;
 mod resolve;
 mod socket;
 mod tls;
 mod transport;
 
+pub use proxy::{InvalidProxy, Proxy};
 pub use resolve::{Resolve, SystemResolver};
 pub use transport::HyperTransport;

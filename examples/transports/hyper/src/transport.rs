@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use crate::exchange::{Answered, Exchange};
 use crate::pool::{Pool, Route};
 use crate::tls::{self, Trust};
-use crate::{Resolve, SystemResolver};
+use crate::{Proxy, Resolve, SystemResolver};
 use host_transport_body::from_now;
 
 /// [`Transport`] on hyper. Clones share its settings and its connections.
@@ -56,6 +56,7 @@ use host_transport_body::from_now;
 pub struct HyperTransport {
     policy: Arc<AddressPolicy>,
     resolver: Arc<dyn Resolve>,
+    proxy: Option<Proxy>,
     trust: Trust,
     /// Made from `trust`.
     tls: TlsConnector,
@@ -72,6 +73,7 @@ impl HyperTransport {
         Self {
             policy: Arc::new(policy),
             resolver: Arc::new(SystemResolver),
+            proxy: None,
             tls: trust.connector(),
             trust,
             pool: Arc::default(),
@@ -82,6 +84,15 @@ impl HyperTransport {
     #[must_use]
     pub fn with_resolver(mut self, resolver: impl Resolve + 'static) -> Self {
         self.resolver = Arc::new(resolver);
+        self.pool = Arc::default();
+        self
+    }
+
+    /// Opens every connection through `proxy`. By default there is none; the environment's
+    /// `HTTPS_PROXY` is ignored.
+    #[must_use]
+    pub fn with_proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = Some(proxy);
         self.pool = Arc::default();
         self
     }
@@ -177,6 +188,7 @@ impl HyperTransport {
             route: Route::new(&target, &addresses),
             target: &target,
             addresses: &addresses,
+            proxy: self.proxy.as_ref(),
             tls: &self.tls,
             pool: &self.pool,
         };

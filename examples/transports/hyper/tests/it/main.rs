@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client_certificates;
+mod egress_proxy;
 mod families;
 mod fetch;
 mod goaway;
