@@ -19,3 +19,4 @@ mod retention;
 mod sealed;
 mod server;
 mod support;
+mod tls;

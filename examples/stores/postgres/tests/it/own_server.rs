@@ -3,10 +3,10 @@
 //! It needs the programs of Debian's `postgresql` package. Without them the suite prints one line
 //! and is skipped; with `CI=true` it fails.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -44,19 +44,36 @@ pub(crate) struct OwnServer {
     programs: PathBuf,
     folder: TempDir,
     port: u16,
+    has_tls: bool,
     postmaster: Option<Child>,
 }
 
 impl OwnServer {
     /// Makes an empty cluster and starts it; `None` if the programs are not installed.
     pub(crate) async fn start() -> Option<Self> {
+        Self::start_with(None).await
+    }
+
+    /// As [`start`](Self::start), with TLS. The texts are the certificate and its key in PEM.
+    pub(crate) async fn start_with_tls(certificate: &str, key: &str) -> Option<Self> {
+        Self::start_with(Some([certificate, key])).await
+    }
+
+    async fn start_with(tls: Option<[&str; 2]>) -> Option<Self> {
         let mut server = Self {
             programs: programs()?,
             folder: TempDir::new().unwrap(),
             port: free_port(),
+            has_tls: tls.is_some(),
             postmaster: None,
         };
         server.initialise();
+        for (name, text) in ["server.crt", "server.key"]
+            .into_iter()
+            .zip(tls.into_iter().flatten())
+        {
+            server.write_data(name, text);
+        }
         server.start_again().await;
         Some(server)
     }
@@ -115,6 +132,15 @@ impl OwnServer {
         assert!(made.unwrap().success(), "{}", self.log());
     }
 
+    /// Writes a file that only the server's user reads.
+    fn write_data(&self, name: &str, text: &str) {
+        let data = self.folder.path().join("data");
+        let (file, owner) = (data.join(name), fs::metadata(&data).unwrap());
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        chown(&file, Some(owner.uid()), Some(owner.gid())).unwrap();
+    }
+
     /// Starts the postmaster. The channel gets a message when it accepts connections, and is closed
     /// when it ends.
     fn spawn(&mut self) -> mpsc::Receiver<()> {
@@ -123,6 +149,10 @@ impl OwnServer {
             postgres.args(["-c", setting]);
         }
         postgres.args(["-c", &format!("port={}", self.port)]);
+        if self.has_tls {
+            // the default names of certificate and key are in the folder of the data
+            postgres.args(["-c", "ssl=on"]);
+        }
         let mut postmaster = postgres
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -4,6 +4,8 @@
 //! caller is dropped runs to its end.
 
 mod error;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::fmt;
 use std::future::Future;
@@ -31,7 +33,8 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects. Every key begins with `{prefix}:`, so that stores with different prefixes share
+    /// Connects. The feature `tls` adds `rediss://` URLs, whose certificates the system's roots
+    /// verify. Every key begins with `{prefix}:`, so that stores with different prefixes share
     /// nothing.
     ///
     /// # Errors
@@ -40,6 +43,18 @@ impl Database {
     /// - [`Failed`](DatabaseErrorKind::Failed): the URL is invalid, the prefix is empty or contains
     ///   braces, the server refuses the connection, or no tokio runtime is running.
     pub async fn connect(url: &str, prefix: &str) -> Result<Self, DatabaseError> {
+        Self::with_client(Client::open(url)?, prefix).await
+    }
+
+    /// As [`connect`](Self::connect), with a client of the host, for example one that trusts a
+    /// private certificate authority (`Client::build_with_tls`).
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    pub async fn with_client(client: Client, prefix: &str) -> Result<Self, DatabaseError> {
+        #[cfg(feature = "tls")]
+        tls::ensure_provider();
         // otherwise keys of two prefixes could be equal, or be spread over slots
         if prefix.is_empty() || prefix.contains(['{', '}']) {
             return Err(DatabaseError::new(
@@ -53,7 +68,6 @@ impl Database {
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE))
             .set_number_of_retries(1);
-        let client = Client::open(url)?;
         Ok(Self {
             connection: ConnectionManager::new_with_config(client.clone(), config).await?,
             client,

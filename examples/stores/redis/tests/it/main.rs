@@ -10,3 +10,4 @@ mod keys;
 mod persisted;
 mod server;
 mod support;
+mod tls;

@@ -43,7 +43,7 @@ fn connect() -> Option<Connection> {
 }
 
 /// Prints one line per suite past the test harness, which hides the output of a passing test.
-fn skip(suite: &'static str) {
+pub(crate) fn skip(suite: &'static str) {
     static SKIPPED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     assert!(
         env::var("CI").as_deref() != Ok("true"),
