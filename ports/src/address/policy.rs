@@ -80,7 +80,8 @@ impl AddressPolicy {
     ///
     /// # Security
     ///
-    /// A party that chooses a URL can then reach every service of that network on the allowed ports.
+    /// A party that chooses a URL can then reach every service of that network on the allowed
+    /// ports.
     #[must_use]
     pub fn danger_allow_network(mut self, network: Network) -> Self {
         self.networks.push(network);

@@ -55,8 +55,8 @@ const SIGNATURES: [&str; 6] = [
 /// Headers that the dispatcher adds to each message to an endpoint, such as an `Authorization` that
 /// the receiver's gateway asks for.
 ///
-/// - At most 32 headers, each name once, and 8 KiB in total; a name has at most 256 bytes, a value at
-///   most 4,096.
+/// - At most 32 headers, each name once, and 8 KiB in total.
+/// - A name has at most 256 bytes, a value at most 4,096.
 /// - Refused are the names that the dispatcher, the signature or HTTP sets: `Content-Type`,
 ///   `User-Agent`, `Host`, `Webhook-*`, `CE-*`, `Signature`, `Connection` and the like.
 ///
