@@ -206,9 +206,9 @@ fn reserved_headers_are_refused() {
     assert!(StaticHeaders::new([(&*name, &*value)]).is_ok());
     assert!(StaticHeaders::new([(&*format!("{name}n"), "v")]).is_err());
     assert!(StaticHeaders::new([("x", &*format!("{value}v"))]).is_err());
-    let rest = &value[..value.len() - 2];
-    assert!(StaticHeaders::new([("x", &*value), ("y", rest)]).is_ok());
-    assert!(StaticHeaders::new([("x", &*value), ("xy", rest)]).is_err());
+    let rest = "v".repeat(4094);
+    assert!(StaticHeaders::new([("x", &*value), ("y", &*rest)]).is_ok());
+    assert!(StaticHeaders::new([("x", &*value), ("xy", &*rest)]).is_err());
 }
 
 /// W25: an endpoint with a rate of 2 a second gets 20 events in ten seconds, after the first

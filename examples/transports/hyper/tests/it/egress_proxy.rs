@@ -219,8 +219,10 @@ async fn slow_or_endless_proxy_is_bounded() {
     let receiver = Receiver::bind().await;
     let proxy = Proxy::new(&silent.local_addr().unwrap().to_string()).unwrap();
     let mut request = post(&receiver.url("http", NAME));
-    let mut limits = ExchangeLimits::default();
-    limits.timeout = Duration::from_millis(200);
+    let limits = ExchangeLimits {
+        timeout: Duration::from_millis(200),
+        ..ExchangeLimits::default()
+    };
     request.extensions_mut().insert(limits);
     let failed = transport_to(&receiver).with_proxy(proxy).send(request).await;
     assert_eq!(failed.unwrap_err().kind(), TransportErrorKind::Timeout);
