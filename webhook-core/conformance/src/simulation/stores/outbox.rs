@@ -13,7 +13,7 @@ use webhook_core::{
     sender::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
         InstanceId, LeaseRequest, Leased, Leases, Missing, MissingRequest, Outbox, Page, Receipt,
-        ReplayRequest, SetAside, Settled, Settlement,
+        ReplayRequest, SetAside, Settled, Settlement, Turn, TurnRequest,
     },
 };
 
@@ -76,6 +76,25 @@ impl Outbox for SimulatedOutbox {
         };
         world.pass(self.actor, point).await?;
         Ok(leases)
+    }
+
+    async fn turn(&self, request: TurnRequest) -> Result<Turn, StoreError> {
+        let mut call = Call {
+            outbox: self,
+            has_returned: false,
+        };
+        let mut turn = Turn::default();
+        if !request.settlements.is_empty() {
+            turn.receipts = self.settle(request.settlements).await?;
+        }
+        if let Some(lease) = request.lease {
+            turn.leases = self.lease(&lease).await?;
+            if turn.leases.leased.len() < lease.limit {
+                turn.next_due = self.next_due().await?;
+            }
+        }
+        call.has_returned = true;
+        Ok(turn)
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Receipt>, StoreError> {
@@ -193,6 +212,21 @@ impl Outbox for SimulatedOutbox {
         world.wake_dispatchers();
         world.pass(self.actor, CrashPoint::InCatchUp).await?;
         Ok(missing)
+    }
+}
+
+/// Call that may have given leases. If its caller drops it at a deadline, the caller does not know
+/// these leases, so it may lose them.
+struct Call<'o> {
+    outbox: &'o SimulatedOutbox,
+    has_returned: bool,
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if !self.has_returned {
+            self.outbox.world.state().monitor.excuse(self.outbox.actor);
+        }
     }
 }
 
