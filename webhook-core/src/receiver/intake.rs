@@ -26,7 +26,7 @@ const LEASE: Duration = Duration::from_secs(30);
 ///   [lease](ReceiverBuilder::with_lease), and the sender's next retry reaches the handler again.
 ///   So the work must be idempotent.
 ///
-/// Most senders wait for 5 to 10 seconds. Longer work belongs into a worker: use
+/// Most senders wait for 5 to 10 seconds. Longer work belongs in a worker: use
 /// [`Receiver`](super::Receiver) and its [`Inbox`](super::Inbox).
 ///
 /// ```

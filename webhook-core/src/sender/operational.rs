@@ -71,7 +71,7 @@ impl OperationalEvent {
     ///
     /// # Errors
     ///
-    /// [`InvalidEnvelope`] never occurs for these events; it stands here so that no panic does.
+    /// [`InvalidEnvelope`] never occurs for these events. The method returns it instead of a panic.
     pub fn to_event(&self, id: EventId, now: SystemTime) -> Result<StoredEvent, InvalidEnvelope> {
         let invalid = |_| InvalidEnvelope::new();
         let event_type = self.event_type().parse().map_err(invalid)?;

@@ -25,8 +25,8 @@ pub struct PurgeRequest {
 ///
 /// # Contract
 ///
-/// - An event is deleted with all its deliveries and attempts, in the atomic step that finds all
-///   its deliveries final.
+/// - An event is deleted with all its deliveries and attempts, in the same atomic step that checks
+///   that all its deliveries are final.
 /// - An event with a live delivery stays, whatever its age.
 /// - The call may be repeated after an error.
 ///
