@@ -117,6 +117,13 @@ impl Scopes {
         Self(self.0.intersection(&other.0).cloned().collect())
     }
 
+    /// This set without the scope with the text `token`.
+    #[must_use]
+    pub fn without(&self, token: &str) -> Self {
+        let kept = self.0.iter().filter(|scope| scope.as_str() != token);
+        Self(kept.cloned().collect())
+    }
+
     /// Adds a scope.
     pub fn insert(&mut self, scope: Scope) {
         self.0.insert(scope);

@@ -11,4 +11,8 @@ fuzz_target!(|text: &str| {
     if loopback.is_ok_and(|registered| registered.matches(&uri)) {
         assert!(text.starts_with("http://127.0.0.1"));
     }
+    let localhost = RegisteredRedirectUri::localhost_any_port("http://localhost/callback");
+    if localhost.is_ok_and(|registered| registered.matches(&uri)) {
+        assert!(text.starts_with("http://localhost"));
+    }
 });

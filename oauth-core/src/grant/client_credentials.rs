@@ -90,12 +90,7 @@ pub fn issue(
         return Err(Refusal::Unconfirmed);
     }
     let subject = client.id.as_str().parse().map_err(|_| Refusal::NotAllowed)?;
-    let allowed: Scopes = client
-        .scopes
-        .iter()
-        .filter(|scope| scope.as_str() != OPENID)
-        .cloned()
-        .collect();
+    let allowed = client.scopes.without(OPENID);
     let scopes = match request.scopes {
         None => allowed,
         Some(wanted) if wanted.is_subset(&allowed) => wanted.clone(),

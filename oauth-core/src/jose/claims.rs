@@ -24,8 +24,10 @@ pub(super) fn capped(leeway: Duration) -> Duration {
     leeway.min(MAX_LEEWAY)
 }
 
-/// Whole seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2).
-/// Fractions and negative numbers, which the RFC allows, are refused.
+/// Seconds since 1970, [RFC 7519 §2](https://www.rfc-editor.org/rfc/rfc7519#section-2).
+///
+/// A fraction is truncated, as some issuers send one. Dates before 1970 and after the year 9999 are
+/// refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct NumericDate(SystemTime);
 
@@ -53,11 +55,31 @@ impl Serialize for NumericDate {
 
 impl<'de> Deserialize<'de> for NumericDate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let seconds = u64::deserialize(deserializer)?;
-        if seconds > LAST_SECOND {
+        struct DateVisitor;
+
+        impl Visitor<'_> for DateVisitor {
+            type Value = Duration;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("seconds from 1970 to the year 9999")
+            }
+
+            fn visit_u64<E: Error>(self, seconds: u64) -> Result<Duration, E> {
+                Ok(Duration::from_secs(seconds))
+            }
+
+            fn visit_f64<E: Error>(self, seconds: f64) -> Result<Duration, E> {
+                let date = Duration::try_from_secs_f64(seconds);
+                let whole = date.map(|date| Duration::from_secs(date.as_secs()));
+                whole.map_err(|_| E::custom("not a date"))
+            }
+        }
+
+        let since_epoch = deserializer.deserialize_any(DateVisitor)?;
+        if since_epoch.as_secs() > LAST_SECOND {
             return Err(Error::custom("a date after the year 9999"));
         }
-        Ok(Self(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
+        Ok(Self(SystemTime::UNIX_EPOCH + since_epoch))
     }
 }
 
@@ -185,18 +207,31 @@ mod tests {
         }
     }
 
-    /// O15, 74: a numeric date is a whole number of seconds from 1970 to the year 9999.
+    /// O15, O33, 74: a numeric date is a number of seconds from 1970 to the year 9999; a fraction is
+    /// truncated.
     #[test]
-    fn only_whole_seconds_are_dates() {
+    fn numbers_from_1970_to_9999_are_dates() {
         let parse = |text: &str| serde_json::from_str::<NumericDate>(text).ok();
-        assert_eq!(parse("253402300799"), Some(NumericDate(at(253_402_300_799))));
+        for (text, seconds) in [
+            ("0", 0),
+            ("253402300799", 253_402_300_799),
+            ("1700000000.0", 1_700_000_000),
+            ("1700000000.25", 1_700_000_000),
+            ("1699999999.999999999", 1_700_000_000),
+            ("1700000000.999999", 1_700_000_000),
+            ("0.9", 0),
+            ("1.7e9", 1_700_000_000),
+        ] {
+            assert_eq!(parse(text), Some(NumericDate(at(seconds))), "{text}");
+        }
         for text in [
             "253402300800",
+            "253402300800.5",
             "18446744073709551615",
+            "1e20",
             "1e400",
             "-1",
-            "1.5",
-            "1e3",
+            "-0.5",
             "\"1\"",
             "null",
             "true",

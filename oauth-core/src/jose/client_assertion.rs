@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::claims::{NumericDate, Times};
+use super::claims::{Audiences, NumericDate, Times};
 use super::compact::Compact;
 use super::crypto::SigningError;
 use super::jwt::{self, JwtError, TokenType};
@@ -22,8 +22,11 @@ use crate::secret::TokenHash;
 use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::{ClientId, Issuer};
 
-/// Maximum time until `exp`: five minutes. Replay detection stores each assertion until it expires.
-const MAX_LIFE: Duration = Duration::from_secs(5 * 60);
+/// Maximum time until `exp` for stock clients: one hour. Replay detection stores each assertion until
+/// it expires.
+const MAX_LIFE: Duration = Duration::from_secs(60 * 60);
+/// Maximum time until `exp` under a strict policy: five minutes.
+const STRICT_LIFE: Duration = Duration::from_secs(5 * 60);
 /// Lifetime of assertions that this crate signs: one minute.
 const OWN_LIFE: Duration = Duration::from_secs(60);
 
@@ -67,14 +70,46 @@ pub struct ClientAssertion {
 pub struct ClientAssertionPolicy {
     issuer: Issuer,
     client_id: ClientId,
+    token_endpoint: Option<String>,
+    longest: Duration,
 }
 
 impl ClientAssertionPolicy {
-    /// Creates a policy that accepts assertions of `client_id` for the authorization server
-    /// `issuer`. `exp` must be at most five minutes ahead. Clocks may differ by ten seconds.
+    /// Creates a strict policy: the only accepted audience is the authorization server `issuer`, and
+    /// `exp` is at most five minutes ahead. Clocks may differ by ten seconds.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: ClientId) -> Self {
-        Self { issuer, client_id }
+        Self {
+            issuer,
+            client_id,
+            token_endpoint: None,
+            longest: STRICT_LIFE,
+        }
+    }
+
+    /// Also accepts the URL of the token endpoint as the audience, and `exp` up to one hour ahead,
+    /// as stock clients send them ([RFC 7523
+    /// §3](https://www.rfc-editor.org/rfc/rfc7523#section-3)).
+    ///
+    /// # Security
+    ///
+    /// A client that is also registered at a malicious authorization server can be led to name this
+    /// token endpoint in an assertion that it sends there. Clients that use one key at several
+    /// servers need the strict policy.
+    #[must_use]
+    pub fn with_token_endpoint(mut self, url: &str) -> Self {
+        self.token_endpoint = Some(url.to_owned());
+        self.longest = MAX_LIFE;
+        self
+    }
+
+    /// Returns `true` for exactly one audience, which is this server. With several audiences,
+    /// another server could present the assertion here.
+    fn is_audience(&self, audiences: &Audiences<'_>) -> bool {
+        let [audience] = audiences.0.as_slice() else {
+            return false;
+        };
+        *audience == self.issuer.as_str() || Some(&**audience) == self.token_endpoint.as_deref()
     }
 
     fn check(&self, claims: &Wire<'_>, now: SystemTime) -> Result<(), JwtError> {
@@ -84,13 +119,13 @@ impl ClientAssertionPolicy {
         if claims.sub != self.client_id.as_str() {
             return Err(JwtError::WrongSubject);
         }
-        if claims.aud != self.issuer.as_str() {
+        if !self.is_audience(&claims.aud) {
             return Err(JwtError::WrongAudience);
         }
         if claims.jti.is_empty() {
             return Err(JwtError::Malformed);
         }
-        if claims.exp.time() > later(later(now, MAX_LIFE), CLIENT_LEEWAY) {
+        if claims.exp.time() > later(later(now, self.longest), CLIENT_LEEWAY) {
             return Err(JwtError::LivesTooLong);
         }
         Times {
@@ -109,9 +144,8 @@ struct Wire<'a> {
     iss: Cow<'a, str>,
     #[serde(borrow)]
     sub: Cow<'a, str>,
-    /// A single string: with several audiences, one server could replay the assertion at another.
     #[serde(borrow)]
-    aud: Cow<'a, str>,
+    aud: Audiences<'a>,
     #[serde(borrow)]
     jti: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,7 +221,7 @@ impl ClientAssertion {
         let wire = Wire {
             iss: client_id.into(),
             sub: client_id.into(),
-            aud: issuer.as_str().into(),
+            aud: Audiences(vec![issuer.as_str().into()]),
             jti: self.jti.as_str().into(),
             iat: self.issued_at.map(Into::into),
             exp: self.expires_at.into(),

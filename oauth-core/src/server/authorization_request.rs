@@ -16,6 +16,10 @@ use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Thu
 /// Longest `login_hint` or `ui_locales` that is stored, in bytes; an email address has at most 254.
 const MAX_HINT: usize = 256;
 
+/// Scope that requests a refresh token, [OpenID Connect Core
+/// §11](https://openid.net/specs/openid-connect-core-1_0.html#OfflineAccess).
+const OFFLINE_ACCESS: &str = "offline_access";
+
 /// Value of `prompt` with which the host must show no page.
 const NO_PROMPT: &str = "none";
 
@@ -31,24 +35,23 @@ pub(super) fn read(
     state: Option<&State>,
     server: &Inner,
 ) -> Result<AuthorizationRequest, Declined> {
-    let state = state.ok_or((Error::InvalidRequest, Reason::StateMissing))?;
+    // a malformed state is refused even if the client need not send one
+    if state.is_none() && (params.optional("state").is_some() || !client.is_state_optional()) {
+        return Err((Error::InvalidRequest, Reason::StateMissing));
+    }
     offered(params)?;
     if !client.may_use(GrantType::AuthorizationCode) {
         return Err((Error::UnauthorizedClient, Reason::GrantTypeNotAllowed));
     }
     let code_challenge = code_challenge(params)?;
-    let scopes = params.optional("scope").and_then(|scope| scope.parse().ok());
-    let scopes: Scopes = scopes.ok_or((Error::InvalidScope, Reason::ScopeMissing))?;
-    if !scopes.is_subset(&client.scopes) {
-        return Err((Error::InvalidScope, Reason::ScopeExceeded));
-    }
+    let scopes = scopes(params, client)?;
     Ok(AuthorizationRequest {
         client_id: client.id.clone(),
         redirect_uri: redirect_uri.clone(),
-        nonce: nonce(params, &scopes)?,
+        nonce: nonce(params, &scopes, server.nonce_required)?,
         scopes,
         resources: resources(params, &server.audience)?,
-        state: state.clone(),
+        state: state.cloned(),
         code_challenge,
         // if the server does not verify DPoP proofs, the client could never redeem a bound code
         dpop_jkt: match server.possession {
@@ -111,10 +114,36 @@ fn resources(params: &Params, audience: &[Audience]) -> Result<Vec<Audience>, De
     }
 }
 
-fn nonce(params: &Params, scopes: &Scopes) -> Result<Option<Nonce>, Declined> {
+/// Parses `scope`, which must be a subset of the client's registered scopes.
+///
+/// - An absent `scope` stands for all registered scopes except `openid` ([RFC 6749
+///   §3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3)).
+/// - `offline_access` is ignored if it is not registered: many clients always request it, and the
+///   server issues refresh tokens by the client's grant types.
+fn scopes(params: &Params, client: &RegisteredClient) -> Result<Scopes, Declined> {
+    let missing = (Error::InvalidScope, Reason::ScopeMissing);
+    let Some(text) = params.optional("scope") else {
+        let default = client.scopes.without(OPENID);
+        return if default.is_empty() {
+            Err(missing)
+        } else {
+            Ok(default)
+        };
+    };
+    let mut scopes: Scopes = text.parse().map_err(|_| missing)?;
+    if !client.scopes.contains_str(OFFLINE_ACCESS) {
+        scopes = scopes.without(OFFLINE_ACCESS);
+    }
+    if scopes.is_empty() || !scopes.is_subset(&client.scopes) {
+        return Err((Error::InvalidScope, Reason::ScopeExceeded));
+    }
+    Ok(scopes)
+}
+
+fn nonce(params: &Params, scopes: &Scopes, is_required: bool) -> Result<Option<Nonce>, Declined> {
     let nonce = params.optional("nonce").map(str::parse).transpose();
     let nonce = nonce.map_err(|_| (Error::InvalidRequest, Reason::NonceMalformed))?;
-    if nonce.is_none() && scopes.contains_str(OPENID) {
+    if is_required && nonce.is_none() && scopes.contains_str(OPENID) {
         return Err((Error::InvalidRequest, Reason::NonceMissing));
     }
     Ok(nonce)

@@ -66,7 +66,7 @@ impl Refusal {
     pub(super) fn of(request: &AuthorizationRequest, error: AuthorizationErrorCode, reason: Reason) -> Self {
         Self::Redirect(Box::new(Redirect {
             to: request.redirect_uri.clone(),
-            state: Some(request.state.clone()),
+            state: request.state.clone(),
             error,
             reason,
             client_id: request.client_id.clone(),

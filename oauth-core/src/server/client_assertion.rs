@@ -38,7 +38,10 @@ impl AuthorizationServer {
         if self.inner.replays.is_none() {
             return Err(Reason::ClientAssertionUnsupported);
         }
-        let policy = ClientAssertionPolicy::new(self.inner.issuer.clone(), client_id.clone());
+        let mut policy = ClientAssertionPolicy::new(self.inner.issuer.clone(), client_id.clone());
+        if let Some(url) = &self.inner.assertion_audience {
+            policy = policy.with_token_endpoint(url);
+        }
         ClientAssertion::verify_alike(assertion, keys.map(ClientKeys::keys), &policy, now).map_err(reason)
     }
 

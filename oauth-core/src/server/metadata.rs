@@ -110,6 +110,11 @@ pub(super) struct Offer<'a> {
     pub(super) mtls_base: Option<&'a Issuer>,
 }
 
+/// Returns the URL of the token endpoint.
+pub(super) fn token_endpoint(issuer: &Issuer) -> String {
+    format!("{}{}", issuer.as_str().trim_end_matches('/'), path::TOKEN)
+}
+
 /// Renders the metadata of a server with these settings.
 pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     let base = issuer.as_str().trim_end_matches('/');
@@ -124,7 +129,7 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
         "authorization_endpoint": format!("{base}{}", path::AUTHORIZE),
         "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
         "require_pushed_authorization_requests": offer.pushed_requests_required,
-        "token_endpoint": format!("{base}{}", path::TOKEN),
+        "token_endpoint": token_endpoint(issuer),
         "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
         "revocation_endpoint": format!("{base}{}", path::REVOKE),
         "userinfo_endpoint": format!("{base}{}", path::USERINFO),

@@ -132,6 +132,9 @@ struct Inner {
     policy: TokenPolicy,
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
+    nonce_required: bool,
+    /// URL of the token endpoint, if client assertions may name it as their audience.
+    assertion_audience: Option<String>,
     claims_by_scope: bool,
     certificates: certificates::CertificateUse,
     metadata: Bytes,

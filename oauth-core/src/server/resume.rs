@@ -1,5 +1,6 @@
 //! Completion of an interaction: redirect to the client with a code or an error.
 
+use std::iter;
 use std::time::SystemTime;
 
 use http::Method;
@@ -233,18 +234,16 @@ impl AuthorizationServer {
                 EndpointResponse::new(error_page(), vec![refused])
             }
             Resumption::Code(request, code, event) => {
-                let pairs = [
-                    ("code", code.expose()),
-                    ("state", request.state.as_str()),
-                    ("iss", issuer.as_str()),
-                ];
+                let state = request.state.as_ref().map(|state| ("state", state.as_str()));
+                let code = iter::once(("code", code.expose()));
+                let pairs = code.chain(state).chain([("iss", issuer.as_str())]);
                 EndpointResponse::new(
                     redirect(&request.redirect_uri.with_query(pairs), method),
                     vec![event],
                 )
             }
             Resumption::Error(request, error, event) => {
-                let error = AuthorizationErrorResponse::new(error, issuer).with_state(Some(request.state));
+                let error = AuthorizationErrorResponse::new(error, issuer).with_state(request.state);
                 EndpointResponse::new(error.into_response(&request.redirect_uri, method), vec![event])
             }
         }

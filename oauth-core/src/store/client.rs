@@ -14,7 +14,7 @@ use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, Registere
 
 /// A registered client.
 ///
-/// Forbidden combinations have no effect. A loopback redirect URI with any port never matches for a
+/// Forbidden combinations have no effect. A redirect URI with any port never matches for a
 /// confidential client, and a public client cannot use the client credentials grant.
 ///
 /// ```
@@ -54,6 +54,7 @@ pub struct RegisteredClient {
     /// tokens bound to its key, and a request without a proof gets bearer tokens.
     pub sender_constraint: Option<SenderConstraint>,
     keeps_refresh_tokens: bool,
+    is_state_optional: bool,
 }
 
 impl RegisteredClient {
@@ -106,6 +107,7 @@ impl RegisteredClient {
             refresh_token_lifetime: None,
             sender_constraint: None,
             keeps_refresh_tokens: false,
+            is_state_optional: false,
         }
     }
 
@@ -194,6 +196,26 @@ impl RegisteredClient {
         Ok(self)
     }
 
+    /// Accepts authorization requests without `state`, for a client that sends none.
+    ///
+    /// # Security
+    ///
+    /// Without a state, only PKCE protects the client from an attacker who makes a browser complete
+    /// the attacker's sign-in ([RFC 9700
+    /// §4.7.1](https://www.rfc-editor.org/rfc/rfc9700#section-4.7.1)). The client must therefore
+    /// bind the code verifier to the browser.
+    #[must_use]
+    pub const fn with_optional_state(mut self) -> Self {
+        self.is_state_optional = true;
+        self
+    }
+
+    /// Returns `true` if the client may omit `state`.
+    #[must_use]
+    pub const fn is_state_optional(&self) -> bool {
+        self.is_state_optional
+    }
+
     /// Returns `true` if each refresh returns a new refresh token. `false` only if
     /// [`with_kept_refresh_tokens`](Self::with_kept_refresh_tokens) was called, and the client is
     /// still confidential and still has a sender constraint.
@@ -226,13 +248,14 @@ impl RegisteredClient {
     }
 
     /// Returns `true` if the server may redirect a browser to `uri`. The URI must equal a
-    /// registered URI byte for byte. For a public client, it may also match a registered loopback
-    /// URI with another port ([RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
+    /// registered URI byte for byte. For a public client, it may also match a registered loopback or
+    /// localhost URI with another port ([RFC 8252
+    /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
     #[must_use]
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {
         self.redirect_uris
             .iter()
-            .filter(|registered| !(registered.is_loopback_any_port() && self.is_confidential()))
+            .filter(|registered| !(registered.is_any_port() && self.is_confidential()))
             .any(|registered| registered.matches(uri))
     }
 }

@@ -30,9 +30,10 @@ pub struct AuthorizationRequest {
     /// Requested resource servers, [RFC 8707](https://www.rfc-editor.org/rfc/rfc8707). When empty,
     /// all resource servers of the authorization server.
     pub resources: Vec<Audience>,
-    /// `state`, returned unchanged to the client.
-    pub state: State,
-    /// `nonce`, copied into the ID token. Always present if `openid` is requested.
+    /// `state`, returned unchanged to the client. `None` only for a client that [may omit
+    /// it](super::RegisteredClient::with_optional_state).
+    pub state: Option<State>,
+    /// `nonce`, copied into the ID token.
     pub nonce: Option<Nonce>,
     /// S256 code challenge.
     pub code_challenge: CodeChallenge,
@@ -68,7 +69,7 @@ impl AuthorizationRequest {
             redirect_uri,
             scopes: Scopes::default(),
             resources: Vec::new(),
-            state,
+            state: Some(state),
             nonce: None,
             code_challenge,
             dpop_jkt: None,

@@ -26,7 +26,9 @@ pub use confirmation::{Confirmation, InvalidThumbprint, Thumbprint};
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use host_ports::{InvalidScope, Scope, Scopes};
 pub use issuer::{InvalidIssuer, Issuer};
-pub use redirect_uri::{InvalidRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri};
+pub use redirect_uri::{
+    InvalidRedirectUri, LocalhostRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri,
+};
 pub use words::{
     Audience, ClientId, InvalidAudience, InvalidClientId, InvalidNonce, InvalidState, InvalidSubject, Nonce,
     State, Subject,

@@ -45,7 +45,7 @@ fn request() -> AuthorizationRequest {
             .expect("a redirect uri"),
         scopes: grant.scopes,
         resources: grant.audience,
-        state: "'\"\\ ; state".parse().expect("printable"),
+        state: Some("'\"\\ ; state".parse().expect("printable")),
         nonce: grant.nonce,
         code_challenge: CodeChallenge::from_bytes(*hash("challenge").as_bytes()),
         dpop_jkt: Some(thumbprint("key")),

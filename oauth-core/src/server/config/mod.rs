@@ -42,6 +42,8 @@ pub struct AuthorizationServerBuilder {
     access_token_lifetime: Option<AccessTokenLifetime>,
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
+    nonce_required: bool,
+    strict_client_assertions: bool,
     claims_by_scope: bool,
     certificates: CertificateUse,
     mtls_base: Option<String>,
@@ -66,6 +68,8 @@ impl AuthorizationServerBuilder {
             access_token_lifetime: None,
             retry_pepper: None,
             pushed_requests_required: false,
+            nonce_required: false,
+            strict_client_assertions: false,
             claims_by_scope: false,
             certificates: CertificateUse::default(),
             mtls_base: None,
@@ -217,6 +221,29 @@ impl AuthorizationServerBuilder {
         self
     }
 
+    /// Requires a `nonce` in each authorization request with the scope `openid`. By default a nonce
+    /// is optional ([OpenID Connect Core
+    /// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)), because PKCE,
+    /// which is always required, also prevents the injection of a code.
+    pub fn with_nonce_required(mut self) -> Self {
+        self.nonce_required = true;
+        self
+    }
+
+    /// Refuses client assertions whose audience is the token endpoint, or that expire more than five
+    /// minutes ahead. By default the audience is the issuer or the token endpoint, and an assertion
+    /// is valid for up to one hour, because many clients send such assertions.
+    ///
+    /// # Security
+    ///
+    /// A client that uses one key at several authorization servers needs this setting: a malicious
+    /// server can name the token endpoint of this server as its own, and present the assertion that
+    /// it gets to this server.
+    pub fn with_strict_client_assertions(mut self) -> Self {
+        self.strict_client_assertions = true;
+        self
+    }
+
     /// Restricts the claim `email` to tokens with the scope `email`, and the claim `name` to tokens
     /// with the scope `profile` ([OpenID Connect Core
     /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens,
@@ -311,8 +338,10 @@ impl AuthorizationServerBuilder {
         };
         let metadata = metadata::describe(&issuer, &offer);
         let possession = Possession::offered(&issuer, &offer, self.nonce_key.as_ref());
+        let accepts_endpoint = !self.strict_client_assertions;
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
+                assertion_audience: accepts_endpoint.then(|| metadata::token_endpoint(&issuer)),
                 issuer,
                 clients,
                 interactions,
@@ -328,6 +357,7 @@ impl AuthorizationServerBuilder {
                 // without a retry window, tokens are random and not derived
                 retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
                 pushed_requests_required: self.pushed_requests_required,
+                nonce_required: self.nonce_required,
                 claims_by_scope: self.claims_by_scope,
                 certificates: self.certificates,
                 metadata,

@@ -30,7 +30,7 @@ impl RedirectUri {
     pub fn with_query<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let separator = match self.0.split_once('?') {
             None => "?",
-            Some((_, "")) => "",
+            Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
             Some(_) => "&",
         };
         format!("{self}{separator}{}", crate::params::encode(pairs))
@@ -79,6 +79,9 @@ pub enum RegisteredRedirectUri {
     Exact(RedirectUri),
     /// Matches a URI with the same bytes apart from its port, which may be any port or absent.
     LoopbackAnyPort(LoopbackRedirectUri),
+    /// Matches a URI of `localhost` with the same bytes apart from its port, which may be any port
+    /// or absent.
+    LocalhostAnyPort(LocalhostRedirectUri),
 }
 
 impl RegisteredRedirectUri {
@@ -106,19 +109,36 @@ impl RegisteredRedirectUri {
         text.parse().map(Self::LoopbackAnyPort)
     }
 
+    /// Registers a URI of `localhost` that matches with any port, for clients that cannot send a
+    /// loopback address, such as command-line tools that use an SDK.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidRedirectUri`] when the text is not a [`LocalhostRedirectUri`].
+    ///
+    /// # Security
+    ///
+    /// Prefer [`loopback_any_port`](Self::loopback_any_port): [RFC 8252
+    /// §8.3](https://www.rfc-editor.org/rfc/rfc8252#section-8.3) does not recommend `localhost`,
+    /// because the name may resolve to another address. Use it only for public clients.
+    pub fn localhost_any_port(text: &str) -> Result<Self, InvalidRedirectUri> {
+        text.parse().map(Self::LocalhostAnyPort)
+    }
+
     /// Returns `true` if `presented`, the URI of a request, matches.
     #[must_use]
     pub fn matches(&self, presented: &RedirectUri) -> bool {
         match self {
             Self::Exact(registered) => registered == presented,
-            Self::LoopbackAnyPort(registered) => registered.matches(presented),
+            Self::LoopbackAnyPort(registered) => is_same_but_port(&registered.0, presented, &LOOPBACK),
+            Self::LocalhostAnyPort(registered) => is_same_but_port(&registered.0, presented, &LOCALHOST),
         }
     }
 
     /// Returns `true` if any port matches.
     #[must_use]
-    pub fn is_loopback_any_port(&self) -> bool {
-        matches!(self, Self::LoopbackAnyPort(_))
+    pub fn is_any_port(&self) -> bool {
+        matches!(self, Self::LoopbackAnyPort(_) | Self::LocalhostAnyPort(_))
     }
 
     /// Returns the registered text.
@@ -127,6 +147,7 @@ impl RegisteredRedirectUri {
         match self {
             Self::Exact(registered) => registered.as_str(),
             Self::LoopbackAnyPort(registered) => registered.as_str(),
+            Self::LocalhostAnyPort(registered) => registered.as_str(),
         }
     }
 }
@@ -137,31 +158,42 @@ word! {
     ///
     /// `localhost` is not allowed, because the app does not control to which address the name
     /// resolves.
-    LoopbackRedirectUri, InvalidRedirectUri, |text| {
-        is_redirect_uri(text) && split_loopback(text).is_some_and(|(_, tail)| !tail.starts_with(':'))
-    }
+    LoopbackRedirectUri, InvalidRedirectUri, |text| is_without_port(text, &LOOPBACK)
 }
 
-impl LoopbackRedirectUri {
-    fn matches(&self, presented: &RedirectUri) -> bool {
-        match (split_loopback(&self.0), split_loopback(presented.as_str())) {
-            (Some((host, tail)), Some((presented_host, rest))) => {
-                host == presented_host && without_port(rest) == Some(tail)
-            }
-            _ => false,
+word! {
+    /// `http://localhost` without a port, with a path and query that must match byte for byte.
+    LocalhostRedirectUri, InvalidRedirectUri, |text| is_without_port(text, &LOCALHOST)
+}
+
+const LOOPBACK: [&str; 2] = ["http://127.0.0.1", "http://[::1]"];
+const LOCALHOST: [&str; 1] = ["http://localhost"];
+
+/// Returns `true` for a redirect URI of one of these origins, without a port.
+fn is_without_port(text: &str, origins: &[&'static str]) -> bool {
+    is_redirect_uri(text) && split_origin(text, origins).is_some_and(|(_, tail)| !tail.starts_with(':'))
+}
+
+/// Returns `true` if the URI equals the registered text, apart from its port.
+fn is_same_but_port(registered: &str, presented: &RedirectUri, origins: &[&'static str]) -> bool {
+    match (
+        split_origin(registered, origins),
+        split_origin(presented.as_str(), origins),
+    ) {
+        (Some((origin, tail)), Some((presented_origin, rest))) => {
+            origin == presented_origin && without_port(rest) == Some(tail)
         }
+        _ => false,
     }
 }
 
-/// Splits `http://127.0.0.1:8080/cb` into `http://127.0.0.1` and `:8080/cb`. `None` for another
-/// host.
-fn split_loopback(text: &str) -> Option<(&'static str, &str)> {
-    ["http://127.0.0.1", "http://[::1]"]
-        .into_iter()
-        .find_map(|origin| {
-            let tail = text.strip_prefix(origin)?;
-            (tail.is_empty() || tail.starts_with([':', '/', '?'])).then_some((origin, tail))
-        })
+/// Splits `http://127.0.0.1:8080/cb` into `http://127.0.0.1` and `:8080/cb`. `None` for an origin
+/// that is not listed.
+fn split_origin<'t>(text: &'t str, origins: &[&'static str]) -> Option<(&'static str, &'t str)> {
+    origins.iter().find_map(|origin| {
+        let tail = text.strip_prefix(origin)?;
+        (tail.is_empty() || tail.starts_with([':', '/', '?'])).then_some((*origin, tail))
+    })
 }
 
 /// Removes the port, if there is one. `None` for a colon without digits, for port 0 and for ports

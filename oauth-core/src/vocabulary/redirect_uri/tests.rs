@@ -92,6 +92,50 @@ fn loopback_forgives_the_port_and_nothing_else() {
     }
 }
 
+/// O4: a URI of `localhost` ignores the port and nothing else, and is registered without one.
+#[test]
+fn localhost_ignores_port_and_nothing_else() {
+    let registered = RegisteredRedirectUri::localhost_any_port("http://localhost/cb?x=1").unwrap();
+    for presented in [
+        "http://localhost/cb?x=1",
+        "http://localhost:1/cb?x=1",
+        "http://localhost:65535/cb?x=1",
+    ] {
+        assert!(matches(&registered, presented), "{presented}");
+    }
+    for presented in [
+        "http://localhost:0/cb?x=1",
+        "http://localhost:65536/cb?x=1",
+        "http://localhost:/cb?x=1",
+        "http://localhost:80/cb?x=2",
+        "http://localhost:80/cb",
+        "http://localhost:80/CB?x=1",
+        "http://LOCALHOST:80/cb?x=1",
+        "http://localhost.:80/cb?x=1",
+        "http://localhost.evil.com/cb?x=1",
+        "http://localhost:80.evil.com/cb?x=1",
+        "http://localhost:80@evil.com/cb?x=1",
+        "http://localhost@evil.com/cb?x=1",
+        "http://user@localhost:80/cb?x=1",
+        "http://127.0.0.1:80/cb?x=1",
+        "http://[::1]:80/cb?x=1",
+        "https://localhost:80/cb?x=1",
+    ] {
+        assert!(!matches(&registered, presented), "{presented}");
+    }
+    for text in [
+        "http://localhost:3000/cb",
+        "https://localhost/cb",
+        "http://127.0.0.1/cb",
+        "http://localhost.evil.com/cb",
+        "http://localhost/cb#f",
+        "",
+    ] {
+        let registered = RegisteredRedirectUri::localhost_any_port(text);
+        assert_eq!(registered, Err(InvalidRedirectUri), "{text}");
+    }
+}
+
 /// O4: only the two loopback addresses may be registered with any port.
 #[test]
 fn only_loopback_addresses_are_registered_with_any_port() {
@@ -165,6 +209,10 @@ fn parameters_are_appended_to_existing_query() {
     check(
         "https://a.example/cb?x=%20",
         "https://a.example/cb?x=%20&code=a+b&iss=https%3A%2F%2Fas.example",
+    );
+    check(
+        "https://a.example/cb?x=1&",
+        "https://a.example/cb?x=1&code=a+b&iss=https%3A%2F%2Fas.example",
     );
     check(
         "https://a.example/cb?",

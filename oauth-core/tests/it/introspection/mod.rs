@@ -156,7 +156,7 @@ async fn introspection_decides_on_opaque_token() {
     let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
     let minute = Duration::from_secs(60);
     assert_eq!(principal.auth_time(), Some(now() - minute));
-    for unreadable in [json!("1799999940"), json!(1.5), json!(-1), json!(true)] {
+    for unreadable in [json!("1799999940"), json!(-1.5), json!(-1), json!(true)] {
         issuer.says(200, &changed("auth_time", unreadable).to_string());
         let principal = present(&issuer.api(), "at_1", now()).await.unwrap();
         assert_eq!(principal.auth_time(), None);

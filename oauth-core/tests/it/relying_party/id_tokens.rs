@@ -65,9 +65,9 @@ fn times() -> Vec<Row> {
             Err(Malformed),
         ),
         (
-            "invalid-iat, a fraction",
+            "valid iat, a fraction is truncated",
             json!({ "iat": 1_800_000_000.5 }),
-            Err(Malformed),
+            Ok(()),
         ),
         ("invalid-iat, ahead", json!({ "iat": NOW + 60 }), Err(NotYetValid)),
         ("missing-exp", json!({ "exp": null }), Err(Malformed)),

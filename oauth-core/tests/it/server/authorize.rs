@@ -1,14 +1,17 @@
 //! The authorization endpoint.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderMap, Request};
+use oauth_core::memory::MemoryTokens;
 use oauth_core::secret::TokenHash;
 use oauth_core::server::Authorize;
-use oauth_core::store::GrantType;
-use oauth_core::vocabulary::{Nonce, RegisteredRedirectUri};
+use oauth_core::store::{GrantType, RegisteredClient};
+use oauth_core::vocabulary::{Nonce, RegisteredRedirectUri, Scopes};
 
 use super::fixture::{
-    CALLBACK, CHALLENGE, Fixture, ISSUER, Pairs, change, codes, post, reason, redirected, web_request,
+    CALLBACK, CHALLENGE, Fixture, ISSUER, Pairs, SCOPE, change, codes, post, reason, redirected, web_request,
 };
 
 /// O2, O24, 15, 17, 19, 20: a valid request becomes an interaction with its client, scopes and
@@ -185,16 +188,50 @@ async fn a_loopback_redirect_uri_matches_with_any_port() {
     }
 }
 
-/// O4: a loopback URI with any port is for public clients; of a confidential client it matches
-/// nothing.
+/// O4: a public client that is registered with `localhost` may use any port of it.
 #[tokio::test]
-async fn a_confidential_client_has_no_loopback_redirect_uri() {
+async fn localhost_redirect_uri_matches_with_any_port() {
+    let fixture = Fixture::new();
+    let localhost = RegisteredRedirectUri::localhost_any_port("http://localhost/callback").unwrap();
+    fixture
+        .change_client("native", |native| native.with_redirect_uri(localhost))
+        .await;
+    let native = change(web_request(), "client_id", Some("native"));
+    for uri in ["http://localhost/callback", "http://localhost:51004/callback"] {
+        fixture
+            .interact(&change(native.clone(), "redirect_uri", Some(uri)))
+            .await;
+    }
+    for uri in [
+        "http://localhost:51004/callback/more",
+        "http://localhost.evil.com:51004/callback",
+        "http://localhost:51004@evil.com/callback",
+        "https://localhost:51004/callback",
+        "http://app.localhost:51004/callback",
+    ] {
+        let answer = fixture
+            .refused(&change(native.clone(), "redirect_uri", Some(uri)))
+            .await;
+        assert_eq!(answer.response.status(), 400, "{uri}");
+    }
+}
+
+/// O4: a URI with any port is for public clients; of a confidential client it matches nothing.
+#[tokio::test]
+async fn confidential_client_has_no_uri_with_any_port() {
     let fixture = Fixture::new();
     let loopback = RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback").unwrap();
+    let localhost = RegisteredRedirectUri::localhost_any_port("http://localhost/callback").unwrap();
     fixture
-        .change_client("web", |web| web.with_redirect_uri(loopback))
+        .change_client("web", |web| {
+            web.with_redirect_uri(loopback).with_redirect_uri(localhost)
+        })
         .await;
-    for uri in ["http://127.0.0.1/callback", "http://127.0.0.1:51004/callback"] {
+    for uri in [
+        "http://127.0.0.1/callback",
+        "http://127.0.0.1:51004/callback",
+        "http://localhost:51004/callback",
+    ] {
         let answer = fixture
             .refused(&change(web_request(), "redirect_uri", Some(uri)))
             .await;
@@ -223,11 +260,9 @@ const FAULTS: &str = "
     code_challenge_method |               | invalid_request           | code_challenge_method_not_s256
     code_challenge_method | plain         | invalid_request           | code_challenge_method_not_s256
     code_challenge_method | s256          | invalid_request           | code_challenge_method_not_s256
-    scope                 |               | invalid_scope             | scope_missing
     scope                 | read:charges  write:charges | invalid_scope | scope_missing
     scope                 | read:charges admin | invalid_scope        | scope_exceeded
     scope                 | read:charge   | invalid_scope             | scope_exceeded
-    nonce                 |               | invalid_request           | nonce_missing
     nonce                 | tab\there     | invalid_request           | nonce_malformed
     request               | e30.e30.      | request_not_supported     | request_object
     request_uri           | https://a.b/r | request_uri_not_supported | request_uri
@@ -302,16 +337,102 @@ async fn a_repeated_parameter_is_refused() {
     assert_eq!(reason(&fixture.refused(&unknown).await), "parameter_repeated");
 }
 
-/// O2, 25: without `openid` no nonce is required; one that is sent is kept.
+/// O2: a client that is registered for it may omit `state`. A malformed state is refused
+/// nevertheless, and so is the request of another client.
 #[tokio::test]
-async fn nonce_goes_with_openid() {
+async fn registered_client_may_omit_state() {
+    let fixture = Fixture::new();
+    fixture
+        .change_client("web", RegisteredClient::with_optional_state)
+        .await;
+    let stateless = change(web_request(), "state", None);
+    let answer = fixture.grant(&fixture.interact(&stateless).await).await;
+    let (_, query) = redirected(&answer.response);
+    assert!(query.optional("code").is_some());
+    assert_eq!(
+        (query.optional("state"), query.optional("iss")),
+        (None, Some(ISSUER))
+    );
+    let denied = change(stateless.clone(), "code_challenge", None);
+    let (_, query) = redirected(&fixture.refused(&denied).await.response);
+    assert_eq!(
+        (query.optional("state"), query.optional("iss")),
+        (None, Some(ISSUER))
+    );
+    for state in ["caf\u{e9}", "nul\0"] {
+        let answer = fixture
+            .refused(&change(web_request(), "state", Some(state)))
+            .await;
+        assert_eq!(reason(&answer), "state_missing");
+    }
+    let other = change(stateless, "client_id", Some("other"));
+    assert_eq!(reason(&fixture.refused(&other).await), "state_missing");
+}
+
+/// O2: an absent `scope` stands for the registered scopes except `openid`; a client without others
+/// must send one.
+#[tokio::test]
+async fn absent_scope_stands_for_registered_ones() {
+    let fixture = Fixture::new();
+    let request = change(web_request(), "scope", None);
+    let code = fixture.code_for(&request).await;
+    let record = fixture
+        .tokens
+        .code(&TokenHash::new(&code))
+        .await
+        .unwrap()
+        .unwrap();
+    let registered: Scopes = format!("{SCOPE} email").parse().unwrap();
+    assert!(registered.contains_str("openid"));
+    assert_eq!(record.grant.scopes, registered.without("openid"));
+    fixture
+        .change_client("web", |web| web.with_scopes("openid".parse().unwrap()))
+        .await;
+    assert_eq!(reason(&fixture.refused(&request).await), "scope_missing");
+}
+
+/// O2: `offline_access` is ignored for a client that is not registered for it, and kept otherwise.
+#[tokio::test]
+async fn unregistered_offline_access_is_ignored() {
+    let fixture = Fixture::new();
+    let granted = async |scope| {
+        let code = fixture
+            .code_for(&change(web_request(), "scope", Some(scope)))
+            .await;
+        let record = fixture.tokens.code(&TokenHash::new(&code)).await.unwrap();
+        record.unwrap().grant.scopes.to_string()
+    };
+    assert_eq!(granted("offline_access read:charges").await, "read:charges");
+    let alone = change(web_request(), "scope", Some("offline_access"));
+    assert_eq!(reason(&fixture.refused(&alone).await), "scope_exceeded");
+    let scopes: Scopes = "offline_access read:charges".parse().unwrap();
+    fixture
+        .change_client("web", |web| web.with_scopes(scopes.clone()))
+        .await;
+    assert_eq!(
+        granted("offline_access read:charges").await,
+        "offline_access read:charges"
+    );
+}
+
+/// O2, 25: a nonce is optional, also with `openid`, unless the server requires it; one that is sent
+/// is kept.
+#[tokio::test]
+async fn nonce_is_optional_unless_required() {
+    let strict = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_nonce_required()
+    });
+    let answer = strict.refused(&change(web_request(), "nonce", None)).await;
+    assert_eq!(reason(&answer), "nonce_missing");
     let fixture = Fixture::new();
     let plain = change(
         change(web_request(), "scope", Some("read:charges")),
         "nonce",
         None,
     );
+    strict.code_for(&plain).await;
     for (pairs, expected) in [
+        (change(web_request(), "nonce", None), None),
         (plain.clone(), None),
         (change(plain, "nonce", Some("a-nonce")), Some("a-nonce")),
     ] {

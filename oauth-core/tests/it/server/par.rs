@@ -258,7 +258,6 @@ const FAULTS: &[(&str, Option<&str>, &str, &str)] = &[
         "redirect_uri_not_registered",
     ),
     ("state", None, "invalid_request", "state_missing"),
-    ("nonce", None, "invalid_request", "nonce_missing"),
     (
         "code_challenge",
         None,

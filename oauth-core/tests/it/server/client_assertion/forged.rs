@@ -6,19 +6,20 @@ use super::*;
 fn wrong_claims() -> Vec<(Value, Reason)> {
     let elsewhere = [
         json!(format!("{ISSUER}/")),
-        json!(format!("{ISSUER}/token")),
+        json!(format!("{ISSUER}/token/")),
         json!(format!("{ISSUER}/par")),
         json!("https://evil.example"),
+        json!("https://evil.example/token"),
         json!("robot"),
-    ];
-    let lists = [
-        json!([ISSUER]),
         json!([ISSUER, "https://evil.example"]),
+        json!([ISSUER, ISSUER]),
+        json!([ISSUER, format!("{ISSUER}/token")]),
         json!([]),
     ];
+    let unreadable = [json!([ISSUER, 1]), json!([[ISSUER]]), json!({ "aud": ISSUER })];
     let mut table = vec![
         (json!({ "exp": NOW - 10 }), Reason::ClientAssertionExpired),
-        (json!({ "exp": NOW + 311 }), Reason::ClientAssertionLivesTooLong),
+        (json!({ "exp": NOW + 3611 }), Reason::ClientAssertionLivesTooLong),
         (json!({ "exp": null }), Reason::ClientAssertionMalformed),
         (json!({ "jti": null }), Reason::ClientAssertionMalformed),
         (json!({ "jti": "" }), Reason::ClientAssertionMalformed),
@@ -46,7 +47,7 @@ fn wrong_claims() -> Vec<(Value, Reason)> {
         (json!({ "sub": "" }), Reason::ClientAssertionMalformed),
     ];
     table.extend(elsewhere.map(|aud| (json!({ "aud": aud }), Reason::ClientAssertionForAnotherServer)));
-    table.extend(lists.map(|aud| (json!({ "aud": aud }), Reason::ClientAssertionMalformed)));
+    table.extend(unreadable.map(|aud| (json!({ "aud": aud }), Reason::ClientAssertionMalformed)));
     table
 }
 
@@ -125,4 +126,42 @@ async fn refused_assertion_does_not_use_up_jti() {
     }
     assert_eq!(replays.asked.load(Ordering::Relaxed), 0);
     assert_accepted(&present(&fixture.server, &assertion(&json!({}))).await);
+}
+
+/// O32: an assertion as stock clients send it: for the token endpoint, in an array of one, for an
+/// hour, with fractions of seconds. A strict server refuses what FAPI 2.0 does not allow.
+#[tokio::test]
+async fn strict_server_refuses_assertions_of_stock_clients() {
+    let endpoint = format!("{ISSUER}/token");
+    let shapes = [
+        (json!({ "aud": [ISSUER] }), None),
+        (
+            json!({ "aud": endpoint }),
+            Some(Reason::ClientAssertionForAnotherServer),
+        ),
+        (
+            json!({ "aud": [endpoint] }),
+            Some(Reason::ClientAssertionForAnotherServer),
+        ),
+        (
+            json!({ "exp": NOW + 3600 }),
+            Some(Reason::ClientAssertionLivesTooLong),
+        ),
+        (
+            json!({ "exp": NOW + 311 }),
+            Some(Reason::ClientAssertionLivesTooLong),
+        ),
+        (json!({ "iat": 1_799_999_999.25, "exp": 1_800_000_060.75 }), None),
+    ];
+    let (stock, _) = server().await;
+    let strict = configured(&Arc::default(), |builder| builder.with_strict_client_assertions()).await;
+    for (index, (members, refusal)) in shapes.into_iter().enumerate() {
+        let token = assertion(&with(members, &json!({ "jti": index.to_string() })));
+        assert_accepted(&present(&stock.server, &token).await);
+        let answer = present(&strict.server, &token).await;
+        match refusal {
+            None => assert_accepted(&answer),
+            Some(reason) => assert_refused(&answer, reason),
+        }
+    }
 }

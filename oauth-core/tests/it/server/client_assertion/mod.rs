@@ -22,7 +22,7 @@ use oauth_core::jose::{Algorithm, ClientAssertion, Jwk, KeySet, Signer, SigningE
 use oauth_core::memory::{MemoryReplays, MemoryTokens};
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
-use oauth_core::server::{AuthorizationServer, EndpointResponse};
+use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder, EndpointResponse};
 use oauth_core::store::{
     ClientAuthentication, ClientKeys, ClientStore, GrantType, RegisteredClient, ReplayStore, SpendOutcome,
 };
@@ -110,9 +110,16 @@ async fn server() -> (Fixture, Arc<Replays>) {
 
 /// One of several servers that share the replay store `replays`.
 async fn of(replays: &Arc<Replays>) -> Fixture {
+    configured(replays, |builder| builder).await
+}
+
+async fn configured(
+    replays: &Arc<Replays>,
+    configure: impl FnOnce(AuthorizationServerBuilder) -> AuthorizationServerBuilder,
+) -> Fixture {
     let store = Arc::clone(replays);
     let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
-        builder.with_replays(store)
+        configure(builder.with_replays(store))
     });
     for client in [keyed("robot", 7), keyed("android", 8)] {
         fixture.clients.put_client(client).await.unwrap();
