@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use super::AuthorizationServer;
 use super::endpoint_response::Failure;
+use super::metadata::token_endpoint;
 use crate::error::Reason;
 use crate::jose::{ClientAssertion, ClientAssertionPolicy, JwtError};
 use crate::params::Params;
@@ -39,8 +40,8 @@ impl AuthorizationServer {
             return Err(Reason::ClientAssertionUnsupported);
         }
         let mut policy = ClientAssertionPolicy::new(self.inner.issuer.clone(), client_id.clone());
-        if let Some(url) = &self.inner.assertion_audience {
-            policy = policy.with_token_endpoint(url);
+        if !self.inner.strict_client_assertions {
+            policy = policy.with_token_endpoint(&token_endpoint(&self.inner.issuer));
         }
         ClientAssertion::verify_alike(assertion, keys.map(ClientKeys::keys), &policy, now).map_err(reason)
     }

@@ -133,8 +133,7 @@ struct Inner {
     retry_pepper: Option<RetryPepper>,
     pushed_requests_required: bool,
     nonce_required: bool,
-    /// URL of the token endpoint, if client assertions may name it as their audience.
-    assertion_audience: Option<String>,
+    strict_client_assertions: bool,
     claims_by_scope: bool,
     certificates: certificates::CertificateUse,
     metadata: Bytes,

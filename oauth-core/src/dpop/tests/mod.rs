@@ -174,7 +174,7 @@ fn a_proof_is_one_well_formed_token() {
     check(&format!("[{}]", claims()), Err(ProofError::Malformed));
 }
 
-/// DP3, DP14: each required header member and claim must occur once and have the right type.
+/// O33, DP3, DP14: each required header member and claim must occur once and have the right type.
 #[test]
 fn members_and_claims_of_proof_are_required() {
     let jwk = jwk(&key());

@@ -94,7 +94,7 @@ fn an_assertion_for_another_server_is_refused() {
     }
 }
 
-/// O6, 11, 74: assertions must expire within five minutes, because replay detection stores them
+/// O6, O32, O33, 11, 74: assertions must expire within five minutes, because replay detection stores them
 /// until then. Clocks may differ by ten seconds.
 #[test]
 fn an_assertion_lives_minutes() {

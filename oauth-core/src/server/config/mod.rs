@@ -338,10 +338,9 @@ impl AuthorizationServerBuilder {
         };
         let metadata = metadata::describe(&issuer, &offer);
         let possession = Possession::offered(&issuer, &offer, self.nonce_key.as_ref());
-        let accepts_endpoint = !self.strict_client_assertions;
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
-                assertion_audience: accepts_endpoint.then(|| metadata::token_endpoint(&issuer)),
+                strict_client_assertions: self.strict_client_assertions,
                 issuer,
                 clients,
                 interactions,

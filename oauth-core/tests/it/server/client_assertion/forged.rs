@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// O6, 11, 74, 75: each wrong claim.
+/// Each wrong claim.
 fn wrong_claims() -> Vec<(Value, Reason)> {
     let elsewhere = [
         json!(format!("{ISSUER}/")),
