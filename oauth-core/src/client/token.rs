@@ -156,8 +156,8 @@ impl Call<TokenResponse> {
         }
     }
 
-    /// Returns `true` if the call can be repeated any number of times: it invalidates no code and no
-    /// token, and a refusal is not final.
+    /// Returns `true` if the call can be repeated any number of times: it invalidates no code and
+    /// no token, and a refusal is not final.
     pub(super) fn is_standing(&self) -> bool {
         self.expected.standing
     }

@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// O15, O33, 74: a numeric date is a number of seconds from 1970 to the year 9999; a fraction is
-    /// truncated.
+    /// O15, O33, 74: a numeric date is a number of seconds from 1970 to the year 9999; a fraction
+    /// is truncated.
     #[test]
     fn numbers_from_1970_to_9999_are_dates() {
         let parse = |text: &str| serde_json::from_str::<NumericDate>(text).ok();

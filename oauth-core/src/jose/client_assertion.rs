@@ -22,8 +22,8 @@ use crate::secret::TokenHash;
 use crate::time::{CLIENT_LEEWAY, PURGE_ALLOWANCE, later};
 use crate::vocabulary::{ClientId, Issuer};
 
-/// Maximum time until `exp` for stock clients: one hour. Replay detection stores each assertion until
-/// it expires.
+/// Maximum time until `exp` for stock clients: one hour. Replay detection stores each assertion
+/// until it expires.
 const MAX_LIFE: Duration = Duration::from_secs(60 * 60);
 /// Maximum time until `exp` under a strict policy: five minutes.
 const STRICT_LIFE: Duration = Duration::from_secs(5 * 60);
@@ -75,8 +75,8 @@ pub struct ClientAssertionPolicy {
 }
 
 impl ClientAssertionPolicy {
-    /// Creates a strict policy: the only accepted audience is the authorization server `issuer`, and
-    /// `exp` is at most five minutes ahead. Clocks may differ by ten seconds.
+    /// Creates a strict policy: the only accepted audience is the authorization server `issuer`,
+    /// and `exp` is at most five minutes ahead. Clocks may differ by ten seconds.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: ClientId) -> Self {
         Self {

@@ -248,8 +248,8 @@ impl RegisteredClient {
     }
 
     /// Returns `true` if the server may redirect a browser to `uri`. The URI must equal a
-    /// registered URI byte for byte. For a public client, it may also match a registered loopback or
-    /// localhost URI with another port ([RFC 8252
+    /// registered URI byte for byte. For a public client, it may also match a registered loopback
+    /// or localhost URI with another port ([RFC 8252
     /// §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)).
     #[must_use]
     pub fn may_redirect_to(&self, uri: &RedirectUri) -> bool {

@@ -6,20 +6,24 @@ import shutil
 import signal
 import subprocess
 import threading
+import threading
 import time
 from collections import Counter
 
 from sink import SECRET
 
 LIBRARY = "/usr/lib/*/faketime/libfaketimeMT.so.1"
+INSTALLATION = threading.Lock()
 
 
 def has_faketime():
     """Returns `True` if libfaketime is installed, or could be."""
-    if not glob.glob(LIBRARY) and os.getuid() == 0 and shutil.which("apt-get"):
-        apt = ["apt-get", "install", "-qqy", "--no-install-recommends", "faketime"]
-        subprocess.run(apt, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return bool(glob.glob(LIBRARY))
+    # a second apt-get beside the first one would fail
+    with INSTALLATION:
+        if not glob.glob(LIBRARY) and os.getuid() == 0 and shutil.which("apt-get"):
+            apt = ["apt-get", "install", "-qqy", "--no-install-recommends", "faketime"]
+            subprocess.run(apt, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return bool(glob.glob(LIBRARY))
 
 
 def environment(clock=None):

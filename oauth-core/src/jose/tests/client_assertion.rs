@@ -94,8 +94,8 @@ fn an_assertion_for_another_server_is_refused() {
     }
 }
 
-/// O6, O32, O33, 11, 74: assertions must expire within five minutes, because replay detection stores them
-/// until then. Clocks may differ by ten seconds.
+/// O6, O32, O33, 11, 74: under a strict policy, assertions must expire within five minutes, because
+/// replay detection stores them until then. Clocks may differ by ten seconds.
 #[test]
 fn an_assertion_lives_minutes() {
     check_member(r#""exp":1800000310"#, Ok(()));

@@ -230,8 +230,8 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Refuses client assertions whose audience is the token endpoint, or that expire more than five
-    /// minutes ahead. By default the audience is the issuer or the token endpoint, and an assertion
+    /// Refuses client assertions whose audience is the token endpoint, or that expire more than
+    /// five minutes ahead. By default the audience is the issuer or the token endpoint, and an assertion
     /// is valid for up to one hour, because many clients send such assertions.
     ///
     /// # Security
