@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import threading
-import threading
 import time
 from collections import Counter
 

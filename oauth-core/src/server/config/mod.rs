@@ -231,8 +231,8 @@ impl AuthorizationServerBuilder {
     }
 
     /// Refuses client assertions whose audience is the token endpoint, or that expire more than
-    /// five minutes ahead. By default the audience is the issuer or the token endpoint, and an assertion
-    /// is valid for up to one hour, because many clients send such assertions.
+    /// five minutes ahead. By default the audience is the issuer or the token endpoint, and an
+    /// assertion is valid for up to one hour, because many clients send such assertions.
     ///
     /// # Security
     ///
