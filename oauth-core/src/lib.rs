@@ -40,7 +40,7 @@ pub mod vocabulary;
 #[doc(inline)]
 pub use self::{
     client::{Client, Provider},
-    jose::{RemoteKeySet, SigningKey, SigningKeys},
+    jose::{IssuerProfile, RemoteKeySet, SigningKey, SigningKeys},
     resource::{Introspection, ResourceServer},
     server::AuthorizationServer,
 };

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::claims::{Audiences, DEFAULT_LEEWAY, NumericDate, Times, capped};
 use super::compact::Compact;
 use super::crypto::SigningError;
+use super::issuer_profile::{IssuerProfile, Profiled};
 use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
 use super::signing_key::SigningKey;
@@ -42,18 +43,27 @@ pub struct AccessTokenPolicy {
     issuer: Issuer,
     audience: Audience,
     leeway: Duration,
+    profile: IssuerProfile,
 }
 
 impl AccessTokenPolicy {
-    /// Creates a policy that accepts tokens from `issuer` for `audience`, with a clock difference
-    /// of at most five seconds.
+    /// Creates a policy that accepts tokens by RFC 9068 from `issuer` for `audience`, with a clock
+    /// difference of at most five seconds.
     #[must_use]
     pub fn new(issuer: Issuer, audience: Audience) -> Self {
         Self {
             issuer,
             audience,
             leeway: DEFAULT_LEEWAY,
+            profile: IssuerProfile::rfc9068(),
         }
+    }
+
+    /// Sets the shape of the issuer's tokens.
+    #[must_use]
+    pub fn with_issuer_profile(mut self, profile: IssuerProfile) -> Self {
+        self.profile = profile;
+        self
     }
 
     /// Sets the tolerated clock difference. Default: five seconds. Longer values are reduced to one
@@ -173,7 +183,7 @@ impl AccessTokenClaims {
         policy: &AccessTokenPolicy,
         now: SystemTime,
     ) -> Result<Self, JwtError> {
-        let claims = Self::verify_bound(token, keys, policy, now)?;
+        let claims = Self::verify_bound(token, keys, policy, now)?.claims;
         match claims.terms.confirmation {
             None => Ok(claims),
             Some(_) => Err(JwtError::SenderConstrained),
@@ -183,6 +193,16 @@ impl AccessTokenClaims {
     /// Like [`verify`](Self::verify), but accepts sender-constrained tokens. The caller must check
     /// the proof of possession.
     pub(crate) fn verify_bound(
+        token: &str,
+        keys: &KeySet,
+        policy: &AccessTokenPolicy,
+        now: SystemTime,
+    ) -> Result<Profiled, JwtError> {
+        policy.profile.verify(token, keys, policy, now)
+    }
+
+    /// Verifies a token of the shape of RFC 9068.
+    pub(super) fn verify_rfc9068(
         token: &str,
         keys: &KeySet,
         policy: &AccessTokenPolicy,

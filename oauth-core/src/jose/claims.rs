@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
 
+use super::issuer_profile::strings;
 use super::jwt::JwtError;
 use crate::time::later;
 
@@ -111,6 +113,17 @@ impl Times {
 /// §4.1.3](https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3).
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Audiences<'a>(pub(crate) Vec<Cow<'a, str>>);
+
+impl Audiences<'static> {
+    /// Reads the claim; `None` if it is neither a text nor a list of texts.
+    pub(super) fn owned(claim: &Value) -> Option<Self> {
+        let audiences = match claim {
+            Value::String(audience) => vec![audience.clone()],
+            list => strings(list)?,
+        };
+        Some(Self(audiences.into_iter().map(Cow::Owned).collect()))
+    }
+}
 
 impl Audiences<'_> {
     pub(crate) fn contains(&self, audience: &str) -> bool {

@@ -74,7 +74,17 @@ impl<'a> Compact<'a> {
         if let Some(key) = keys.by_header(self.header, expected) {
             return Ok(key);
         }
-        let (algorithm, key_id) = self.signed_by(expected)?;
+        self.select_key_of(keys, |typ| expected.accepts(typ))
+    }
+
+    /// Checks the header, whose `typ` must be accepted, and selects the key as
+    /// [`select_key`](Self::select_key) does.
+    pub(super) fn select_key_of<'k>(
+        &self,
+        keys: &'k KeySet,
+        accepts: impl FnOnce(Option<&str>) -> bool,
+    ) -> Result<&'k Jwk, JwtError> {
+        let (algorithm, key_id) = self.signed_as(accepts)?;
         match keys.select(key_id.as_deref(), algorithm) {
             Err(JwtError::AmbiguousKey) => {
                 let mut nameless = keys.nameless(algorithm).ok_or(JwtError::AmbiguousKey)?;
@@ -87,13 +97,20 @@ impl<'a> Compact<'a> {
 
     /// Checks the header of a token of the type `expected`. Returns its algorithm and `kid`.
     pub(super) fn signed_by(&self, expected: TokenType) -> Result<(Algorithm, Option<String>), JwtError> {
+        self.signed_as(|typ| expected.accepts(typ))
+    }
+
+    fn signed_as(
+        &self,
+        accepts: impl FnOnce(Option<&str>) -> bool,
+    ) -> Result<(Algorithm, Option<String>), JwtError> {
         let header = decode(self.header)?;
         let header: Header<'_> = json::object(&header).map_err(|_| JwtError::Malformed)?;
         if header.crit || header.b64 || header.zip {
             return Err(JwtError::UnsupportedHeader);
         }
         let algorithm = Algorithm::of(&header.alg).ok_or(JwtError::UnsupportedAlgorithm)?;
-        if !expected.accepts(header.typ.as_deref()) {
+        if !accepts(header.typ.as_deref()) {
             return Err(JwtError::WrongType);
         }
         Ok((algorithm, header.kid.map(Cow::into_owned)))

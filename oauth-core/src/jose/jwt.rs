@@ -47,6 +47,10 @@ pub enum JwtError {
     /// `aud` lacks the expected audience, or has further audiences where only one is allowed.
     #[error("the token is for another audience")]
     WrongAudience,
+    /// `aud` lacks the expected audience in a token of Keycloak: its client scopes have no audience
+    /// mapper for this API.
+    #[error("the token is for another audience: add an audience mapper to a client scope in Keycloak")]
+    NoAudienceMapper,
     /// `exp` has passed.
     #[error("the token is expired")]
     Expired,

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue};
 use super::challenge::{Challenge, ChallengeReason, Realm};
 use super::credentials::Scheme;
 use crate::dpop;
-use crate::jose::{AccessTokenClaims, MAX_LEEWAY};
+use crate::jose::{MAX_LEEWAY, Profiled};
 use crate::vocabulary::{AccessTokenTerms, ClientId, Confirmation, Scope, Scopes, Subject};
 
 /// The verified access token of a request: subject, client, scopes and binding.
@@ -32,14 +32,24 @@ pub(super) struct Granted {
     pub(super) terms: AccessTokenTerms,
     pub(super) token_id: String,
     pub(super) auth_time: Option<SystemTime>,
+    pub(super) roles: Vec<String>,
+    pub(super) tenant: Option<String>,
 }
 
-impl From<AccessTokenClaims> for Granted {
-    fn from(claims: AccessTokenClaims) -> Self {
+impl From<Profiled> for Granted {
+    fn from(
+        Profiled {
+            claims,
+            roles,
+            tenant,
+        }: Profiled,
+    ) -> Self {
         Self {
             terms: claims.terms,
             token_id: claims.jti,
             auth_time: claims.auth_time,
+            roles,
+            tenant,
         }
     }
 }
@@ -59,10 +69,13 @@ impl AuthenticatedToken {
         }
     }
 
-    /// Returns the caller as a plain value with subject and scopes, without roles.
+    /// Returns the caller as a plain value with subject, scopes and [roles](Self::roles).
     #[must_use]
     pub fn principal(&self) -> Principal {
-        Principal::new(self.granted.terms.subject.as_str()).with_scopes(self.granted.terms.scopes.clone())
+        let Granted { terms, roles, .. } = &*self.granted;
+        Principal::new(terms.subject.as_str())
+            .with_scopes(terms.scopes.clone())
+            .with_roles(roles.iter().cloned())
     }
 
     /// Returns the subject of the token: a user, or the client itself if no user is involved.
@@ -81,6 +94,20 @@ impl AuthenticatedToken {
     #[must_use]
     pub fn scopes(&self) -> &Scopes {
         &self.granted.terms.scopes
+    }
+
+    /// Returns the roles of the subject, where the
+    /// [issuer profile](super::ResourceServer::with_issuer_profile) knows their claim; empty for
+    /// RFC 9068 and for introspection.
+    #[must_use]
+    pub fn roles(&self) -> &[String] {
+        &self.granted.roles
+    }
+
+    /// Returns the tenant of the subject, for Microsoft Entra ID (`tid`).
+    #[must_use]
+    pub fn tenant(&self) -> Option<&str> {
+        self.granted.tenant.as_deref()
     }
 
     /// Returns the binding that the sender proved, a DPoP key or a certificate; `None` for a bearer
@@ -115,7 +142,7 @@ impl AuthenticatedToken {
         self.nonce.as_ref()
     }
 
-    /// Returns the `jti` of the token; empty if the introspection response has no `jti`.
+    /// Returns the `jti` of the token; empty if the token or the introspection response has none.
     #[must_use]
     pub fn token_id(&self) -> &str {
         &self.granted.token_id

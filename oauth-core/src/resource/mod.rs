@@ -88,7 +88,7 @@ use self::credentials::Scheme;
 use self::introspection::AskError;
 use self::verified_tokens::VerifiedTokens;
 use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
-use crate::jose::{AccessTokenPolicy, IssuerKeys, VerifyError};
+use crate::jose::{AccessTokenPolicy, IssuerKeys, IssuerProfile, VerifyError};
 use crate::mtls::ClientCertificate;
 use crate::store::{ReplayStore, SpendOutcome};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
@@ -151,6 +151,14 @@ impl ResourceServer {
     #[must_use]
     pub fn with_leeway(mut self, leeway: Duration) -> Self {
         self.policy = self.policy.with_leeway(leeway);
+        self.verified = Arc::new(self.verified.emptied());
+        self
+    }
+
+    /// Sets the shape of the issuer's access tokens. Default: [`IssuerProfile::rfc9068`].
+    #[must_use]
+    pub fn with_issuer_profile(mut self, profile: IssuerProfile) -> Self {
+        self.policy = self.policy.with_issuer_profile(profile);
         self.verified = Arc::new(self.verified.emptied());
         self
     }

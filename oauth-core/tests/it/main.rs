@@ -10,6 +10,7 @@ mod flawed_stores;
 mod handles;
 mod hostile_input;
 mod introspection;
+mod issuer_profiles;
 mod memory_stores;
 mod possession;
 mod provider;

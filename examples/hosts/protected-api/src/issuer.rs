@@ -18,7 +18,8 @@ pub(crate) async fn guard(options: &Options) -> Result<ResourceServer, Box<dyn E
     let provider = Provider::discover(&options.issuer, &*transport).await?;
     let keys = provider.keys(transport.clone());
     let keys = keys.ok_or("the issuer publishes no keys")?;
-    let guard = ResourceServer::new(options.issuer.clone(), options.url.parse()?, keys);
+    let guard = ResourceServer::new(options.issuer.clone(), options.url.parse()?, keys)
+        .with_issuer_profile(options.profile.clone());
     let Some(asking) = &options.asking else {
         return Ok(guard);
     };

@@ -34,7 +34,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "oauth-core/COMPLIANCE.md",
         map: "docs/rules/oauth-core.md",
-        ids: &[("O", 1..=27), ("O", 32..=33), ("O", 44..=44), ("S", 1..=6)],
+        ids: &[("O", 1..=27), ("O", 31..=33), ("O", 44..=44), ("S", 1..=6)],
     },
     Page {
         path: "webhook-core/COMPLIANCE.md",

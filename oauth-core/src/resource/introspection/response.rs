@@ -115,6 +115,8 @@ impl Active {
             terms,
             token_id: wire.jti.as_deref().unwrap_or_default().to_owned(),
             auth_time: wire.auth_time.map(NumericDate::time),
+            roles: Vec::new(),
+            tenant: None,
         };
         Some(Self {
             issuer: wire.iss.as_deref().map(str::to_owned),
