@@ -128,8 +128,8 @@ impl PageRequest {
         })
     }
 
-    /// Returns the position in the cursor `after`. When the cursor was created, the argument `key`
-    /// of [`rows`](Self::rows) or [`slice`](Self::slice) returned this position for the entry.
+    /// Returns the position in the cursor `after`: the value that `key` returned for the entry when
+    /// [`rows`](Self::rows) or [`slice`](Self::slice) created the cursor.
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
