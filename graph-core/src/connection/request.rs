@@ -204,7 +204,7 @@ impl PageRequest {
     /// - The [`direction`](Self::direction) determines the order of `rows` and the flags of
     ///   [`PageInfo`]. An extra row is a row beyond the page size.
     ///
-    /// | direction | order of `rows` | `hasNextPage` is true with | `hasPreviousPage` is true with |
+    /// | direction | order of `rows` | `hasNextPage` with | `hasPreviousPage` with |
     /// |---|---|---|---|
     /// | forward | list order | an extra row or `before` | `after` |
     /// | backward | reverse list order | `before` | an extra row or `after` |
