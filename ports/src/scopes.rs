@@ -162,7 +162,7 @@ impl serde::Serialize for Scopes {
 impl<'de> serde::Deserialize<'de> for Scopes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        // no limit: the input is a set that this crate serialized
+        // no limit: stores deserialize only sets that were serialized before
         let tokens = text.split(' ').filter(|_| !text.is_empty());
         tokens
             .map(str::parse)
