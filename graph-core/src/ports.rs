@@ -112,8 +112,8 @@ where
 
 /// Use of a deprecated field or argument by an operation.
 ///
-/// Both values come from the schema and the trusted documents, not from the client. Their number is
-/// bounded, so they can label a metric.
+/// Both values come from the schema and the trusted documents, not from the client. The number of
+/// distinct values is bounded, so a host can use them as labels of a metric.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub struct DeprecatedUse<'d> {

@@ -68,7 +68,8 @@ impl GraphResponse {
         Self::executed_with(data, &[], errors)
     }
 
-    /// Like [`executed`](Self::executed), but `ours` replaces juniper's values of its keys.
+    /// Like [`executed`](Self::executed), but takes the values of the keys in `ours` from `ours`
+    /// instead of `data`.
     pub(crate) fn executed_with(
         data: &Value,
         ours: &[(Box<str>, Vec<u8>)],
@@ -308,7 +309,7 @@ impl Serialize for Extensions<'_> {
     }
 }
 
-/// Serializes `value`; values of juniper do not fail to serialize.
+/// Appends `value` as JSON. juniper's values do not fail to serialize; the fallback is `null`.
 fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
     let start = out.len();
     if serde_json::to_writer(&mut *out, value).is_err() {

@@ -183,7 +183,7 @@ fn is_tchar(byte: u8) -> bool {
     TCHARS.get(usize::from(byte)).is_some_and(|is_tchar| *is_tchar)
 }
 
-/// Table of token characters; a lookup is fastest for a check of every byte of every field.
+/// Lookup table of token characters, because the parser checks every byte of every field.
 static TCHARS: [bool; 256] = {
     let mut table = [false; 256];
     let (mut rest, mut byte) = (&mut table as &mut [bool], 0_u8);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Maximum number of tokens of a parsed list, which limits the work for a hostile list.
 const MAX_TOKENS: usize = 1000;
 
-/// The text is not a [`Scope`] or a list of scopes.
+/// Error for a text that is not a [`Scope`] or a list of scopes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a scope")]
 pub struct InvalidScope;
@@ -169,7 +169,7 @@ impl serde::Serialize for Scopes {
 impl<'de> serde::Deserialize<'de> for Scopes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        // no limit: a set that was serialized was parsed within the limit before
+        // no limit: stores deserialize only sets that were serialized before
         let tokens = text.split(' ').filter(|_| !text.is_empty());
         tokens
             .map(str::parse)

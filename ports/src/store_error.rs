@@ -10,8 +10,8 @@ use std::fmt;
 ///
 /// - After an error the operation may or may not have taken effect. The caller can retry every
 ///   operation of the store ports with the same arguments.
-/// - [`Display`](fmt::Display) names the kind alone. The cause may contain names of tables and
-///   hosts. It is in [`source`](Error::source), for the log.
+/// - [`Display`](fmt::Display) shows only the kind. The cause can contain names of tables and
+///   hosts, so only [`source`](Error::source) contains it, for the log.
 ///
 /// ```
 /// use host_ports::{StoreError, StoreErrorKind};

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Future of a [`Timer`]. Completes after its duration.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Waits for time to pass.
+/// Waits for a duration.
 ///
 /// # Contract
 ///

@@ -14,19 +14,19 @@ use http::{Request, Response};
 /// # Contract
 ///
 /// - **Every status is a response.** A 404 or a 503 is not an error.
-/// - **No redirects.** A 3xx response is returned unchanged. A transport that follows it would
-///   leave the vetted address and could leak a secret to another host.
+/// - **No redirects.** A 3xx response is returned unchanged. A transport that follows a redirect
+///   would leave the vetted address and could leak a secret to another host.
 /// - **TLS.** The transport uses TLS for `https` and verifies the certificate of the host.
 /// - **A timeout.** The [`ExchangeLimits`] in the extensions of the request, or their defaults,
 ///   limit the whole exchange: name resolution, connecting, TLS, sending, head and body. A longer
 ///   exchange fails with [`TransportErrorKind::Timeout`].
 /// - **A body limit.** At most [`ExchangeLimits::max_response_body`] bytes are kept. The transport
-///   truncates a longer body and closes the connection. This is not an error, because the status
-///   was received, and neither is a body that ends early. In both cases the response has
-///   [`Truncated`] in its extensions.
-/// - **A body timeout.** With [`ExchangeLimits::body_timeout`] the head of the response decides. A
-///   body that takes longer, or is not complete at the deadline, is truncated, which is not an
-///   error either.
+///   truncates a longer body and closes the connection. A truncated body and a body that ends early
+///   are not errors, because the status was received. In both cases the response has [`Truncated`]
+///   in its extensions.
+/// - **A body timeout.** With [`ExchangeLimits::body_timeout`] the exchange succeeds when the head
+///   of the response has arrived. A body that is not complete after that time, or at the timeout of
+///   the exchange, is truncated.
 /// - **A head limit.** The transport accepts a response head of up to 65,536 bytes and 100 fields.
 ///   It refuses a head of 10,000 fields with [`TransportErrorKind::TooLarge`]. Between these sizes
 ///   it may accept or refuse.
@@ -105,8 +105,8 @@ pub struct ExchangeLimits {
     pub max_response_body: usize,
     /// Time after the response head in which the body is read. Default `None`: until `timeout`.
     ///
-    /// With a value the head alone decides: a body that has not ended after this time is
-    /// [`Truncated`], and the response is returned.
+    /// With a value, a body that has not ended after this time is [`Truncated`], and the response
+    /// is returned. Without a value, such an exchange fails at `timeout`.
     pub body_timeout: Option<Duration>,
 }
 
@@ -120,8 +120,8 @@ impl Default for ExchangeLimits {
     }
 }
 
-/// Marks an incomplete response body: longer than the limit, ended early, or not
-/// ended in time.
+/// Marker of an incomplete response body: longer than the limit, ended early, or not complete in
+/// time.
 ///
 /// The transport adds the marker to the extensions of the response. A caller that needs the whole
 /// body, such as a JWKS client, must refuse the response.
@@ -201,7 +201,7 @@ impl FromStr for TransportErrorKind {
     }
 }
 
-/// The text does not name a [`TransportErrorKind`].
+/// Error for a text that is not the name of a [`TransportErrorKind`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a kind of transport error")]
 pub struct UnknownTransportErrorKind;

@@ -1,4 +1,4 @@
-//! Declarations of variables that juniper's rules do not judge.
+//! Checks of variable declarations that juniper's validation rules lack.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use juniper::{Definition, InputValue, SchemaType};
 
 use super::Scalar;
 
-/// Declared variable with a default. juniper's own type cannot be named.
+/// Declared variable with a default. juniper does not export its own type for a declaration.
 struct Defaulted<'d> {
     ty: &'d str,
     at: SourcePosition,
@@ -34,8 +34,8 @@ fn variables<'d>(document: &'d [Definition<'d, Scalar>]) -> impl Iterator<Item =
     })
 }
 
-/// Unknown types of variables with a default. juniper's rule for defaults panics on them before the
-/// rule that would report them.
+/// Returns an error for each variable with a default and an unknown type. juniper's rule for
+/// defaults panics on such a variable before another rule reports the type.
 pub(super) fn unknown_types(
     schema: &SchemaType<Scalar>,
     document: &[Definition<'_, Scalar>],
@@ -49,19 +49,20 @@ pub(super) fn unknown_types(
         .collect()
 }
 
-/// Blanks out the `null` defaults in `text`, if there are any. juniper accepts any default at a
-/// non-null position, [the
-/// specification](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) does not. All
-/// other characters keep their position.
+/// Replaces the `null` defaults in `text` by spaces. Returns `None` if there are no such defaults.
+///
+/// juniper accepts a nullable variable at a non-null position if the variable has any default. The
+/// [specification](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) does not count
+/// a default of `null`. All other characters keep their position, for the locations of errors.
 pub(super) fn without_null_defaults(text: &str, document: &[Definition<'_, Scalar>]) -> Option<String> {
     let nulls = variables(document).filter(|variable| variable.default.item.is_null());
-    // in the order of the text, which is gone through once
+    // in text order, because the text is scanned once
     let mut nulls = nulls.map(|variable| variable.text).peekable();
     nulls.peek()?;
     let blank = |(at, character): (usize, char)| {
         while nulls.next_if(|null| null.end <= at).is_some() {}
         let is_default = nulls.peek().is_some_and(|null| null.contains(&at));
-        // a line end stays, it may end a comment
+        // a line end stays, because it can terminate a comment
         if is_default && !character.is_control() {
             ' '
         } else {

@@ -1,9 +1,11 @@
-//! Nullable variables at a non-null position with a default, which the specification
-//! [allows](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) and juniper refuses.
+//! Nullable variables at a non-null position that has a default value. The specification
+//! [allows](https://spec.graphql.org/September2025/#IsVariableUsageAllowed()) this usage, but
+//! juniper refuses it.
 //!
-//! juniper's rules cannot be run one by one, and its last rule runs only if the others found no
-//! mistake. If such variables are the only mistakes, the document is validated again as if they
-//! were declared non-null. Argument coercion refuses null as the value of such a variable.
+//! juniper's rules cannot be run one by one, and its last rule runs only if the other rules found
+//! no error. If such usages are the only errors, the document is validated again as if their
+//! variables were declared non-null. Argument coercion refuses null as the value of such a
+//! variable.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -48,7 +50,7 @@ pub(super) fn without_excused(
     let strict = with_marks(text, &declarations);
     match parse_document_source(&strict, schema) {
         Ok(document) => mistakes(schema, &document),
-        // one token above the limit: the last rule cannot run, so the document is refused
+        // the inserted `!` exceeded the token limit, so the last rule cannot run
         Err(_) => vec![RuleError::new(
             "the document has too many tokens",
             &[SourcePosition::new_origin()],
@@ -56,7 +58,7 @@ pub(super) fn without_excused(
     }
 }
 
-/// Message of juniper for a variable whose type does not fit its position.
+/// Part of juniper's message for a variable whose type does not fit its position.
 const USED: &str = "used in position expecting type";
 
 /// Inserts `!` into `text` at each of `places`, counted in characters.
@@ -71,10 +73,10 @@ fn with_marks(text: &str, places: &BTreeSet<usize>) -> String {
     marked
 }
 
-/// Search for the positions of variables that have a default.
+/// Search for variables at positions that have a default.
 struct Search<'d> {
     schema: &'d SchemaType<Scalar>,
-    /// Type of the position by the variable's index in the text.
+    /// Type of each position, by the index of the variable in the text (in characters).
     usages: HashMap<usize, TypeRef>,
 }
 
@@ -126,7 +128,8 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// Records the position of a value given for `name`, one of `declared`.
+    /// Records the position `name`, one of `declared`, if `value` is a variable and the position
+    /// has a default. Searches inside any other value.
     fn place(&mut self, declared: &'d [Argument<Scalar>], name: &str, value: &'d Spanning<InputValue>) {
         let Some(declared) = declared.iter().find(|argument| argument.name == *name) else {
             return;
@@ -158,7 +161,8 @@ impl<'d> Search<'d> {
         }
     }
 
-    /// End of the variable's type whose use `error` refuses, if the specification allows the use.
+    /// If the specification allows the usage that `error` reports, returns the end of the
+    /// variable's declared type.
     fn excuse(&self, document: &[Definition<'_, Scalar>], error: &RuleError) -> Option<usize> {
         let [declared, used] = error.locations() else {
             return None;
@@ -175,7 +179,7 @@ impl<'d> Search<'d> {
             let mut variables = variables.item.items.iter();
             let (_, variable) = variables.find(|(name, _)| name.span.start == *declared)?;
             let ty = TypeRef::new(&variable.var_type.item);
-            // without null the variable must fit; the elements of a list are not considered
+            // only outer nullability is relaxed, not that of list elements
             let fits = !matches!(ty, TypeRef::NonNull(_)) && subtype(&ty, place.nullable());
             fits.then(|| variable.var_type.span.end.index())
         })

@@ -1,19 +1,24 @@
 //! The only module that uses undocumented exports of juniper.
 //!
 //! Any 0.18 release of juniper may change these items. The module converts them to
-//! [`Syntax`](syntax::Syntax), a validated operation in our own types. Each item has a test in
-//! `tests` that fails when its behaviour changes:
+//! [`Syntax`](syntax::Syntax), a validated operation in our own types. Each of these assumptions
+//! has a test in `tests` that fails when juniper changes:
 //!
-//! | item of juniper | assumption |
-//! |---|---|
-//! | `parser::parse_document_source` | types literals by the schema, enforces its limits, reports which limit was exceeded |
-//! | `parser::SourcePosition`, `Span` | count characters, not bytes; the end is exclusive |
-//! | `Definition`, `Selection` and the fields of the tree, whose types cannot be named | every part of an operation |
-//! | `Type::modifiers` | from the inside out |
-//! | `validation::{ValidatorContext, visit_all_rules}`, `RuleError` | errors in document order; overlapping fields last; five deviations that `read`, `declared` and `defaulted` correct |
-//! | the fields of `RootNode`, `introspect` | can be moved out and reassembled; complete introspection |
-//! | `meta::{Field, Argument, EnumMeta, InputObjectMeta, ObjectMeta}`, `MetaType`, `SchemaType` | metadata of the schema |
-//! | `GraphQLSubscriptionValue::resolve_into_type_stream` | panics in a case that [`Spreadable`] handles |
+//! - `parser::parse_document_source` types literals by the schema, enforces its limits, and reports
+//!   which limit was exceeded.
+//! - `parser::SourcePosition` and `Span` count characters, not bytes. The end is exclusive.
+//! - `Definition`, `Selection` and the fields of the tree, whose types cannot be named, contain
+//!   every part of an operation.
+//! - `Type::modifiers` lists the innermost modifier first.
+//! - `validation::{ValidatorContext, visit_all_rules}` and `RuleError` report errors in document
+//!   order. The rule for overlapping fields runs last. `read`, `declared` and `defaulted` correct
+//!   five deviations of the rules from the specification.
+//! - The fields of `RootNode` can be moved out and reassembled.
+//! - `introspect` returns the complete introspection result.
+//! - `meta::{Field, Argument, EnumMeta, InputObjectMeta, ObjectMeta}`, `MetaType` and `SchemaType`
+//!   contain the metadata of the schema.
+//! - `GraphQLSubscriptionValue::resolve_into_type_stream` panics in a case that [`Spreadable`]
+//!   handles.
 
 mod declared;
 mod defaulted;
@@ -38,9 +43,9 @@ use crate::response::Location;
 
 type Scalar = DefaultScalarValue;
 
-/// Disables introspection in `root`, because juniper's own switch reports no error code.
+/// Enables introspection in `root`, and returns `true` if the host had it enabled.
 ///
-/// Returns `true` if it was enabled.
+/// The engine itself refuses introspection, because juniper's own switch reports no error code.
 pub(crate) fn take_introspection<Q, M, S>(root: RootNode<Q, M, S>) -> (RootNode<Q, M, S>, bool)
 where
     Q: GraphQLType<Scalar>,

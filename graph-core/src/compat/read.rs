@@ -36,7 +36,7 @@ pub(crate) fn read<'t>(
         .map_err(|why| GraphResponse::request_error(ErrorCode::OperationResolutionFailure, why))
 }
 
-/// Validation errors without those that the specification does not have.
+/// Returns the validation errors of juniper, except errors that the specification does not have.
 fn misfits(schema: &SchemaType<Scalar>, text: &str, document: &[Definition<'_, Scalar>]) -> Vec<RuleError> {
     let found = mistakes(schema, document);
     if found.is_empty() {
@@ -65,7 +65,8 @@ pub(super) fn mistakes(schema: &SchemaType<Scalar>, document: &[Definition<'_, S
     validator.into_errors()
 }
 
-/// Converts juniper's error; `code` replaces that of validation errors after validation.
+/// Converts juniper's error to a response. A validation error gets `code`, because juniper also
+/// reports invalid variable values as validation errors.
 pub(crate) fn refused(error: &GraphQLError, code: ErrorCode) -> GraphResponse {
     match error {
         GraphQLError::ParseError(error) => unparsed(error),
@@ -100,7 +101,7 @@ fn invalid(errors: &[RuleError], code: ErrorCode) -> GraphResponse {
     GraphResponse::request_errors(reported.collect())
 }
 
-/// Reports repeated directives of a list, whose type cannot be named.
+/// Reports repeated directives of a list. A macro, because the type of the list cannot be named.
 macro_rules! unique {
     ($directives:expr, $repeated:expr) => {
         let mut known = HashSet::new();
@@ -160,7 +161,7 @@ fn in_selections(selections: &[Selection<'_, Scalar>], repeated: &mut Vec<RuleEr
     }
 }
 
-/// Parses a text that [`read`] accepted before.
+/// Parses a text that [`read`] accepted before, without validating it again.
 pub(crate) fn again<'t>(
     schema: &SchemaType<Scalar>,
     text: &'t str,

@@ -1,9 +1,10 @@
-//! Workaround for a panic of juniper: a subscription field that is refused inside a named fragment.
+//! Workaround for a panic of juniper when a guard refuses a subscription field inside a named
+//! fragment.
 //!
 //! juniper assumes that a named fragment at the root of a subscription resolves to an object. A
-//! refused field makes it null; the error is recorded, but lost in the panic. The engine wraps the
-//! host's subscription root and replaces that null by an empty object, as juniper does for inline
-//! fragments.
+//! refused field makes the fragment null. juniper records the error, but then panics and loses it.
+//! The engine wraps the host's subscription root and replaces that null by an empty object, as
+//! juniper does for inline fragments.
 
 use juniper::meta::MetaType;
 use juniper::{
@@ -86,7 +87,8 @@ where
         self.0.resolve_field_into_stream(info, name, arguments, executor)
     }
 
-    /// A subscription root is an object, so a fragment on it has the root's own type.
+    /// Resolves a named fragment on the root. The subscription root is an object, so the fragment
+    /// has the root's own type.
     fn resolve_into_type_stream<'s, 'i, 'tn, 'e, 'ref_e, 'res, 'f>(
         &'s self,
         info: &'i S::TypeInfo,

@@ -1,4 +1,4 @@
-//! An operation and its fragments in types that can be named: juniper's own cannot.
+//! Own types for an operation and its fragments, because juniper does not export its types.
 
 use std::collections::HashMap;
 
@@ -79,12 +79,12 @@ impl<'t> Field<'t> {
 /// `@skip` or `@include`.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    /// The value of `if` with which the selection stays.
+    /// Value of the argument `if` that keeps the selection.
     pub(crate) wanted: bool,
     pub(crate) value: InputValue,
 }
 
-/// A type as it is written.
+/// Reference to a type, for example `[Int!]!`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum TypeRef {
     Named(Box<str>),
@@ -135,7 +135,7 @@ impl std::fmt::Display for TypeRef {
     }
 }
 
-/// Narrows a document to the operation `name`, or to its only one.
+/// Narrows a document to the operation `name`, or without a name to its only operation.
 pub(crate) fn narrow<'t>(
     definitions: Vec<Definition<'t, Scalar>>,
     name: Option<&str>,

@@ -128,8 +128,8 @@ impl PageRequest {
         })
     }
 
-    /// Returns the position in the cursor `after`. When the cursor was created, the argument `key`
-    /// of [`rows`](Self::rows) or [`slice`](Self::slice) returned this position for the entry.
+    /// Returns the position in the cursor `after`: the value that `key` returned for the entry when
+    /// [`rows`](Self::rows) or [`slice`](Self::slice) created the cursor.
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
@@ -204,7 +204,7 @@ impl PageRequest {
     /// - The [`direction`](Self::direction) determines the order of `rows` and the flags of
     ///   [`PageInfo`]. An extra row is a row beyond the page size.
     ///
-    /// | direction | order of `rows` | `hasNextPage` is true with | `hasPreviousPage` is true with |
+    /// | direction | order of `rows` | `hasNextPage` with | `hasPreviousPage` with |
     /// |---|---|---|---|
     /// | forward | list order | an extra row or `before` | `after` |
     /// | backward | reverse list order | `before` | an extra row or `after` |

@@ -22,10 +22,10 @@ use crate::executor::plan::{ArgRef, Field, FieldMeta as Meta, Place, Plan, Selec
 use crate::executor::write::Key;
 use crate::response::GraphResponse;
 
-/// Maximum number of fields of a plan; an interface has one list of fields per object type.
+/// Maximum number of fields of a plan. A field of an interface counts once per object type.
 pub(super) const FIELDS: usize = 20_000;
 
-/// Maximum bytes of introspection in a plan; nested aliases can repeat the same data.
+/// Maximum bytes of introspection results in a plan. Nested aliases can repeat the same data.
 const CONSTANTS: usize = 16 << 20;
 
 /// Initial buffer capacity of the first execution.
@@ -120,8 +120,8 @@ struct Compiler<'c, 't> {
     policies: PolicyList,
     /// Values of `__schema` and `__type` by response key.
     introspection: Vec<(Box<str>, Vec<u8>)>,
-    /// A selected field can only be executed by juniper. The result is no plan, only guards and
-    /// introspection.
+    /// `true` if only juniper can execute a selected field. The result is then a [`Foreign`]
+    /// instead of a plan.
     plain: bool,
     slots: Vec<SlotPlan>,
     /// Compiled selections of one position, reused for object types with the same selection.
@@ -290,7 +290,7 @@ impl<'t> Compiler<'_, 't> {
         let returned = self.facts.index.get(found.meta.field_type.innermost_name());
         let location = group.field.location;
         let (Some(entry), Some((_, info))) = (found.entry, found.info) else {
-            // the parent type is only known to juniper
+            // juniper executes the field, because its type has no table
             return self.policies.object(returned?.info, location);
         };
         let of_root = if parent.is_none() { entry.info.guards } else { &[] };
@@ -300,7 +300,8 @@ impl<'t> Compiler<'_, 't> {
             .field([of_root, returned], info.guards, name, location)
     }
 
-    /// Guard entry of an object type in an interface or union; it writes nothing.
+    /// Entry that checks the guards of an object type in an interface or union. It writes no
+    /// output.
     fn entrance(&mut self, entry: &Entry, place: u32) -> Option<Field> {
         let mut metas = self.metas.iter();
         let location = metas.find(|meta| meta.place == place)?.location;
@@ -326,7 +327,8 @@ impl<'t> Compiler<'_, 't> {
         known
     }
 
-    /// Compiles the selection on a value of type `name`; the flag tells if it is asynchronous.
+    /// Compiles the selection on a value of type `name`. Also returns `true` if the selection has
+    /// an asynchronous field.
     fn below(&mut self, name: &str, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), GraphResponse> {
         let Some(meta) = self
             .facts

@@ -21,7 +21,7 @@ pub(crate) struct Introspection {
 }
 
 impl Introspection {
-    /// Creates it from the response to a complete `__schema` query.
+    /// Creates an `Introspection` from the response to a complete `__schema` query.
     pub(crate) fn new(mut answer: Value) -> Self {
         let schema = answer.get_mut("__schema").map(Value::take).unwrap_or_default();
         let types = schema.get("types").and_then(Value::as_array);
@@ -49,9 +49,9 @@ pub(super) struct Reader<'r, 't> {
     pub(super) introspection: &'r Introspection,
     pub(super) view: &'r View,
     pub(super) collector: &'r Collector<'t>,
-    /// An argument is a variable: the result is valid for these variables only.
+    /// `true` if an argument is a variable, so that the result is valid for these variables only.
     pub(super) depends: bool,
-    /// Maximum bytes to write; writing stops beyond it.
+    /// Maximum bytes to write. A list that exceeds it is truncated, and the caller refuses it.
     pub(super) room: usize,
 }
 
@@ -181,7 +181,7 @@ fn name_of(value: &Value) -> Option<&str> {
     value.get("name")?.as_str()
 }
 
-/// Deprecated introspection fields that `locations` replaced.
+/// Value of a deprecated introspection field that `locations` replaced.
 fn directive_on(directive: &Value, name: &str) -> bool {
     let wanted: &[&str] = match name {
         "onOperation" => &["QUERY", "MUTATION", "SUBSCRIPTION"],

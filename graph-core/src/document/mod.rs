@@ -75,7 +75,7 @@ const VALUE: usize = 2 * size_of::<juniper::Spanning<InputValue>>();
 /// Results that hold for every request of a document.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
-    /// Estimate, as far as it does not depend on the variables.
+    /// Estimate without variables. Used if the limits do not depend on the variables.
     pub(crate) estimate: Estimate,
     /// First `__schema` or `__type` field of the operation.
     pub(crate) introspection: Option<Box<str>>,
@@ -96,9 +96,9 @@ pub(crate) struct Document {
     pub(crate) deprecated: Box<[Box<str>]>,
     pub(crate) variables: Box<[VariableDefinition]>,
     pub(crate) judged: Judged,
-    /// Outline, if the limits depend on the variables.
+    /// Outline, kept only if the estimate depends on the variables.
     pub(crate) outline: Option<Outline>,
-    /// Variables used in `@skip` and `@include`.
+    /// Deciding variables: those used in `@skip` and `@include`.
     deciding: Box<[Box<str>]>,
     /// Plan that is valid for all variables.
     only: Option<Executable>,

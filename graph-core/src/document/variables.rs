@@ -1,7 +1,7 @@
 //! [Variable coercion](https://spec.graphql.org/September2025/#sec-Coercing-Variable-Values).
 //!
-//! juniper's coercion refuses an input object that omits a non-null field with a default. Otherwise
-//! the messages are the same.
+//! This module replaces juniper's coercion, which refuses an input object that omits a non-null
+//! field with a default. All other error messages equal juniper's messages.
 
 use std::collections::BTreeMap;
 

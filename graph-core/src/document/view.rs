@@ -1,10 +1,10 @@
 //! Visible part of the schema for a principal.
 //!
-//! A field is visible if its guards and those of its type allow the principal. Hidden in
-//! consequence:
+//! A field is visible if its guards and those of its type allow the principal. As a consequence,
+//! these are hidden, too:
 //!
 //! - types without visible fields, and fields of hidden types;
-//! - fields of an interface that one of its object types hides;
+//! - a field of an interface, if an object type of the interface hides its own field of that name;
 //! - types that are no longer reachable.
 //!
 //! The result is a valid schema or empty.
@@ -28,7 +28,7 @@ pub(crate) struct View {
     denied: Box<[bool]>,
     types: HashSet<Box<str>>,
     fields: HashMap<Box<str>, HashSet<Box<str>>>,
-    /// The query root is hidden.
+    /// `true` if the query root is hidden, and with it the whole schema.
     nothing: bool,
 }
 
@@ -107,7 +107,7 @@ struct Node<'s> {
     is_union: bool,
     /// Types of an input object's fields.
     inputs: Vec<&'s str>,
-    /// The guards of the type refuse.
+    /// `true` if the guards of the type refuse the principal.
     barred: bool,
 }
 
@@ -158,7 +158,7 @@ impl<'s> Sieve<'s> {
         }
     }
 
-    /// Hides types and fields that depend on hidden ones. Returns `true` if there were any.
+    /// Hides types and fields that depend on hidden types and fields. Returns `true` if it hid any.
     fn round(&mut self) -> bool {
         let before = (self.types.len(), self.fields.len());
         for (name, node) in &self.nodes {
@@ -180,7 +180,7 @@ impl<'s> Sieve<'s> {
         before != (self.types.len(), self.fields.len())
     }
 
-    /// Fields of interfaces that the type `name` hides.
+    /// Interface fields to hide, because the type `name` hides its own field of that name.
     fn broken(&self, name: &'s str, node: &Node<'s>) -> Vec<(&'s str, &'s str)> {
         if node.barred {
             return Vec::new();

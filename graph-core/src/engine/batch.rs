@@ -17,8 +17,9 @@ where
 {
     /// Executes each of `requests`, or refuses all if together they exceed a limit.
     ///
-    /// All are checked before the first one runs. They run in sequence, so each sees the writes of
-    /// the previous one. The loader caches are cleared in between.
+    /// All requests are checked before the first request runs. They run in sequence, so each
+    /// request sees the writes of the previous requests. The loader caches are cleared before each
+    /// request.
     pub(super) async fn batch(
         &self,
         requests: Vec<Result<GraphRequest, Refusal>>,
@@ -34,7 +35,7 @@ where
                 Err(refusal) => Err(refusal.into_envelope()),
             });
         }
-        // contained, because the host's log may panic
+        // catches panics, because the host's log may panic
         let judged = AssertUnwindSafe(|| self.inner.within_together(&sum, context.principal()));
         match catch_unwind(judged) {
             Ok(judged) => judged?,

@@ -176,10 +176,12 @@ where
         self
     }
 
-    /// Limits the asynchronous resolvers of one operation that run at once. Default: no limit.
+    /// Limits the number of asynchronous resolvers of one operation that run at once. Default: no
+    /// limit.
     ///
-    /// Further resolvers wait until one ends, so a batch of a [`loader`](crate::loader) has at most
-    /// `resolvers` keys. The limit does not apply to operations that juniper executes.
+    /// Further resolvers wait until a running resolver ends. If each resolver loads one key, a
+    /// batch of a [`loader`](crate::loader) has at most `resolvers` keys. The limit does not apply
+    /// to operations that juniper executes.
     #[must_use]
     pub fn with_concurrency(mut self, resolvers: usize) -> Self {
         self.concurrency = Some(resolvers);
@@ -232,7 +234,8 @@ where
         self
     }
 
-    /// Reports deprecated fields and arguments of each operation that starts to `log`.
+    /// Reports the deprecated fields and arguments of each operation to `log` when the operation
+    /// starts. Default: no log.
     #[must_use]
     pub fn with_deprecation_log(mut self, log: impl DeprecationLog + 'static) -> Self {
         self.deprecation_log = Some(Arc::new(log));

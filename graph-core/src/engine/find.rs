@@ -18,8 +18,8 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Finds the document of `request`, parsed, validated, and checked as far as it does not depend
-    /// on variables.
+    /// Finds the document of `request`. The document is parsed, validated, and checked against the
+    /// limits that do not depend on variables.
     pub(super) async fn find(
         &self,
         request: &GraphRequest,

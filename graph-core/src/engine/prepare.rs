@@ -54,7 +54,7 @@ where
         })
     }
 
-    /// As [`prepare`](Self::prepare), with a panic converted to a response.
+    /// Like [`prepare`](Self::prepare), but converts a panic to a response.
     pub(super) async fn prepared(
         &self,
         request: &GraphRequest,
@@ -87,7 +87,7 @@ where
 }
 
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
-    /// Checks the parts that do not depend on the request.
+    /// Runs the checks that do not depend on the request.
     pub(super) fn judge(&self, outline: &Outline) -> Result<Judged, GraphResponse> {
         let invalid = |message: String| {
             Err(GraphResponse::request_error(
@@ -173,7 +173,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         self.refused(exceeded)
     }
 
-    /// Refuses the operation if it `exceeded` a limit, unless limits are only measured.
+    /// Refuses the operation if `exceeded` has errors, but only in [`LimitMode::Enforce`].
     fn refused(&self, exceeded: Vec<ResponseError>) -> Result<(), GraphResponse> {
         match self.limits.mode() {
             LimitMode::Enforce if !exceeded.is_empty() => Err(GraphResponse::request_errors(exceeded)),

@@ -50,8 +50,8 @@ where
         let attempted = match rendering {
             Rendering::EventStream => match self.prepared(&request, &context).await {
                 Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
-                // the prepared result is executed: looked up again, an unknown hash could become a
-                // mutation
+                // runs the checked document: a second lookup could find a mutation for a hash that
+                // was unknown before
                 prepared => {
                     return HttpResponse::Stream(wire::events(self.stream(prepared, request, context)));
                 }

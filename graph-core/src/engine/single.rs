@@ -26,9 +26,9 @@ where
     ///
     /// # Contract
     ///
-    /// `end` completes when the credentials of `request` expire or the host shuts down. It ends the
-    /// stream that this GET opened, or the stream on which this POST started an operation. The
-    /// client then opens a new stream.
+    /// `end` must complete when the credentials of `request` expire or the host shuts down. The
+    /// engine then ends the stream that this GET opened, or the stream on which this POST started
+    /// an operation. The client then opens a new stream.
     ///
     /// # Security
     ///
@@ -107,7 +107,7 @@ where
                 }
                 return Err(response);
             }
-            // the prepared result is executed; a panic becomes an event, as any later failure
+            // runs the checked document; a panic becomes an event, like any later failure
             prepared => prepared,
         };
         let responses = Box::pin(self.stream(prepared, operation.detached(), context));

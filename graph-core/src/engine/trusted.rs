@@ -16,7 +16,7 @@ use crate::limits::Outline;
 use crate::persisted::{DocumentHash, DocumentId, TrustedDocuments, TrustedMode, Untrusted, UntrustedLog};
 use crate::response::GraphResponse;
 
-/// Trusted documents and the mode for others.
+/// Trusted documents and the mode for other documents.
 pub(super) struct TrustedList {
     mode: TrustedMode,
     log: Option<Arc<dyn UntrustedLog>>,
@@ -41,7 +41,7 @@ pub(super) struct Listed {
 }
 
 impl TrustedList {
-    /// Parses every document; `judge` checks it.
+    /// Compiles every document. `judge` checks its size against the limits.
     pub(super) fn new(
         trusted: TrustedDocuments,
         facts: &Facts<'_>,
@@ -83,8 +83,8 @@ impl TrustedList {
         self.documents.get(id)
     }
 
-    /// Response to `request` for a document that is not trusted, if it must not run; reports it to
-    /// the log.
+    /// Reports `request`, whose document is not trusted, to the log. Returns a response if the
+    /// document must not run. Does nothing in [`TrustedMode::Off`].
     pub(super) fn refusal(
         &self,
         request: &GraphRequest,
@@ -170,7 +170,7 @@ pub(super) fn not_in_list() -> GraphResponse {
     )
 }
 
-/// The message is that of Apollo Server.
+/// Response to an id that does not match the text, with the message of Apollo Server.
 pub(super) fn mismatch() -> GraphResponse {
     GraphResponse::request_error(
         ErrorCode::PersistedQueryMismatch,

@@ -1,7 +1,7 @@
 //! Concurrency limit for the resolvers of one operation.
 //!
-//! A resolver holds its permit only while it runs, not while its value is written. It never waits
-//! for another resolver while holding a permit, so no limit can deadlock.
+//! A resolver holds its permit only while it runs, not while its value is written. A resolver that
+//! holds a permit never waits for another resolver, so the limit cannot cause a deadlock.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

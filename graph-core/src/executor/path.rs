@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-/// List indices from the root to a value, as a list that is linked through the stack.
+/// List indices from the root to a value, stored as a linked list on the stack.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "generated code only passes it on")]
 pub enum Path<'a> {

@@ -1,6 +1,7 @@
 //! Futures that fill the holes of a segment.
 //!
-//! They borrow the value that the segment was written from. One future owns both.
+//! The futures borrow the value that was written to the segment. One outer future owns the value
+//! and these futures.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -12,11 +13,11 @@ use futures_util::stream::{FuturesUnordered, Stream};
 use super::{Execution, NullPropagation, Segment, SegmentResult, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 
-/// Maximum number of futures that are polled together; beyond it each future gets its own waker.
+/// Maximum number of futures that are polled together. With more futures, each gets its own waker.
 const FEW: usize = 8;
 
-/// Number of joint polls before that. Futures that wait for one batch are ready at the second poll,
-/// and a spurious poll is cheaper than a waker.
+/// Number of joint polls before each future gets its own waker. Futures that wait for one batch are
+/// ready at the second poll, and a spurious poll is cheaper than a waker.
 const ROUNDS: u32 = 2;
 
 /// Futures of the holes of a segment, in order of the holes.
@@ -106,7 +107,7 @@ impl<'p> PendingFields<'p> {
         if *rounds < ROUNDS || self.tasks.len() <= FEW {
             return Poll::Pending;
         }
-        // inserting polls each future once more, which registers its waker
+        // the set polls each future once more, which registers its own waker
         let many = Many {
             alive: self.tasks.len(),
             set: self.tasks.drain(..).collect(),
@@ -142,8 +143,8 @@ impl<'p> PendingFields<'p> {
     }
 }
 
-/// Fills a hole. Returns `true` if a value around it became null, so that its other futures are
-/// useless.
+/// Fills a hole. Returns `true` if a value around the hole became null, so that the other futures
+/// of that value are useless.
 fn settle(seg: &mut Segment, hole: usize, result: SegmentResult) -> Result<bool, NullPropagation> {
     match result {
         Ok(segment) => {

@@ -115,7 +115,7 @@ const LEAF: usize = 24;
 const OBJECT: usize = 96;
 const AROUND: usize = 256;
 
-/// Writes a value with asynchronous fields and keeps it until they are done.
+/// Writes a value with asynchronous fields, and keeps the value until these fields are complete.
 async fn deep<C, T, E>(
     result: Result<T, E>,
     field: &Field,
@@ -132,7 +132,7 @@ where
         Err(error) => return failed(error, field, cx, indices),
     };
     let mut seg = Segment::from(Vec::with_capacity(AROUND));
-    // declared after the value that it borrows
+    // borrows the value, so it is declared after the value and dropped first
     let mut pend = PendingFields::default();
     value.write_async(field, cx, &Path::Root(&indices), &mut seg, &mut pend)?;
     pend.run(&mut seg, cx).await?;

@@ -65,7 +65,7 @@ impl Key {
     }
 }
 
-/// Writes an integer; the digits are built in a block that is copied as a whole.
+/// Writes an integer. The digits are collected in a block and copied at once.
 #[inline]
 pub(crate) fn integer(value: i32, out: &mut Vec<u8>) {
     let mut block = [0_u8; 16];

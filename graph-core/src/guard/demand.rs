@@ -1,4 +1,5 @@
-//! Guards that are known before an operation runs, and the fields and types they protect.
+//! Guards that the engine checks before an operation runs, and the fields and types that they
+//! protect.
 
 use std::borrow::Cow;
 
@@ -49,7 +50,7 @@ pub(crate) struct Guarded {
     pub(crate) parent: &'static str,
     /// `None`: the entry is the type `parent`, a member of an interface or union.
     pub(crate) field: Option<&'static str>,
-    /// Some of the guards belong to the type; juniper checks the guards of methods only.
+    /// `true` if a guard belongs to a type. juniper checks only the guards of methods.
     pub(crate) by_type: bool,
 }
 

@@ -15,11 +15,11 @@
 //!
 //! | mode | refused field | rest of the operation | introspection shows |
 //! |---|---|---|---|
-//! | [`GuardMode::Filter`] | is null with an error code, never runs | runs | fields that the principal may select |
-//! | [`GuardMode::Reject`] | has one error | does not run: no `data` | fields that the principal may select |
+//! | [`GuardMode::Filter`] | is null with an error code, never runs | runs | allowed fields |
+//! | [`GuardMode::Reject`] | has one error | does not run: no `data` | allowed fields |
 //! | [`GuardMode::DryRun`] | runs, and is reported to the [`GuardLog`] | runs | the whole schema |
 //!
-//! Introspection applies the same guards:
+//! Except in [`GuardMode::DryRun`], introspection applies the same guards:
 //!
 //! - It hides every field that the principal may not select, every type that is reachable only
 //!   through such fields, every type without a visible field, and the fields of that type.

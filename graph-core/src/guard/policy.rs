@@ -136,8 +136,8 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// In addition to [`judge`](Self::judge): every refusal by a type, which juniper does not
-    /// check.
+    /// The errors of [`judge`](Self::judge), and an error for each refusal by a guard of a type,
+    /// because juniper does not check these guards.
     pub(crate) fn with_juniper<H>(
         mut self,
         policies: &Policies,
@@ -173,8 +173,8 @@ impl Watch {
 }
 
 thread_local! {
-    /// Guard settings of the operation that juniper polls on this thread; juniper passes only the
-    /// context to the host's methods.
+    /// Guard settings of the operation that juniper polls on this thread. A thread-local, because
+    /// juniper passes only the context to the host's methods.
     static WATCH: RefCell<Watch> = RefCell::default();
 }
 

@@ -1,9 +1,10 @@
 //! Negotiation of the response's media type: [RFC 9110
 //! §12.5.1](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1).
 //!
-//! This differs from the negotiation of `http-conventions`, where the server's order decides among
-//! equally weighted types. GraphQL clients list both of its media types without weights, the
-//! preferred one first, and a client that lists a type beside `*/*` prefers that type.
+//! Among types of equal weight, the more specific range wins, then the client's order. (In
+//! `http-conventions` the server's order decides.) Reason: GraphQL clients list both GraphQL media
+//! types without weights and put the preferred type first. A client that lists a type and `*/*`
+//! prefers the listed type.
 
 use host_ports::MediaRange;
 use http::HeaderMap;
@@ -67,7 +68,7 @@ fn preference(ranges: &[MediaRange<'_>], offer: Rendering) -> Option<Preference>
         let precision = range.precision(offer.media_type())?;
         Some((precision, std::cmp::Reverse(at), range.weight().thousandths()))
     });
-    // the most specific range decides, also when its weight is 0
+    // the most specific range decides, even if its weight is 0
     let (precision, at, weight) = matching.max()?;
     (weight > 0).then_some((weight, precision, at))
 }
@@ -127,7 +128,7 @@ mod tests {
         );
     }
 
-    /// A client that worked in spite of a malformed parameter is not refused for it.
+    /// A malformed parameter is ignored, and its range still matches.
     #[test]
     fn malformed_parameter_does_not_refuse_a_range() {
         for parameter in [
@@ -148,7 +149,7 @@ mod tests {
             let expected = Some(Rendering::GraphqlResponse);
             assert_eq!(negotiate(&headers, true), expected, "{accept}");
         }
-        // a quote that is not closed hides no range
+        // an unclosed quote does not hide the ranges after it
         check(
             r#"image/png; a=", application/json;q=0.5, text/event-stream"#,
             true,

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use super::refusal::Refusal;
 use super::request::GraphRequest;
 
-/// Parses at most `limit` requests of `body`. An object that is not a valid request is refused by
-/// itself.
+/// Parses at most `limit` requests of `body`. An object that is not a valid request is refused
+/// alone; the other requests of the batch still run.
 pub(super) fn read(body: &Bytes, limit: usize) -> Result<Vec<Result<GraphRequest, Refusal>>, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let entries = Entries { limit }.deserialize(&mut json);

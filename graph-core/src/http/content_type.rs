@@ -1,9 +1,9 @@
 //! Content type checks and CSRF protection of a POST.
 //!
-//! A browser sends a cross-site POST of `application/x-www-form-urlencoded`, `multipart/form-data`,
-//! `text/plain` or without a content type without a preflight. Such a request needs a header that
-//! requires a preflight, which proves that a script of an allowed origin sent it. A GET needs no
-//! such header, because it never executes a mutation.
+//! A browser sends a cross-site POST without a preflight if the content type is absent or one of
+//! `application/x-www-form-urlencoded`, `multipart/form-data` and `text/plain`. Such a POST needs
+//! an additional header that requires a preflight: a browser then sends the POST only for an origin
+//! that the server allows. A GET needs no such header, because it never executes a mutation.
 
 use host_ports::ContentType;
 use http::HeaderMap;

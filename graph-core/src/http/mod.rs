@@ -9,23 +9,30 @@
 //! | GET that prefers `text/html`, unless the explorer is disabled | the explorer page |
 //! | GET with `?query=` | result of a query; a mutation gets 405 with `Allow: POST` |
 //! | POST of `application/json` | result of a query or a mutation |
-//! | POST of a JSON array, if [batches](crate::engine::EngineBuilder::with_batches) are enabled | array of results, 200 |
-//! | GET or POST with `Accept: text/event-stream` | result of any operation, as server-sent events |
+//! | POST of a JSON array, if [batches][batch] are enabled | array of results, 200 |
+//! | GET or POST with `Accept: text/event-stream` | result of any operation as events |
 //!
 //! | error | status |
 //! |---|---|
 //! | invalid JSON, neither `query` nor a document id, a parameter of the wrong type | 400 |
-//! | a content type that a browser sends cross-site without a preflight, and no header `GraphQL-Require-Preflight` or `Apollo-Require-Preflight` | 400 |
+//! | a content type that needs no preflight, without a preflight header | 400 |
 //! | a mutation by GET; a method other than GET and POST | 405 with `Allow` |
 //! | no supported media type in `Accept`; a batch as server-sent events | 406 |
 //! | a body above the limit | 413 |
 //! | a content type other than `application/json`, a charset other than UTF-8 | 415 |
 //! | a content coding such as gzip | 415 with `Accept-Encoding` |
 //! | a batch that is empty, too long, or above a limit in total | 400 |
-//! | parse, validation, limit and variable errors | 200 as `application/json`, 400 as `application/graphql-response+json` |
+//! | parse, validation, limit and variable errors | 200 or 400, see below |
 //!
-//! These are the statuses of the default profile. [`StatusProfile`] lists those of the September
-//! 2026 edition.
+//! - These are the statuses of the default profile. [`StatusProfile`] lists the statuses of the
+//!   September 2026 edition.
+//! - Parse, validation, limit and variable errors get 200 as `application/json`, and 400 as
+//!   `application/graphql-response+json`.
+//! - The preflight header is `GraphQL-Require-Preflight` or `Apollo-Require-Preflight`. A browser
+//!   sends `application/x-www-form-urlencoded`, `multipart/form-data`, `text/plain` or no content
+//!   type without a preflight. With a preflight header, such a request gets 415.
+//!
+//! [batch]: crate::engine::EngineBuilder::with_batches
 
 mod accept;
 mod batch;
@@ -66,7 +73,7 @@ pub(crate) enum Exchange {
     Operation {
         request: GraphRequest,
         rendering: Rendering,
-        /// From a GET: mutations are refused.
+        /// `true` for a GET, which must not execute a mutation.
         read_only: bool,
     },
     Batch {

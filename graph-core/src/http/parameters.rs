@@ -92,7 +92,7 @@ impl GraphRequest {
 
 impl Text {
     fn from_json(json: &str, body: &Bytes) -> Result<Self, Refusal> {
-        // an unpaired surrogate is the only error that skipping the string does not detect
+        // `RawValue` does not detect an unpaired surrogate, so text with `\u` is decoded now
         let halves = json.contains('\\') && json.contains("\\u");
         if json.starts_with('"') && !halves {
             return Ok(Self::Json(body.slice_ref(json.as_bytes())));

@@ -18,7 +18,7 @@ pub(crate) struct Refusal {
     /// Response header that the status requires, such as `Allow`.
     instead: Option<(HeaderName, &'static str)>,
     rendering: Rendering,
-    /// The body is JSON, but not a valid request.
+    /// `true` if the parameters of the request are invalid. The status then depends on the profile.
     parameters: bool,
 }
 
@@ -33,7 +33,7 @@ impl Refusal {
         }
     }
 
-    /// The request has invalid parameters.
+    /// Creates the refusal of a request with invalid parameters.
     pub(crate) fn parameters(message: impl Into<String>) -> Self {
         Self {
             parameters: true,

@@ -130,7 +130,7 @@ impl GraphRequest {
     pub(crate) fn key(&self) -> Cow<'_, [u8]> {
         let (text, tag): (&[u8], Option<u8>) = match &self.query {
             Some(Text::Json(json)) => (json, None),
-            // JSON text starts with a quote, so plain text that does needs a tag
+            // a JSON string starts with a quote, so plain text that starts with a quote gets a tag
             Some(Text::Plain(text)) => (text.as_bytes(), text.starts_with('"').then_some(TAG)),
             None => (&[], None),
         };

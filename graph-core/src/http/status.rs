@@ -55,8 +55,8 @@ impl StatusProfile {
         match (code, rendering, self) {
             (Some(ErrorCode::PersistedQueryMismatch), _, _) => StatusCode::BAD_REQUEST,
             (Some(code), Rendering::GraphqlResponse, Self::September2026) => refused(code),
-            // as Apollo Server: browsers log other statuses as failures, and a cache miss is not a
-            // failure
+            // like Apollo Server: a cache miss is not a failure, but browsers log other statuses as
+            // failures
             (Some(ErrorCode::PersistedQueryNotFound | ErrorCode::PersistedQueryNotSupported), _, _) => {
                 StatusCode::OK
             }

@@ -154,7 +154,8 @@ impl Pricing<'_> {
         self.lists_around(field).saturating_mul(price).max(least)
     }
 
-    /// Cost of one node besides its own weight, and cost of the connection besides its nodes.
+    /// Returns the cost of one node without its own weight, and the cost of the connection without
+    /// its nodes.
     fn connection(&self, children: &[OutlineField]) -> (u64, u64) {
         let (mut entry, mut once) = (0_u64, 0_u64);
         for child in children {

@@ -14,10 +14,13 @@
 //! | limit | value | code |
 //! |---|---|---|
 //! | nested list fields in introspection | 2 | `MAX_DEPTH_EXCEEDED` |
-//! | levels of selection, checked while parsing, with introspection; a fragment spread adds a level | 64 | `MAX_DEPTH_EXCEEDED` |
-//! | fields of an operation, counted while parsing | 15,000 | `MAX_COST_EXCEEDED` |
-//! | fields of a compiled operation, counted for each object type of an interface | 20,000 | `MAX_COST_EXCEEDED` |
+//! | levels of selection in the parser | 64 | `MAX_DEPTH_EXCEEDED` |
+//! | fields of an operation in the parser | 15,000 | `MAX_COST_EXCEEDED` |
+//! | fields of a compiled operation | 20,000 | `MAX_COST_EXCEEDED` |
 //! | result of introspection | 16 MiB | `MAX_COST_EXCEEDED` |
+//!
+//! The parser counts the levels of introspection, too, and one level for each fragment spread. A
+//! compiled operation counts a field of an interface once for each object type.
 //!
 //! The limits of cost, aliases and root fields also apply to the sum over a batch.
 //!
@@ -32,7 +35,7 @@
 //! - A field that is selected again under the same response key costs at least 1.
 //! - A field of an interface costs as much as its most expensive implementation.
 //!
-//! The size of a list or connection is the first of these that is a number of at least 0:
+//! The size of a list or connection is the first of these values that exists and is not negative:
 //!
 //! 1. the larger of the arguments `first` and `last`, if their type is `Int`. Each is the literal,
 //!    else the value of the variable, else the variable's default in the operation, else the
@@ -40,9 +43,8 @@
 //! 2. the field's [`page size`](FieldCost::page_size);
 //! 3. the assumed size: 10 for a list ([`Limits::with_list_size`]), 20 for a connection.
 //!
-//! Of nested lists, rules 1 and 2 apply only to the innermost; each outer list has the assumed size
-//! of a list.
-//! For a field with other size arguments, set a weight or a page size.
+//! For nested lists, rules 1 and 2 apply only to the innermost list. Each outer list has the
+//! assumed size of a list. For a field with other size arguments, set a weight or a page size.
 //!
 //! ```
 //! use graph_core::limits::Limits;

@@ -13,7 +13,7 @@ pub enum LimitMode {
     /// The operation runs, and the [`LimitLog`](super::LimitLog) receives the exceeded limits. For
     /// testing new limits.
     Measure,
-    /// As [`Measure`](Self::Measure), and each response to a query or mutation that starts contains
-    /// `extensions.cost`.
+    /// Like [`Measure`](Self::Measure). In addition, the response to each query or mutation that
+    /// starts contains `extensions.cost`.
     Report,
 }

@@ -1,5 +1,5 @@
-//! Outline of an operation for the limits: fragments expanded, names resolved, sizes known where
-//! possible.
+//! Outline of an operation: the tree of its fields with expanded fragments and resolved names. The
+//! limits are computed from the outline.
 
 use juniper::meta::{Field as FieldMeta, MetaType};
 use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, SchemaType, Variables};
@@ -14,7 +14,7 @@ type Schema = SchemaType<DefaultScalarValue>;
 pub(crate) struct Outline {
     pub(crate) kind: OperationType,
     pub(crate) fields: Vec<OutlineField>,
-    /// Some size depends on the variables.
+    /// `true` if the size of a list or connection depends on the variables.
     pub(crate) open: bool,
     /// Coordinates of the deprecated fields and arguments in the operation.
     pub(crate) deprecated: BTreeSet<String>,
@@ -38,7 +38,7 @@ pub(crate) struct OutlineField {
     pub(crate) parent: ArcStr,
     pub(crate) name: ArcStr,
     pub(crate) aliased: bool,
-    /// The response key was already selected on the same type of the same object.
+    /// `true` if the response key was already selected on the same type of the same object.
     pub(crate) repeated: bool,
     pub(crate) shape: Shape,
     pub(crate) first: Size,
@@ -54,7 +54,7 @@ impl OutlineField {
     }
 }
 
-/// Page size that a client asks for.
+/// Page size in the argument `first` or `last`.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Size {
     #[default]

@@ -64,7 +64,7 @@ impl<B: Batch> Loader<B> {
                 vacant.insert(Asked::Waiting(vec![context.waker().clone()]));
                 state.queued.push(key.clone());
                 drop(state);
-                // the caller may be a task outside the operation while the driver is idle
+                // the caller may run in another task while the driver of the operation is idle
                 self.drivers.queued();
                 Poll::Pending
             }

@@ -1,4 +1,4 @@
-//! Runs an operation, and starts its batches when nothing else of it can make progress.
+//! Runs an operation, and starts its batches when no other part of the operation can make progress.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -61,7 +61,7 @@ impl Drop for AtWork<'_> {
         let mut at_work = self.drivers.lock();
         at_work.retain(|known| !Arc::ptr_eq(known, signal));
         drop(at_work);
-        // its batches are dropped: other waiting operations queue their keys again
+        // the batches of this operation are dropped, so other operations queue their keys again
         self.loaders.let_go();
     }
 }
@@ -105,7 +105,7 @@ pub(crate) struct Deadline<'d> {
 
 /// Runs `operation` with its loaders until its deadline.
 ///
-/// Returns `None` if the operation did not complete after the deadline.
+/// Returns `None` if the operation is still pending after the deadline and one more poll.
 pub(crate) async fn drive<T>(
     operation: impl Future<Output = T> + Send,
     loaders: &Loaders,

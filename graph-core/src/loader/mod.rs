@@ -1,8 +1,8 @@
 //! Batched loading of keys (DataLoader): many resolvers, one query.
 //!
 //! A resolver requests a key and awaits its value. When no other part of the operation can make
-//! progress, the engine loads all requested keys in one batch. It uses no timer, so a batch is as
-//! large as possible.
+//! progress, the engine loads all requested keys in one batch. The engine does not wait for a
+//! timer, so a batch is as large as possible.
 //!
 //! The context caches values and errors. The engine clears the cache before each event of a
 //! subscription and before each operation of an HTTP batch.
@@ -97,7 +97,7 @@ impl Loaders {
         self.all.push((TypeId::of::<B>(), loader));
     }
 
-    /// Clears the caches before the next event of a subscription.
+    /// Clears the caches of all loaders.
     pub(crate) fn clear(&self) {
         for (_, loader) in &self.all {
             loader.clear();

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::{Batch, Loaders, drive};
 use crate::error::GraphError;
 
-/// Thread that wakes its senders, the last one first.
+/// Thread that wakes waiting futures, the last received first.
 #[derive(Clone)]
 struct Elsewhere(Sender<oneshot::Sender<()>>);
 
@@ -148,7 +148,7 @@ async fn keys_that_are_asked_for_at_any_moment_are_loaded_once() {
     assert_eq!(loaded.iter().collect::<HashSet<_>>().len(), loaded.len());
 }
 
-/// G8: a resolver that gives up does not block others that requested the same keys.
+/// G8: a dropped load does not block other resolvers that requested the same key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn abandoned_load_does_not_stall_the_rest() {
     for round in 0..20 {

@@ -21,16 +21,31 @@
 //!
 //! # Responses
 //!
-//! | request | response |
+//! With a known hash or id, the engine executes the operation. If trusted documents are enforced,
+//! all other requests are refused:
+//!
+//! | request | code |
 //! |---|---|
-//! | known hash | result of the operation |
-//! | unknown hash | `PersistedQueryNotFound`, `PERSISTED_QUERY_NOT_FOUND`, 200, not cacheable |
-//! | text with its hash | result of the operation; the text is stored if it passes validation and the limits |
-//! | text with another hash, if texts are stored or the hash is trusted | `PERSISTED_QUERY_MISMATCH`, 400 |
-//! | text with another hash, otherwise | result of the text; the hash is ignored |
-//! | hash, if neither kind is enabled | `PersistedQueryNotSupported`, `PERSISTED_QUERY_NOT_SUPPORTED`, 200 |
-//! | id that is not trusted, if enforced; also without enforcement, if the request has no text and automatic persisted queries are disabled | `PERSISTED_QUERY_NOT_IN_LIST` |
-//! | text without an id, if enforced | `PERSISTED_QUERY_ID_REQUIRED` |
+//! | another text with a trusted id | `PERSISTED_QUERY_MISMATCH`, 400 |
+//! | id that is not trusted | `PERSISTED_QUERY_NOT_IN_LIST` |
+//! | text without an id | `PERSISTED_QUERY_ID_REQUIRED` |
+//!
+//! If automatic persisted queries are enabled and trusted documents are not enforced:
+//!
+//! | request | result or code |
+//! |---|---|
+//! | text with its hash | result; the text is stored if it is valid and within the limits |
+//! | text with another hash or a custom id | `PERSISTED_QUERY_MISMATCH`, 400 |
+//! | unknown hash or id | `PERSISTED_QUERY_NOT_FOUND`, 200, not cacheable |
+//!
+//! Otherwise:
+//!
+//! | request | result or code |
+//! |---|---|
+//! | another text with a trusted id | `PERSISTED_QUERY_MISMATCH`, 400 |
+//! | text with any other hash or id | result of the text; the hash or id is ignored |
+//! | unknown hash or id, with a list of trusted documents | `PERSISTED_QUERY_NOT_IN_LIST` |
+//! | hash or id, without such a list | `PERSISTED_QUERY_NOT_SUPPORTED`, 200 |
 //!
 //! The statuses are those of the default [`StatusProfile`](crate::http::StatusProfile). Apollo
 //! Client's persisted-query link and urql's persisted exchange compare the messages

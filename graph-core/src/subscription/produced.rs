@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use futures_util::stream::Stream;
 
-/// Output of the async block.
+/// Handle through which the async block emits items.
 pub(crate) struct Emitter<T> {
     slot: Arc<Mutex<Option<T>>>,
 }

@@ -14,7 +14,7 @@ use super::{AddressPolicy, RefusedAddress, Target};
 
 /// Request headers that another origin receives; all others may be credentials.
 const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
-/// Headers that describe a body or its transfer; without the body they are removed too.
+/// Headers that describe a body or its transfer. They are removed together with the body.
 const OF_THE_BODY: [HeaderName; 11] = [
     CONTENT_ENCODING,
     CONTENT_LANGUAGE,
@@ -31,8 +31,8 @@ const OF_THE_BODY: [HeaderName; 11] = [
 
 /// Follows the redirects of one request: at most three, and the policy checks each target.
 ///
-/// A webhook receiver uses it to fetch a URL from a payload. The sender of webhook-core follows no
-/// redirects.
+/// A webhook receiver uses `Hops` to fetch a URL from a payload. The sender of webhook-core follows
+/// no redirects.
 ///
 /// # Contract
 ///
@@ -43,7 +43,7 @@ const OF_THE_BODY: [HeaderName; 11] = [
 ///   credentials and no body.
 /// - 303 changes the method to `GET` (`HEAD` stays). 301 and 302 change `POST` to `GET`. 307 and
 ///   308 keep method and body.
-/// - A request without its body also loses the headers that describe the body, including
+/// - A change of the method removes the body and the headers that describe it, including
 ///   `Content-Length` ([RFC 9110 §15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
 ///
 /// # Examples
@@ -116,7 +116,8 @@ impl Hops {
     ///
     /// # Errors
     ///
-    /// [`RefusedHop`] if the redirect must not be followed. The whole fetch has failed then.
+    /// [`RefusedHop`] if the redirect must not be followed. The caller must then fail the whole
+    /// fetch.
     pub fn follow(
         &mut self,
         request: &Request<Bytes>,

@@ -68,7 +68,8 @@ pub enum RefusedAddress {
     /// The address is in a special-purpose block.
     #[error("the address {address} is refused: {block}")]
     Network {
-        /// The address. If it contains an IPv4 address, that address.
+        /// The address. For an IPv4-mapped address, or one under the NAT64 prefix of the policy,
+        /// the IPv4 address inside it.
         address: IpAddr,
         /// Purpose of the block.
         block: &'static str,

@@ -20,7 +20,7 @@ const SUFFIXES: &[(&str, &str)] = &[
     ("svc", INTERNAL),
 ];
 
-/// Kind of a refused name; `name` is in lower case.
+/// Kind of a name that the policy refuses; `None` for a public name. `name` is in lower case.
 pub(super) fn kind(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     if name.split('.').any(str::is_empty) {

@@ -18,7 +18,7 @@ const PRIVATE: [IpNet; 5] = [
 /// A private network in CIDR notation, such as `10.20.0.0/16`, for
 /// [`AddressPolicy::danger_allow_network`](super::AddressPolicy::danger_allow_network).
 ///
-/// The network lies within one of these blocks; no other address can be allowed:
+/// The network must lie within one of these blocks:
 ///
 /// - `10.0.0.0/8`, `172.16.0.0/12` and `192.168.0.0/16`
 ///   ([RFC 1918](https://www.rfc-editor.org/rfc/rfc1918))
@@ -67,7 +67,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Error: a text is not a private network.
+/// Error for a text that is not a private network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidNetwork {

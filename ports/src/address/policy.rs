@@ -72,11 +72,11 @@ impl AddressPolicy {
         self
     }
 
-    /// Allows the addresses of a private network, and names of local networks such as
-    /// `hooks.corp.internal`, whose addresses are checked when they are resolved.
+    /// Allows the addresses of a private network, and the names of local networks, such as
+    /// `hooks.corp.internal`. [`vet_resolved`](Self::vet_resolved) checks the addresses of a name.
     ///
-    /// Metadata services of clouds stay refused, also if the network contains their addresses. The
-    /// scheme and the port are checked as before.
+    /// Metadata services of clouds stay refused, even if the network contains their addresses. The
+    /// rules for the scheme and the port still apply.
     ///
     /// # Security
     ///

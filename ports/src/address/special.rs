@@ -12,8 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// Purpose of a special address; `None` for an ordinary one. Metadata services come first, for a
-/// precise reason.
+/// Purpose of a special address; `None` for an ordinary address. Checks metadata services first,
+/// because their purpose is more precise than that of the block around them.
 pub(super) fn purpose(address: IpAddr) -> Option<&'static str> {
     if is_metadata(address) {
         return Some("metadata or platform service of a cloud");
@@ -69,7 +69,7 @@ const METADATA: &[IpAddr] = &[
     ip4(169, 254, 0, 23),                                          // Tencent
     ip4(100, 100, 100, 200),                                       // Alibaba
     ip4(192, 0, 0, 192),                                           // Oracle
-    ip4(168, 63, 129, 16),                                         // Azure; looks like a public address
+    ip4(168, 63, 129, 16),                                         // Azure, in public address space
     IpAddr::V6(ip6([0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254])),      // AWS
     IpAddr::V6(ip6([0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254])),      // Google
     IpAddr::V6(ip6([0xfd00, 0x00c1, 0, 0, 0, 0, 0xa9fe, 0xa9fe])), // Oracle

@@ -6,8 +6,8 @@ use http::Uri;
 
 /// A vetted URL, normalized and without fragment.
 ///
-/// The check holds only when it is made: vet the URL again before every attempt, and vet the
-/// addresses to which its name resolves.
+/// A `Target` does not stay valid: vet the URL again before every attempt, and vet the addresses to
+/// which its name resolves.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Target {
     uri: Uri,

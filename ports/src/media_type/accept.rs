@@ -5,17 +5,18 @@ use http::{HeaderMap, header::ACCEPT};
 use super::{MediaType, Weight, halves};
 use crate::field;
 
-/// Number of offers that one pass over the field weighs, in an array on the stack.
+/// Number of offers that one pass over the field compares. Their weights are in an array on the
+/// stack.
 const AT_ONCE: usize = 8;
 
 /// The `Accept` field of a request. Borrows the headers and parses them on each call.
 ///
 /// - The most specific range that matches a type decides its weight, in this order:
-///   `type/subtype;parameters`, `type/subtype`, `type/*`, `*/*`. Of equally specific ranges the
-///   greater weight counts.
-/// - Names are compared without case.
-/// - The `charset` of a range is compared only if the offer has one too: clients add it also to
-///   types without a charset, such as JSON.
+///   `type/subtype;parameters`, `type/subtype`, `type/*`, `*/*`. Among equally specific ranges, the
+///   greatest weight counts.
+/// - The case of type and parameter names is ignored.
+/// - The `charset` of a range is compared only if the offer has a `charset`, because clients also
+///   add the parameter to types that do not define it, such as JSON.
 /// - A malformed member, or one with a malformed weight, is ignored. If no member is left, the
 ///   field counts as absent: every type is acceptable.
 ///
@@ -104,7 +105,7 @@ impl<'a> Accept<'a> {
                     // a range that matches a well-formed type is well-formed
                     MediaRange::weighted(essence, parameters)
                 } else if says_nothing {
-                    // a range that matches no offer only counts as a preference, parsed once
+                    // a range that matches no offer only shows that the field has a valid range
                     MediaRange::checked(essence, parameters)
                 } else {
                     continue;
@@ -151,8 +152,8 @@ impl<'a> MediaRange<'a> {
     /// - An unclosed quote does not hide later members.
     /// - A member without a type, or with a malformed weight, is omitted.
     ///
-    /// Use this in a host that negotiates by type alone: a malformed parameter does not exclude the
-    /// type.
+    /// Use this function if the host compares only types: a malformed parameter then does not
+    /// exclude the type.
     pub fn all(headers: &'a HeaderMap) -> impl Iterator<Item = Self> {
         let lines = headers.get_all(&ACCEPT).iter();
         let members = lines.flat_map(|line| {
@@ -176,7 +177,7 @@ impl<'a> MediaRange<'a> {
         is_range(essence).then(|| Self::weighted(essence, parameters))?
     }
 
-    /// The range of a well-formed type.
+    /// Parses the parameters of a range whose type is well-formed.
     fn weighted(essence: &'a [u8], parameters: &'a [u8]) -> Option<Self> {
         let range = |parameters, weight| Self {
             essence,

@@ -5,8 +5,8 @@ use crate::field;
 
 /// The `Content-Type` of a received message, parsed in place.
 ///
-/// Tolerant: compares only the type, and ignores malformed parameters other than an unclosed quote
-/// (see [`is_utf8`](Self::is_utf8)). To validate the whole field, parse a
+/// The parser is tolerant: it ignores malformed parameters other than an unclosed quote (see
+/// [`is_utf8`](Self::is_utf8)). To validate the whole field, parse a
 /// [`MediaType`](super::MediaType).
 ///
 /// ```
@@ -86,7 +86,7 @@ impl<'a> ContentType<'a> {
             })
     }
 
-    /// The type and the parameters. Quoted strings occur in parameters alone.
+    /// The type and the parameters. Only parameters can contain quoted strings.
     fn halves(self) -> (&'a [u8], &'a [u8]) {
         let end = self.0.iter().position(|byte| *byte == b';');
         let (essence, parameters) = self.0.split_at(end.unwrap_or(self.0.len()));

@@ -135,7 +135,7 @@ fn halves(essence: &[u8]) -> Option<(&[u8], &[u8])> {
     (field::is_token(main) && field::is_token(sub)).then_some((main, sub))
 }
 
-/// The text is not a media type, or is a media range.
+/// Error for a text that is not a media type, for example a media range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid media type")]
 pub struct InvalidMediaType;

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Entropy;
 
-/// An [`Entropy`] that returns the same bytes for the same seed (SplitMix64). Clones continue one
+/// An [`Entropy`] that returns the same bytes for the same seed (SplitMix64). Clones share one
 /// sequence.
 ///
 /// # Security

@@ -16,7 +16,7 @@ use super::{Scalar, TypeRef};
 
 type Schema = SchemaType<Scalar>;
 
-/// Every definition of `schema` that is not built in.
+/// Prints the definitions of `schema` that are not built in.
 pub(crate) fn sdl(schema: &Schema) -> String {
     let types = schema.concrete_type_list().into_iter();
     let types = types.filter(|ty| !ty.is_builtin());
@@ -31,7 +31,7 @@ pub(crate) fn sdl(schema: &Schema) -> String {
     text
 }
 
-/// The names of the roots, where one is not the usual.
+/// Prints the `schema` definition. Empty if every root type has its default name.
 fn roots(schema: &Schema) -> String {
     let roots = [
         ("query", "Query", Some(schema.concrete_query_type())),
@@ -93,7 +93,7 @@ fn definition(ty: &MetaType<Scalar>) -> Option<String> {
     Some(text)
 }
 
-/// `names` in their order behind `before`, if there are any.
+/// `before` and the sorted `names`, separated by `between`. Empty without names.
 fn list(before: &str, names: &[ArcStr], between: &str) -> String {
     let mut names: Vec<&str> = names.iter().map(ArcStr::as_str).collect();
     if names.is_empty() {
@@ -103,7 +103,7 @@ fn list(before: &str, names: &[ArcStr], between: &str) -> String {
     format!("{before}{}", names.join(between))
 }
 
-/// `all` in the order of their names, without those that are built in.
+/// `all` sorted by name, without built-in items (`__` prefix).
 fn sorted<T>(all: &[T], name: impl Fn(&T) -> &str) -> Vec<&T> {
     let mut all: Vec<_> = all.iter().filter(|one| !name(one).starts_with("__")).collect();
     all.sort_by(|one, other| name(one).cmp(name(other)));
@@ -156,7 +156,7 @@ fn block<T>(all: &[&T], text: &mut String, write: impl Fn(&T, bool, &mut String)
     text.push('}');
 }
 
-/// On one line, unless one of them is described.
+/// Writes the arguments on one line, or one per line if an argument has a description.
 fn arguments(all: &[Argument<Scalar>], text: &mut String) {
     let all = sorted(all, |argument| &argument.name);
     if all.is_empty() {

@@ -34,7 +34,7 @@ fn ours(text: &str) -> Vec<String> {
     }
 }
 
-/// `visit_all_rules` notes mistakes, `into_errors` sorts them by their place.
+/// `visit_all_rules` records errors, and `into_errors` sorts them by position.
 #[test]
 fn mistakes_come_in_the_order_of_the_document() {
     let _contract = contract("`validation::visit_all_rules` and the order of `into_errors`");
@@ -43,7 +43,7 @@ fn mistakes_come_in_the_order_of_the_document() {
     assert!(lines.len() == 3 && lines.is_sorted(), "{wrong:?}");
 }
 
-/// The rule about overlapping fields is asked only when the others found nothing.
+/// The rule for overlapping fields runs only if the other rules found no error.
 #[test]
 fn overlapping_fields_are_looked_at_last() {
     let _contract = contract("`validation::visit_all_rules`");
@@ -54,8 +54,8 @@ fn overlapping_fields_are_looked_at_last() {
     assert!(both[0].contains("nothing"));
 }
 
-/// Message and locations (declaration and use) of a variable at a position of another type. juniper
-/// ignores that an argument with a default may be omitted.
+/// Message and locations (declaration and use) of the error about a variable at a position of
+/// another type. juniper ignores that an argument with a default may be omitted.
 #[test]
 fn a_variable_at_a_place_with_a_default_is_refused_by_juniper() {
     let _contract = contract("the words and places of `RuleError`");

@@ -1,6 +1,6 @@
-//! Behaviour of juniper that this module depends on, one test each.
+//! Tests of the juniper behaviour that `compat` depends on, one for each item.
 //!
-//! A juniper release that changes it fails here.
+//! These tests fail if a juniper release changes that behaviour.
 //!
 //! - `parsed`: parser and syntax tree · `judged`: validation rules · `schema`: root node and
 //!   metadata
@@ -77,7 +77,7 @@ fn root() -> Root {
     RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new())
 }
 
-/// Names the juniper item that a test is about; when the test fails, says what to do.
+/// Names the juniper item of a test, and prints instructions if the test fails.
 fn contract(item: &'static str) -> Contract {
     Contract(item)
 }

@@ -8,8 +8,8 @@ fn refused(text: &str, root: &super::Root) -> ParseError {
     parse_document_source(text, &root.schema).unwrap_err().item
 }
 
-/// `parse_document_source` types a literal by its position: an integer becomes a float there, but
-/// an ID of digits does not.
+/// `parse_document_source` types a literal by its position: an integer becomes a float at a `Float`
+/// position, but stays an integer at an `ID` position.
 #[test]
 fn literals_have_the_type_of_their_place() {
     let _contract = contract("`parser::parse_document_source`");
@@ -79,7 +79,7 @@ fn positions_count_characters() {
     assert_eq!(text.chars().nth(default.span.end.index()), Some(')'));
 }
 
-/// The modifiers of a `Type` stand with the innermost first, in a document and in a schema.
+/// `Type::modifiers` lists the innermost modifier first, in a document and in a schema.
 #[test]
 fn modifiers_stand_from_the_inside_out() {
     let _contract = contract("`Type::modifiers`");
@@ -97,7 +97,7 @@ fn modifiers_stand_from_the_inside_out() {
     );
 }
 
-/// The tree has every part of an operation where it is looked for.
+/// The tree has every part of an operation in the fields that `narrow` reads.
 #[test]
 fn the_tree_has_every_part_of_an_operation() {
     let _contract = contract("`Definition` and `Selection`");

@@ -23,7 +23,7 @@ fn a_root_node_can_be_taken_apart() {
     );
 }
 
-/// `IntrospectionFormat::All` asks for what is deprecated, too, and for the defaults of arguments.
+/// `IntrospectionFormat::All` includes deprecated items and the defaults of input fields.
 #[test]
 fn introspection_of_all_leaves_nothing_out() {
     let _contract = contract("`introspect`");
@@ -40,7 +40,7 @@ fn introspection_of_all_leaves_nothing_out() {
     assert_eq!(named("Named")["possibleTypes"][0]["name"], "Item");
 }
 
-/// A root node knows whether it answers introspection.
+/// A root node has a public flag that disables introspection.
 #[test]
 fn introspection_can_be_taken_out_of_its_hands() {
     let _contract = contract("`RootNode::introspection_disabled`");

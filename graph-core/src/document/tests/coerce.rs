@@ -68,7 +68,7 @@ fn refused(ty: &str, value: Option<InputValue>, expected: &[&str]) {
     }
 }
 
-/// G7: what a value becomes.
+/// G7: coerced form of valid values.
 #[test]
 fn a_value_becomes_one_of_its_type() {
     ok("Int", graphql_input_value!(1), graphql_input_value!(1));

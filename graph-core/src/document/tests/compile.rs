@@ -159,7 +159,7 @@ fn arguments_and_guards_are_made_ready() {
     }
 }
 
-/// G4: a position is shared by the types of an interface and knows its lists.
+/// G4: the types of an interface share a position, which records its number of nested lists.
 #[test]
 fn places_are_shared_between_the_types_of_an_interface() {
     let graph = Graph::new();

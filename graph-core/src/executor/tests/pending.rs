@@ -37,7 +37,7 @@ fn mix(seed: u32, number: u32) -> u32 {
     word ^ (word >> 12)
 }
 
-/// Thread that completes what it receives, the last one first and some at once.
+/// Thread that completes the received futures in mixed order, mostly the last received first.
 fn completer() -> Sender<oneshot::Sender<()>> {
     let (sender, receiver): (_, Receiver<oneshot::Sender<()>>) = mpsc::channel();
     thread::spawn(move || {
@@ -71,7 +71,7 @@ impl World {
         }
     }
 
-    /// Is woken by another thread a number of times derived from the seed.
+    /// Completes after other threads have woken it as often as the seed determines.
     async fn resolve(&self, seed: u32) {
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
@@ -106,7 +106,7 @@ fn width(seed: u32, depth: u32) -> u32 {
     }
 }
 
-/// Nested lists, each inner list in a future of its own; every third one is nullable.
+/// Nested lists. A separate future writes each inner list, and every third list is nullable.
 fn list<'p>(cx: &'p Execution<'p, World>, seed: u32, depth: u32) -> BoxFuture<'p, SegmentResult> {
     Box::pin(async move {
         let permit = cx.enter().await;

@@ -6,7 +6,8 @@ use crate::http::KEEP_ALIVE;
 use crate::response::GraphResponse;
 use crate::subscription::OperationId;
 
-/// Sent at once, because some browsers process the response head only after the first body bytes.
+/// Comment that starts a stream, because some browsers process the response head only after the
+/// first body bytes.
 pub(super) const GREETING: &[u8] = KEEP_ALIVE;
 
 /// Event with one response of the operation `id`.

@@ -14,35 +14,40 @@
 //! |---|---|
 //! | PUT | 201 with the token of a reserved stream |
 //! | GET with the token and `Accept: text/event-stream` | the stream |
-//! | POST with the token, of an operation with `extensions.operationId` (1 to 256 bytes) | 202; the events arrive on the stream |
+//! | POST of an operation with the token | 202; the events arrive on the stream |
 //! | DELETE `?operationId=` with the token | 200; the operation is stopped |
 //!
 //! The token is sent in the header `X-GraphQL-Event-Stream-Token` or the query parameter `token`.
+//! The POST contains `extensions.operationId`, which the client chooses (1 to 256 bytes).
 //!
 //! | error | status |
 //! |---|---|
-//! | unknown token, token of another principal, or an [expired](StreamLimits::with_reservation) reservation | 404 |
+//! | unknown token, token of another principal, or [expired][reservation] reservation | 404 |
 //! | GET that does not accept `text/event-stream`, POST that accepts no JSON | 406 |
 //! | GET of a stream that is already open; POST to a stream that is not open | 409 |
 //! | POST with the `operationId` of a running operation | 409 |
 //! | the operation is larger than [allowed](StreamLimits::with_operation) | 413 |
 //! | too many streams or operations (`RATE_LIMITED`) | 429 with `Retry-After: 1` |
 //! | any other error of a request in [`http`](crate::http) | the status listed there |
-//! | no valid `operationId`; parse, validation and limit errors; unknown document ids | 400, or the 4xx status of the [`StatusProfile`](crate::http::StatusProfile) |
+//! | no valid `operationId`, or an operation that cannot start | 400, or 4xx by [profile] |
 //!
-//! A later failure, such as an invalid variable, is an event.
+//! An operation cannot start if it has parse, validation or limit errors, or an unknown document
+//! id. A later failure, such as an invalid variable, is an event.
 //!
-//! A stream ends with its response, and its operations end with it. All state is in the memory of
-//! one process: a host with several processes needs sticky routing.
+//! When the response ends, the stream and its operations end. All state is in the memory of one
+//! process: a host with several processes needs sticky routing.
+//!
+//! [reservation]: StreamLimits::with_reservation
+//! [profile]: crate::http::StatusProfile
 //!
 //! # Security
 //!
 //! - [`StreamLimits`] bounds everything that a client can allocate.
 //! - A reserved stream that is not open holds no operations. An operation keeps only its document
 //!   and variables, not the request body.
-//! - All anonymous clients together count as one principal, so one of them can exhaust the streams
-//!   of all. The host must refuse anonymous requests, or limit them by address, before this
-//!   endpoint.
+//! - All anonymous clients together count as one principal, so one anonymous client can exhaust
+//!   the streams of all anonymous clients. The host must refuse anonymous requests, or limit them
+//!   by address, before this endpoint.
 //!
 //! # Performance
 //!

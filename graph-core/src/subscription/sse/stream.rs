@@ -19,8 +19,8 @@ pub(super) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Operations of one stream. Requests start and stop them while the response is polled.
 ///
-/// Operations are host code and may be slow to poll or drop. Neither happens under the lock that
-/// requests take.
+/// Polling or dropping an operation runs host code, which may be slow. Neither happens while the
+/// lock of this type is held, so requests do not wait for host code.
 #[derive(Clone, Default)]
 pub(super) struct Operations {
     shared: Arc<Mutex<Board>>,
@@ -29,7 +29,7 @@ pub(super) struct Operations {
 #[derive(Default)]
 struct Board {
     running: Vec<Arc<Operation>>,
-    /// `running` changed since the stream last read it.
+    /// `true` if `running` changed since the stream last read it.
     changed: bool,
     waker: Option<Waker>,
 }
@@ -71,7 +71,7 @@ impl Operations {
         end: End,
     ) -> Result<(), Missing> {
         let mut board = self.lock();
-        // checked again: a concurrent request may have started it
+        // checked again, because a concurrent request may have started the same id
         board.check(&id, limit)?;
         let task = Mutex::new(Some(Task { responses, end }));
         board.running.push(Arc::new(Operation { id, task }));
@@ -93,7 +93,7 @@ impl Operations {
         let stopped = at.map(|at| board.running.remove(at));
         board.changed |= stopped.is_some();
         drop(board);
-        // if it is being polled, the poller checks afterwards and drops it
+        // if the stream is polling the operation, the stream drops it after the poll
         let task = stopped
             .as_ref()
             .and_then(|stopped| match stopped.task.try_lock() {
@@ -169,7 +169,7 @@ impl Operation {
     }
 }
 
-/// Operations as the stream polls them.
+/// Operations of one stream, which polls them in turn.
 struct Driven {
     shared: Operations,
     operations: Vec<Arc<Operation>>,
@@ -221,7 +221,7 @@ impl Driven {
 /// Events of all operations. If credentials expire, the stream ends without an event, and the
 /// client reconnects.
 pub(super) struct Events<D> {
-    /// Both are dropped at the end.
+    /// Operations, and the guard of the stream in the registry; `None` after the end.
     open: Option<(Driven, D)>,
     end: End,
     greeted: bool,
@@ -274,7 +274,8 @@ mod tests {
 
     use super::*;
 
-    /// Host code that runs on drop or wake, and counts how often the operations were unlocked then.
+    /// Host code that runs on drop or wake. Counts how often the operations were unlocked when it
+    /// ran.
     #[derive(Default)]
     struct HostCode {
         operations: Operations,

@@ -59,7 +59,7 @@ impl Close {
     }
 }
 
-/// Truncates the reason. A longer one is an invalid frame, and the peer would see 1006.
+/// Truncates the reason. With a longer reason the frame is invalid, and the peer would see 1006.
 fn shortened(mut reason: String) -> String {
     let mut end = reason.len().min(Close::REASON);
     while !reason.is_char_boundary(end) {

@@ -50,12 +50,12 @@
 //! |---|---|---|
 //! | 1001 | the host [shuts down](Input::Shutdown) | reconnects |
 //! | 1009 | a message is longer than [allowed](ConnectionLimits::with_message) | gives up |
-//! | 1013 | the transport does not accept a frame, or the peer does not answer a ping, [in time](ConnectionLimits::with_patience) | reconnects |
+//! | 1013 | a frame is not accepted, or a ping not answered, [in time][patience] | reconnects |
 //! | 4400 | an invalid message | gives up |
 //! | 4401 | an operation before the connection is acknowledged | gives up |
 //! | 4403 | the host [refuses](Input::Refused) the credentials, or they expired | reconnects |
 //! | 4406 | the client did not offer `graphql-transport-ws` | gives up |
-//! | 4408 | no `connection_init` in time, or its credentials were not verified in time | reconnects |
+//! | 4408 | no `connection_init`, or its credentials not verified, [in time][init] | reconnects |
 //! | 4409 | the id of a new operation is in use | gives up |
 //! | 4429 | a second `connection_init` | gives up |
 //! | 4500 | the host [failed](Input::Failed) to verify the credentials | gives up |
@@ -63,6 +63,9 @@
 //! Expired credentials close with 4403, not 4401, because the client then reconnects and asks its
 //! application for new `connectionParams`. A reason has at most 123 bytes, the limit of a close
 //! frame.
+//!
+//! [init]: ConnectionLimits::with_init_timeout
+//! [patience]: ConnectionLimits::with_patience
 //!
 //! # Security
 //!
