@@ -26,8 +26,8 @@ const FOREIGN: [&str; 5] = ["nonce", "at_hash", "c_hash", "s_hash", "events"];
 ///
 /// - Each profile checks signature, issuer, audience and times. Only the tokens of Amazon Cognito
 ///   have no audience: there a list of clients takes its place.
-/// - Each profile refuses the ID tokens of its issuer, because the accepted `typ` does not tell
-///   them apart. [`custom`](Self::custom) states how far it does.
+/// - The accepted `typ` does not tell access tokens from ID tokens, so each profile refuses the ID
+///   tokens of its issuer by their claims. [`custom`](Self::custom) states its limits.
 ///
 /// ```
 /// use oauth_core::jose::IssuerProfile;
