@@ -8,6 +8,7 @@ pub mod content;
 pub mod cors;
 mod digest;
 pub mod errors;
+pub mod forwarding;
 mod http_date;
 pub mod idempotency;
 pub mod limits;
