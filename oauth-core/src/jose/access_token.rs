@@ -15,7 +15,7 @@ use super::key_set::KeySet;
 use super::signing_key::SigningKey;
 use crate::json;
 use crate::secret::AccessToken;
-use crate::vocabulary::{AccessTokenTerms, Audience, Confirmation, Issuer, Scopes};
+use crate::vocabulary::{AccessTokenTerms, Audience, Claims, Confirmation, Issuer, Scopes};
 
 /// Claims of a JWT access token.
 ///
@@ -141,8 +141,34 @@ impl AccessTokenClaims {
     ///
     /// [`SigningError`] when the signer failed, a time is before 1970, or the token exceeds 16 KiB.
     pub fn sign(&self, key: &SigningKey) -> Result<AccessToken, SigningError> {
+        let token = jwt::sign(key, TokenType::AccessToken, &self.to_wire()?)?;
+        AccessToken::from_compact(token).map_err(SigningError::new)
+    }
+
+    /// Signs the claims, and further claims of the host, as a JWT with `typ` `at+jwt`.
+    ///
+    /// # Errors
+    ///
+    /// See [`sign`](Self::sign).
+    pub fn sign_with(&self, claims: &Claims, key: &SigningKey) -> Result<AccessToken, SigningError> {
+        #[derive(Serialize)]
+        struct Extended<'a> {
+            #[serde(flatten)]
+            wire: Wire<'a>,
+            #[serde(flatten)]
+            claims: &'a Claims,
+        }
+        if claims.is_empty() {
+            return self.sign(key);
+        }
+        let wire = self.to_wire()?;
+        let token = jwt::sign(key, TokenType::AccessToken, &Extended { wire, claims })?;
+        AccessToken::from_compact(token).map_err(SigningError::new)
+    }
+
+    fn to_wire(&self) -> Result<Wire<'_>, SigningError> {
         let terms = &self.terms;
-        let wire = Wire {
+        Ok(Wire {
             iss: self.issuer.as_str().into(),
             sub: terms.subject.as_str().into(),
             aud: Audiences(
@@ -164,9 +190,7 @@ impl AccessTokenClaims {
                 .map(serde_json::to_value)
                 .transpose()
                 .map_err(SigningError::new)?,
-        };
-        let token = jwt::sign(key, TokenType::AccessToken, &wire)?;
-        AccessToken::from_compact(token).map_err(SigningError::new)
+        })
     }
 
     /// Verifies a token and returns its claims, [RFC 9068
@@ -224,6 +248,9 @@ impl AccessTokenClaims {
         issuer: &Issuer,
         confirmation: Option<Confirmation>,
     ) -> Result<Self, JwtError> {
+        if wire.jti.is_empty() {
+            return Err(JwtError::Malformed);
+        }
         let audience = wire
             .aud
             .0

@@ -2,35 +2,86 @@
 
 use std::fmt;
 
-use sha2::{Digest, Sha256, Sha512};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256, Sha384, Sha512};
 
 /// A signature algorithm, [RFC 7518 §3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1).
 ///
-/// All algorithms are asymmetric: a published key can verify but not sign.
+/// All algorithms are asymmetric: a published key can verify but not sign. The RSA algorithms
+/// (`RS…` and `PS…`) sign only with the feature `aws-lc-rs`.
 #[non_exhaustive]
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Algorithm {
     /// ECDSA on P-256 with SHA-256.
     Es256,
+    /// ECDSA on P-384 with SHA-384.
+    Es384,
+    /// ECDSA on P-521 with SHA-512.
+    Es512,
     /// Ed25519, [RFC 8037 §3.1](https://www.rfc-editor.org/rfc/rfc8037#section-3.1); the `alg` name
     /// `Ed25519` is also accepted.
     EdDsa,
-    /// RSASSA-PKCS1-v1_5 with SHA-256, for verification only.
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
     Rs256,
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    Rs384,
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    Rs512,
+    /// RSASSA-PSS with SHA-256.
+    Ps256,
+    /// RSASSA-PSS with SHA-384.
+    Ps384,
+    /// RSASSA-PSS with SHA-512.
+    Ps512,
 }
 
 impl Algorithm {
     /// All algorithms.
-    pub const ALL: [Self; 3] = [Self::Es256, Self::EdDsa, Self::Rs256];
+    pub const ALL: [Self; 10] = [
+        Self::Es256,
+        Self::Es384,
+        Self::Es512,
+        Self::EdDsa,
+        Self::Rs256,
+        Self::Rs384,
+        Self::Rs512,
+        Self::Ps256,
+        Self::Ps384,
+        Self::Ps512,
+    ];
+
+    /// Algorithms of an RSA key.
+    pub(super) const RSA: [Self; 6] = [
+        Self::Rs256,
+        Self::Rs384,
+        Self::Rs512,
+        Self::Ps256,
+        Self::Ps384,
+        Self::Ps512,
+    ];
 
     /// Returns the value of `alg` that this crate writes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Es256 => "ES256",
+            Self::Es384 => "ES384",
+            Self::Es512 => "ES512",
             Self::EdDsa => "EdDSA",
             Self::Rs256 => "RS256",
+            Self::Rs384 => "RS384",
+            Self::Rs512 => "RS512",
+            Self::Ps256 => "PS256",
+            Self::Ps384 => "PS384",
+            Self::Ps512 => "PS512",
         }
+    }
+
+    /// Returns `true` if two signatures of one key over one message are equal. The signatures of
+    /// the other algorithms contain a random number.
+    pub(crate) const fn is_deterministic(self) -> bool {
+        matches!(self, Self::EdDsa | Self::Rs256 | Self::Rs384 | Self::Rs512)
     }
 
     /// Returns the accepted values of `alg`: the name that this crate writes, and the
@@ -38,9 +89,16 @@ impl Algorithm {
     /// This crate writes the older name, because all peers accept it.
     const fn names(self) -> &'static [&'static str] {
         match self {
-            Self::Es256 => &["ES256"],
             Self::EdDsa => &["Ed25519", "EdDSA"],
+            Self::Es256 => &["ES256"],
+            Self::Es384 => &["ES384"],
+            Self::Es512 => &["ES512"],
             Self::Rs256 => &["RS256"],
+            Self::Rs384 => &["RS384"],
+            Self::Rs512 => &["RS512"],
+            Self::Ps256 => &["PS256"],
+            Self::Ps384 => &["PS384"],
+            Self::Ps512 => &["PS512"],
         }
     }
 
@@ -64,14 +122,34 @@ impl Algorithm {
         use base64::Engine;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         let digest = match self {
-            Self::Es256 | Self::Rs256 => Sha256::digest(text).to_vec(),
+            Self::Es256 | Self::Rs256 | Self::Ps256 => Sha256::digest(text).to_vec(),
+            Self::Es384 | Self::Rs384 | Self::Ps384 => Sha384::digest(text).to_vec(),
             // Ed25519 signs with SHA-512, so `at_hash` uses SHA-512 too
-            Self::EdDsa => Sha512::digest(text).to_vec(),
+            Self::Es512 | Self::Rs512 | Self::Ps512 | Self::EdDsa => Sha512::digest(text).to_vec(),
         };
         let half: Vec<u8> = digest.iter().copied().take(digest.len() / 2).collect();
         URL_SAFE_NO_PAD.encode(half)
     }
 }
+
+impl From<Algorithm> for &'static str {
+    fn from(algorithm: Algorithm) -> Self {
+        algorithm.as_str()
+    }
+}
+
+impl TryFrom<String> for Algorithm {
+    type Error = UnknownAlgorithm;
+
+    fn try_from(name: String) -> Result<Self, UnknownAlgorithm> {
+        Self::of(&name).ok_or(UnknownAlgorithm)
+    }
+}
+
+/// The name is not an algorithm of this crate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("not a supported signature algorithm")]
+pub struct UnknownAlgorithm;
 
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,8 +176,8 @@ mod tests {
     #[test]
     fn only_exact_names_are_algorithms() {
         for name in [
-            "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "es256", "ES256 ", "ES384", "eddsa",
-            "PS256", "ed25519", "Ed448",
+            "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "es256", "ES256 ", "ES256K", "eddsa",
+            "PS257", "ps256", "RS1", "ed25519", "Ed448",
         ] {
             assert_eq!(Algorithm::of(name), None, "{name}");
         }

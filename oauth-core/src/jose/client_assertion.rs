@@ -9,8 +9,9 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::algorithm::Algorithm;
 use super::claims::{Audiences, NumericDate, Times};
-use super::compact::Compact;
+use super::compact::{Compact, SelectedKey};
 use super::crypto::SigningError;
 use super::jwt::{self, JwtError, TokenType};
 use super::key_set::KeySet;
@@ -248,6 +249,12 @@ impl ClientAssertion {
         sub.parse().map_err(|_| JwtError::Malformed)
     }
 
+    /// Returns the algorithm of an assertion, which is not verified.
+    pub(crate) fn algorithm(token: &str) -> Result<Algorithm, JwtError> {
+        let (algorithm, _) = Compact::parse(token)?.signed_by(TokenType::ClientAssertion)?;
+        Ok(algorithm)
+    }
+
     /// Verifies an assertion with the registered `keys` of the client.
     ///
     /// # Errors
@@ -289,7 +296,8 @@ impl ClientAssertion {
         });
         // if the key is missing too, that is the more useful reason for the host
         let wire = checked.map_err(|error| key.err().unwrap_or(error))?;
-        let verified = black_box(token.verify(key.unwrap_or_else(|_| stand_in::key(algorithm))));
+        let used = key.unwrap_or_else(|_| stand_in::key(algorithm));
+        let verified = black_box(token.verify(SelectedKey { key: used, algorithm }));
         key.and(verified)?;
         Ok(Self {
             client_id: policy.client_id.clone(),

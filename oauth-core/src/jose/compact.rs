@@ -25,6 +25,13 @@ pub(crate) struct Compact<'a> {
     signature: Vec<u8>,
 }
 
+/// Key that may have signed a token, and the algorithm of the token.
+#[derive(Clone, Copy)]
+pub(super) struct SelectedKey<'k> {
+    pub(super) key: &'k Jwk,
+    pub(super) algorithm: Algorithm,
+}
+
 /// Header of a token. Members that contain or locate a key (`jwk`, `jku`, `x5u`, `x5c`) are not
 /// read.
 #[derive(Deserialize)]
@@ -70,9 +77,16 @@ impl<'a> Compact<'a> {
     /// one of `keys` is recognised by its bytes and needs no further check. If the token has no
     /// `kid` and several keys have its algorithm, the keys without `kid` are tried, and the key
     /// that verifies the signature is selected.
-    pub(super) fn select_key<'k>(&self, keys: &'k KeySet, expected: TokenType) -> Result<&'k Jwk, JwtError> {
+    pub(super) fn select_key<'k>(
+        &self,
+        keys: &'k KeySet,
+        expected: TokenType,
+    ) -> Result<SelectedKey<'k>, JwtError> {
         if let Some(key) = keys.by_header(self.header, expected) {
-            return Ok(key);
+            return Ok(SelectedKey {
+                key,
+                algorithm: key.algorithm(),
+            });
         }
         self.select_key_of(keys, |typ| expected.accepts(typ))
     }
@@ -83,15 +97,16 @@ impl<'a> Compact<'a> {
         &self,
         keys: &'k KeySet,
         accepts: impl FnOnce(Option<&str>) -> bool,
-    ) -> Result<&'k Jwk, JwtError> {
+    ) -> Result<SelectedKey<'k>, JwtError> {
         let (algorithm, key_id) = self.signed_as(accepts)?;
+        let selected = |key| SelectedKey { key, algorithm };
         match keys.select(key_id.as_deref(), algorithm) {
             Err(JwtError::AmbiguousKey) => {
-                let mut nameless = keys.nameless(algorithm).ok_or(JwtError::AmbiguousKey)?;
-                let signer = nameless.find(|key| self.verify(key).is_ok());
+                let nameless = keys.nameless(algorithm).ok_or(JwtError::AmbiguousKey)?;
+                let signer = nameless.map(selected).find(|key| self.verify(*key).is_ok());
                 signer.ok_or(JwtError::SignatureMismatch)
             }
-            selected => selected,
+            key => key.map(selected),
         }
     }
 
@@ -127,7 +142,7 @@ impl<'a> Compact<'a> {
         let header = decode(self.header)?;
         let header: EmbeddedKey = json::object(&header).map_err(|_| JwtError::Malformed)?;
         let key = Jwk::from_value(&header.jwk).map_err(|_| JwtError::UnknownKey)?;
-        if key.algorithm() != algorithm {
+        if !key.can_verify(algorithm) {
             return Err(JwtError::UnknownKey);
         }
         Ok(key)
@@ -139,9 +154,17 @@ impl<'a> Compact<'a> {
     }
 
     /// Verifies the signature.
-    pub(crate) fn verify(&self, key: &Jwk) -> Result<(), JwtError> {
-        key.verify(self.signed.as_bytes(), &self.signature)
+    pub(super) fn verify(&self, SelectedKey { key, algorithm }: SelectedKey<'_>) -> Result<(), JwtError> {
+        key.verify(algorithm, self.signed.as_bytes(), &self.signature)
             .map_err(|_| JwtError::SignatureMismatch)
+    }
+
+    /// Verifies the signature of a token with this embedded key, whose algorithm was checked.
+    pub(crate) fn verify_embedded(&self, key: &Jwk) -> Result<(), JwtError> {
+        self.verify(SelectedKey {
+            key,
+            algorithm: key.algorithm(),
+        })
     }
 }
 

@@ -4,12 +4,15 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use super::algorithm::Algorithm;
+
 /// Signer with one private key for one algorithm. Hosts implement it for keys in a hardware module.
 ///
 /// # Contract
 ///
-/// - `sign` returns the signature in JOSE format: 64 bytes `r ‖ s` for ES256 ([RFC 7518
-///   §3.4](https://www.rfc-editor.org/rfc/rfc7518#section-3.4)), 64 bytes for EdDSA.
+/// - `sign` returns the signature in JOSE format: `r ‖ s` for ES256, ES384 and ES512, of 64, 96 and
+///   132 bytes ([RFC 7518 §3.4](https://www.rfc-editor.org/rfc/rfc7518#section-3.4)); 64 bytes for
+///   EdDSA; for RSA as many bytes as the modulus has.
 /// - The key never changes: the server publishes the public key under a `kid` derived from it.
 /// - `sign` does not block, for example on the network: the server calls it on the thread that
 ///   serves the request.
@@ -28,11 +31,12 @@ impl<S: Signer + ?Sized> Signer for Arc<S> {
     }
 }
 
-/// Verifier with one public key for one algorithm, implemented by a back end.
+/// Verifier with one public key, implemented by a back end.
 pub(super) trait Verifier: Send + Sync {
-    /// Returns `Ok` only if `signature` is a valid signature of `message`. Every failure is a
-    /// [`SignatureMismatch`].
-    fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch>;
+    /// Returns `Ok` only if `signature` is a valid signature of `message` by `algorithm`, which
+    /// must be an algorithm of the key. Every failure is a [`SignatureMismatch`].
+    fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8])
+    -> Result<(), SignatureMismatch>;
 }
 
 /// The signature is not valid for this message and key.

@@ -17,7 +17,7 @@ use super::signing_key::SigningKey;
 use crate::json;
 use crate::secret::AccessToken;
 use crate::time::later;
-use crate::vocabulary::{ClientId, Issuer, Nonce, Subject};
+use crate::vocabulary::{Claims, ClientId, Issuer, Nonce, Subject};
 
 /// Claims of an ID token about a user who signed in.
 ///
@@ -51,6 +51,8 @@ pub struct IdTokenClaims {
     pub email_verified: Option<bool>,
     /// `name`: full name of the user, for display.
     pub name: Option<String>,
+    /// All other claims, for example `sid` and `acr`.
+    pub claims: Claims,
 }
 
 /// Policy for accepting ID tokens of one issuer for one client. It can also require the values of
@@ -228,6 +230,16 @@ struct Wire<'a> {
     email_verified: Option<bool>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     name: Option<Cow<'a, str>>,
+    #[serde(flatten)]
+    claims: Claims,
+}
+
+/// Content of an `id_token_hint`.
+pub(crate) struct IdTokenHint {
+    pub(crate) subject: Subject,
+    pub(crate) audience: Vec<ClientId>,
+    /// `sid`: the session of the sign-in.
+    pub(crate) sid: Option<String>,
 }
 
 impl IdTokenClaims {
@@ -252,8 +264,29 @@ impl IdTokenClaims {
             email: self.email.as_deref().map(Into::into),
             email_verified: self.email_verified,
             name: self.name.as_deref().map(Into::into),
+            claims: self.claims.clone(),
         };
         jwt::sign(key, TokenType::IdToken, &wire)
+    }
+
+    /// Verifies an ID token that a client sends back to its issuer, as `id_token_hint`: the issuer
+    /// and the signature, but not the expiry.
+    pub(crate) fn verify_hint(token: &str, keys: &KeySet, issuer: &Issuer) -> Result<IdTokenHint, JwtError> {
+        let token = Compact::parse(token)?;
+        let key = token.select_key(keys, TokenType::IdToken)?;
+        let wire: Wire<'_> = token.claims()?;
+        if wire.iss != issuer.as_str() {
+            return Err(JwtError::WrongIssuer);
+        }
+        token.verify(key)?;
+        let audience = wire.aud.0.iter().map(|client| client.parse());
+        Ok(IdTokenHint {
+            subject: wire.sub.parse().map_err(|_| JwtError::Malformed)?,
+            audience: audience
+                .collect::<Result<_, _>>()
+                .map_err(|_| JwtError::Malformed)?,
+            sid: wire.claims.get_str("sid").map(str::to_owned),
+        })
     }
 
     /// Returns the `sub` of a token without verifying the token, so that a token of another user
@@ -284,7 +317,7 @@ impl IdTokenClaims {
         let token = Compact::parse(token)?;
         let key = token.select_key(keys, TokenType::IdToken)?;
         let wire: Wire<'_> = token.claims()?;
-        policy.check(&wire, key.algorithm(), now)?;
+        policy.check(&wire, key.algorithm, now)?;
         token.verify(key)?;
         let optional = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
         Ok(Self {
@@ -303,6 +336,7 @@ impl IdTokenClaims {
             email: optional(&wire.email),
             email_verified: wire.email_verified,
             name: optional(&wire.name),
+            claims: wire.claims,
         })
     }
 }

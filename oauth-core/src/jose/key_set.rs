@@ -38,7 +38,7 @@ pub struct InvalidKeySet;
 /// assert_eq!(KeySet::parse(published.as_bytes())?.iter().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Eq, PartialEq)]
+#[derive(Clone, Default, Eq, PartialEq)]
 pub struct KeySet(Arc<[Jwk]>);
 
 impl KeySet {
@@ -125,7 +125,7 @@ impl KeySet {
     /// none or more than three.
     pub(super) fn nameless(&self, algorithm: Algorithm) -> Option<impl Iterator<Item = &Jwk>> {
         let nameless = || {
-            let of_algorithm = self.iter().filter(move |key| key.algorithm() == algorithm);
+            let of_algorithm = self.iter().filter(move |key| key.can_verify(algorithm));
             of_algorithm.filter(|key| key.key_id().is_none())
         };
         (1..=MAX_NAMELESS).contains(&nameless().count()).then(nameless)
@@ -139,13 +139,13 @@ impl KeySet {
                 .iter()
                 .find(|key| key.key_id() == key_id)
                 .ok_or(JwtError::UnknownKey)?;
-            return if key.algorithm() == algorithm {
+            return if key.can_verify(algorithm) {
                 Ok(key)
             } else {
                 Err(JwtError::UnsupportedAlgorithm)
             };
         }
-        let mut candidates = self.iter().filter(|key| key.algorithm() == algorithm);
+        let mut candidates = self.iter().filter(|key| key.can_verify(algorithm));
         match (candidates.next(), candidates.next()) {
             (Some(key), None) => Ok(key),
             (Some(_), Some(_)) => Err(JwtError::AmbiguousKey),

@@ -77,11 +77,12 @@ mod stand_in;
 pub mod verifications;
 
 pub use access_token::{AccessTokenClaims, AccessTokenPolicy};
-pub use algorithm::Algorithm;
+pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub(crate) use claims::{Audiences, MAX_LEEWAY, NumericDate, Times};
 pub use client_assertion::{ClientAssertion, ClientAssertionPolicy, SignedClientAssertion};
 pub(crate) use compact::Compact;
 pub use crypto::{Signer, SigningError};
+pub(crate) use id_token::IdTokenHint;
 pub use id_token::{IdTokenClaims, IdTokenPolicy};
 pub use issuer_keys::IssuerKeys;
 pub use issuer_profile::IssuerProfile;

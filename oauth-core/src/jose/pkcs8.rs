@@ -21,6 +21,17 @@ const P256_PUBLIC: &[u8] = b"\xa1\x44\x03\x42\x00\x04";
 /// DER before a P-256 private key in a document without a public key.
 const P256_SHORT_PREFIX: &[u8] = b"\x30\x41\x02\x01\x00\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\
     \x04\x27\x30\x25\x02\x01\x01\x04\x20";
+/// DER before a P-384 private key: version 0 and the algorithm `ecPublicKey` on `secp384r1`,
+/// followed by an `ECPrivateKey`.
+const P384_PREFIX: &[u8] =
+    b"\x30\x81\xb6\x02\x01\x00\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x22\
+    \x04\x81\x9e\x30\x81\x9b\x02\x01\x01\x04\x30";
+/// DER before the optional P-384 public key.
+const P384_PUBLIC: &[u8] = b"\xa1\x64\x03\x62\x00\x04";
+/// DER before a P-384 private key in a document without a public key.
+const P384_SHORT_PREFIX: &[u8] =
+    b"\x30\x4e\x02\x01\x00\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x22\
+    \x04\x37\x30\x35\x02\x01\x01\x04\x30";
 /// DER before an Ed25519 private key, [RFC 8410
 /// §7](https://www.rfc-editor.org/rfc/rfc8410#section-7).
 const ED25519_PREFIX: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
@@ -52,6 +63,15 @@ pub(super) fn p256_without_public(scalar: &[u8; 32]) -> Zeroizing<Vec<u8>> {
 
 pub(super) fn p256(scalar: &[u8; 32], x: &[u8; 32], y: &[u8; 32]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([P256_PREFIX, scalar, P256_PUBLIC, x, y].concat())
+}
+
+/// Encodes a P-384 private key without its public key.
+pub(super) fn p384_without_public(scalar: &[u8; 48]) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new([P384_SHORT_PREFIX, scalar].concat())
+}
+
+pub(super) fn p384(scalar: &[u8; 48], x: &[u8; 48], y: &[u8; 48]) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new([P384_PREFIX, scalar, P384_PUBLIC, x, y].concat())
 }
 
 pub(super) fn ed25519(seed: &[u8; 32]) -> Zeroizing<Vec<u8>> {

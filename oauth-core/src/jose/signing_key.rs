@@ -16,6 +16,15 @@ use crate::ports::Entropy;
 /// not a valid private key.
 const MAX_DRAWS: usize = 8;
 
+/// Algorithms that are tried for a document, one for each type of key.
+const FROM_DOCUMENT: [Algorithm; 5] = [
+    Algorithm::Es256,
+    Algorithm::EdDsa,
+    Algorithm::Es384,
+    Algorithm::Es512,
+    Algorithm::Rs256,
+];
+
 /// A private key of one algorithm, together with its public key. Its `kid` is the JWK thumbprint of
 /// the public key.
 ///
@@ -54,11 +63,41 @@ impl SigningKey {
         for _ in 0..MAX_DRAWS {
             entropy.fill(scalar.as_mut_slice());
             // the back end refuses zero and numbers beyond the order of the group
-            if let Ok((_, PublicKey::P256 { x, y })) = backend::signer(&pkcs8::p256_without_public(&scalar)) {
+            let document = pkcs8::p256_without_public(&scalar);
+            if let Ok((_, PublicKey::P256 { x, y })) = backend::signer(Algorithm::Es256, &document) {
                 return Self::from_pkcs8_der(&pkcs8::p256(&scalar, &x, &y));
             }
         }
         Err(InvalidKey)
+    }
+
+    /// Generates a P-384 key for ES384.
+    ///
+    /// # Errors
+    ///
+    /// See [`generate_es256`](Self::generate_es256).
+    pub fn generate_es384(entropy: &dyn Entropy) -> Result<Self, InvalidKey> {
+        let mut scalar = Zeroizing::new([0_u8; 48]);
+        for _ in 0..MAX_DRAWS {
+            entropy.fill(scalar.as_mut_slice());
+            let document = pkcs8::p384_without_public(&scalar);
+            if let Ok((_, PublicKey::P384 { x, y })) = backend::signer(Algorithm::Es384, &document) {
+                return Self::from_pkcs8_der(&pkcs8::p384(&scalar, &x, &y));
+            }
+        }
+        Err(InvalidKey)
+    }
+
+    /// Generates an RSA key of 2048 bits for RS256. For another RSA algorithm call
+    /// [`with_algorithm`](Self::with_algorithm), for a longer key use
+    /// [`from_pkcs8_pem`](Self::from_pkcs8_pem). The randomness is that of AWS-LC.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`] when AWS-LC cannot generate a key.
+    #[cfg(feature = "aws-lc-rs")]
+    pub fn generate_rsa() -> Result<Self, InvalidKey> {
+        Self::from_pkcs8_der(&backend::generate_rsa()?)
     }
 
     /// Generates an Ed25519 key for EdDSA.
@@ -72,22 +111,43 @@ impl SigningKey {
         Self::from_pkcs8_der(&pkcs8::ed25519(&seed))
     }
 
-    /// Decodes a P-256 or Ed25519 key from PKCS#8 DER.
+    /// Decodes a P-256, P-384, P-521, Ed25519 or RSA key from PKCS#8 DER. An RSA key has 2048 to
+    /// 8192 bits and is for RS256; for another RSA algorithm call
+    /// [`with_algorithm`](Self::with_algorithm).
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`] when the bytes are not a P-256 or Ed25519 private key. RSA is not supported
-    /// for signing, because the pure Rust implementation has a timing leak.
+    /// [`InvalidKey`] when the bytes are not such a private key. The back end `rust-crypto` also
+    /// refuses RSA keys, because its RSA implementation has a timing leak.
     pub fn from_pkcs8_der(document: &[u8]) -> Result<Self, InvalidKey> {
-        let (signer, public) = backend::signer(document)?;
+        FROM_DOCUMENT
+            .iter()
+            .find_map(|algorithm| Self::decode(*algorithm, document).ok())
+            .ok_or(InvalidKey)
+    }
+
+    /// Decodes a key for this algorithm.
+    fn decode(algorithm: Algorithm, document: &[u8]) -> Result<Self, InvalidKey> {
+        let (signer, public) = backend::signer(algorithm, document)?;
         let document = Some(Arc::new(Zeroizing::new(document.to_vec())));
         Ok(Self {
             document,
-            ..Self::from_parts(public, signer)
+            ..Self::from_parts(public, algorithm, signer)
         })
     }
 
-    /// Decodes a P-256 or Ed25519 key from PKCS#8 PEM (`BEGIN PRIVATE KEY`).
+    /// Changes the algorithm of an RSA key, for example to PS256. A PEM document does not contain
+    /// the algorithm: a host that stores the key must store it too.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`] when the key has no such algorithm, or is from
+    /// [`from_signer`](Self::from_signer).
+    pub fn with_algorithm(self, algorithm: Algorithm) -> Result<Self, InvalidKey> {
+        Self::decode(algorithm, self.document.as_ref().ok_or(InvalidKey)?)
+    }
+
+    /// Decodes a P-256, P-384, P-521, Ed25519 or RSA key from PKCS#8 PEM (`BEGIN PRIVATE KEY`).
     ///
     /// # Errors
     ///
@@ -97,17 +157,19 @@ impl SigningKey {
     }
 
     /// Creates a key from a host's `signer`, for example a hardware module, and its `public` key.
-    /// The host must make sure that the two match. A `kid` of `public` is replaced by the
+    /// The host must make sure that the two match, and that `signer` signs by the
+    /// [`algorithm`](Jwk::algorithm) of `public`. A `kid` of `public` is replaced by the
     /// thumbprint.
     #[must_use]
     pub fn from_signer(public: &Jwk, signer: impl Signer + 'static) -> Self {
-        Self::from_parts(public.public_key().clone(), Arc::new(signer))
+        let algorithm = public.algorithm();
+        Self::from_parts(public.public_key().clone(), algorithm, Arc::new(signer))
     }
 
-    fn from_parts(public: PublicKey, signer: Arc<dyn Signer>) -> Self {
+    fn from_parts(public: PublicKey, algorithm: Algorithm, signer: Arc<dyn Signer>) -> Self {
         let key_id = public.thumbprint().to_string();
         Self {
-            public: Jwk::new(Some(&key_id), public),
+            public: Jwk::new(Some(&key_id), public, Some(algorithm)),
             key_id: key_id.into(),
             signer,
             document: None,
@@ -156,10 +218,19 @@ impl fmt::Debug for SigningKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jose::crypto::SignatureMismatch;
     use crate::ports::entropy_fn;
+
+    /// A P-521 key that no server uses.
+    #[cfg(feature = "aws-lc-rs")]
+    const P521: &str = include_str!("tests/p521.pem");
 
     fn key(byte: u8) -> SigningKey {
         SigningKey::generate_es256(&entropy_fn(move |bytes: &mut [u8]| bytes.fill(byte))).unwrap()
+    }
+
+    fn verify(key: &SigningKey, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
+        key.public_key().verify(key.algorithm(), message, signature)
     }
 
     #[test]
@@ -170,10 +241,10 @@ mod tests {
         ] {
             let signature = key.sign(b"message").unwrap();
             assert_eq!(signature.len(), 64);
-            assert_eq!(key.public_key().verify(b"message", &signature), Ok(()));
-            assert!(key.public_key().verify(b"messagf", &signature).is_err());
-            assert!(key.public_key().verify(b"message", &[0; 64]).is_err());
-            assert!(key.public_key().verify(b"message", &[]).is_err());
+            assert_eq!(verify(&key, b"message", &signature), Ok(()));
+            assert!(verify(&key, b"messagf", &signature).is_err());
+            assert!(verify(&key, b"message", &[0; 64]).is_err());
+            assert!(verify(&key, b"message", &[]).is_err());
         }
     }
 
@@ -187,7 +258,7 @@ mod tests {
             assert!(pem.expose().lines().all(|line| line.len() <= 64));
             let read = SigningKey::from_pkcs8_pem(pem.expose()).unwrap();
             assert_eq!(read.public_key(), key.public_key());
-            assert_eq!(key.public_key().verify(b"m", &read.sign(b"m").unwrap()), Ok(()));
+            assert_eq!(verify(&key, b"m", &read.sign(b"m").unwrap()), Ok(()));
         }
     }
 
@@ -258,10 +329,71 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for key in keys.iter().chain(&keys) {
-                        assert_eq!(key.public_key().verify(b"m", &key.sign(b"m").unwrap()), Ok(()));
+                        assert_eq!(verify(key, b"m", &key.sign(b"m").unwrap()), Ok(()));
                     }
                 });
             }
         });
+    }
+
+    /// O30: a key signs by its algorithm, and the signature is invalid under every other algorithm.
+    #[cfg(feature = "aws-lc-rs")]
+    #[test]
+    fn each_algorithm_signs_and_no_other_verifies() {
+        let rsa = SigningKey::generate_rsa().unwrap();
+        let random = entropy_fn(|bytes: &mut [u8]| bytes.fill(7));
+        let p521 = SigningKey::from_pkcs8_pem(P521).unwrap();
+        assert_eq!(p521.algorithm(), Algorithm::Es512);
+        for algorithm in Algorithm::ALL {
+            let key = match algorithm {
+                Algorithm::Es256 => SigningKey::generate_es256(&random).unwrap(),
+                Algorithm::Es384 => SigningKey::generate_es384(&random).unwrap(),
+                Algorithm::Es512 => p521.clone(),
+                Algorithm::EdDsa => SigningKey::generate_ed25519(&random).unwrap(),
+                rsa_algorithm => rsa.clone().with_algorithm(rsa_algorithm).unwrap(),
+            };
+            assert_eq!(key.algorithm(), algorithm);
+            let signature = key.sign(b"m").unwrap();
+            assert_eq!(verify(&key, b"m", &signature), Ok(()), "{algorithm}");
+            // without `alg`, the key verifies all its algorithms, each with its own signatures only
+            let open = Jwk::new(None, key.public_key().public_key().clone(), None);
+            for other in Algorithm::ALL {
+                let expected = if other == algorithm {
+                    Ok(())
+                } else {
+                    Err(SignatureMismatch)
+                };
+                assert_eq!(
+                    open.verify(other, b"m", &signature),
+                    expected,
+                    "{algorithm} as {other}"
+                );
+                assert_eq!(key.public_key().verify(other, b"m", &signature), expected);
+            }
+            assert_eq!(
+                key.sign(b"m").unwrap() == signature,
+                algorithm.is_deterministic(),
+                "{algorithm}"
+            );
+            let stored = key.to_pkcs8_pem().unwrap();
+            let read = SigningKey::from_pkcs8_pem(stored.expose()).unwrap();
+            assert_eq!(
+                read.with_algorithm(algorithm).unwrap().public_key(),
+                key.public_key()
+            );
+        }
+    }
+
+    /// O30: an algorithm of another type of key is refused.
+    #[test]
+    fn a_key_gets_no_algorithm_of_another_key() {
+        for algorithm in [
+            Algorithm::Es384,
+            Algorithm::EdDsa,
+            Algorithm::Rs256,
+            Algorithm::Ps256,
+        ] {
+            assert!(key(1).with_algorithm(algorithm).is_err(), "{algorithm}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Signature back ends: AWS-LC, or RustCrypto where no C compiler is available.
 //!
-//! A back end has two functions: `signer` decodes a private key, and `verifier` takes a public key
-//! whose format was checked. If the features of both back ends are enabled, AWS-LC is used, because
-//! it is several times faster.
+//! A back end has two functions: `signer` decodes a private key for one algorithm, and `verifier`
+//! takes a public key whose format was checked. AWS-LC also generates RSA keys. If the features of
+//! both back ends are enabled, AWS-LC is used, because it is several times faster.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;
@@ -10,7 +10,7 @@ mod aws_lc;
 mod rust_crypto;
 
 #[cfg(feature = "aws-lc-rs")]
-pub(super) use aws_lc::{signer, verifier};
+pub(super) use aws_lc::{generate_rsa, signer, verifier};
 #[cfg(all(feature = "rust-crypto", not(feature = "aws-lc-rs")))]
 pub(super) use rust_crypto::{signer, verifier};
 

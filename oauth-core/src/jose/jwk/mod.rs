@@ -1,5 +1,7 @@
 //! Public keys, [RFC 7517](https://www.rfc-editor.org/rfc/rfc7517).
 
+mod roca;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -27,7 +29,8 @@ pub(super) const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 #[error("not a usable key: unsupported type, private part, or another purpose")]
 pub struct InvalidKey;
 
-/// A public key that verifies signatures of one algorithm.
+/// A public key that verifies signatures of one algorithm. Exception: an RSA key in a document
+/// without `alg` verifies all RSA algorithms, because several issuers publish such keys.
 ///
 /// Cheap to clone. Verification does not parse the key again.
 ///
@@ -48,6 +51,8 @@ pub struct Jwk {
     /// [`KeySet`](super::KeySet) recognises it without parsing.
     access_token_header: Option<Arc<str>>,
     key: Arc<PublicKey>,
+    /// The only accepted algorithm; `None` accepts all algorithms of the key.
+    algorithm: Option<Algorithm>,
     verifier: Arc<dyn Verifier>,
 }
 
@@ -56,6 +61,8 @@ pub struct Jwk {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum PublicKey {
     P256 { x: [u8; 32], y: [u8; 32] },
+    P384 { x: [u8; 48], y: [u8; 48] },
+    P521 { x: [u8; 66], y: [u8; 66] },
     Ed25519 { x: [u8; 32] },
     Rsa { n: Vec<u8>, e: Vec<u8> },
 }
@@ -118,16 +125,23 @@ impl Document<'_> {
         .contains(&true)
     }
 
-    /// Returns `true` if `alg`, `use` and `key_ops` allow verification with this algorithm ([RFC
-    /// 8725 §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
-    fn may_verify(&self, algorithm: Algorithm) -> bool {
-        let named = self.alg.as_deref().map(Algorithm::of);
-        named.is_none_or(|named| named == Some(algorithm))
-            && self.usage.as_deref().is_none_or(|usage| usage == "sig")
+    /// Returns `true` if `use` and `key_ops` allow verification.
+    fn may_verify(&self) -> bool {
+        self.usage.as_deref().is_none_or(|usage| usage == "sig")
             && self
                 .key_ops
                 .as_ref()
                 .is_none_or(|operations| operations.iter().any(|name| name == "verify"))
+    }
+
+    /// Returns the algorithm of `alg`, which must be an algorithm of `key` ([RFC 8725
+    /// §3.1](https://www.rfc-editor.org/rfc/rfc8725#section-3.1)).
+    fn algorithm(&self, key: &PublicKey) -> Result<Option<Algorithm>, InvalidKey> {
+        let Some(name) = self.alg.as_deref() else {
+            return Ok(None);
+        };
+        let algorithm = Algorithm::of(name).filter(|algorithm| key.algorithms().contains(algorithm));
+        algorithm.map(Some).ok_or(InvalidKey)
     }
 
     fn public_key(&self) -> Result<PublicKey, InvalidKey> {
@@ -135,6 +149,8 @@ impl Document<'_> {
             |text: &Option<Cow<'_, str>>| decode(text.as_deref().ok_or(InvalidKey)?).map_err(|_| InvalidKey);
         match (&*self.kty, self.crv.as_deref()) {
             ("EC", Some("P-256")) => PublicKey::p256(&number(&self.x)?, &number(&self.y)?),
+            ("EC", Some("P-384")) => PublicKey::p384(&number(&self.x)?, &number(&self.y)?),
+            ("EC", Some("P-521")) => PublicKey::p521(&number(&self.x)?, &number(&self.y)?),
             ("OKP", Some("Ed25519")) => PublicKey::ed25519(&number(&self.x)?),
             ("RSA", None) => PublicKey::rsa(number(&self.n)?, number(&self.e)?),
             _ => Err(InvalidKey),
@@ -149,8 +165,9 @@ impl Jwk {
     ///
     /// [`InvalidKey`] when the document
     ///
-    /// - is not an EC key on P-256, an Ed25519 key, or an RSA key of 2048 to 8192 bits with a
-    ///   public exponent of 17 to 33 bits,
+    /// - is not an EC key on P-256, P-384 or P-521, an Ed25519 key, or an RSA key of 2048 to 8192
+    ///   bits with a public exponent of 17 to 33 bits,
+    /// - is an RSA key of the weak generator ROCA (CVE-2017-15361),
     /// - has a private member, such as `d`,
     /// - has a coordinate of the wrong length,
     /// - has a `use`, `key_ops` or `alg` that does not allow verification with the algorithm of the
@@ -171,18 +188,22 @@ impl Jwk {
 
     fn from_document(document: &Document<'_>) -> Result<Self, InvalidKey> {
         let key = document.public_key()?;
-        if document.has_private_part() || !document.may_verify(key.algorithm()) {
+        if document.has_private_part() || !document.may_verify() {
             return Err(InvalidKey);
         }
-        Ok(Self::new(document.kid.as_deref(), key))
+        let algorithm = document.algorithm(&key)?;
+        Ok(Self::new(document.kid.as_deref(), key, algorithm))
     }
 
-    pub(super) fn new(key_id: Option<&str>, key: PublicKey) -> Self {
+    /// Creates a key that verifies signatures of `algorithm`, or of all its algorithms for `None`.
+    pub(super) fn new(key_id: Option<&str>, key: PublicKey, algorithm: Option<Algorithm>) -> Self {
         let plain = |name: &&str| !name.contains(['"', '\\']) && !name.contains(char::is_control);
-        let header = |name| jwt::header(TokenType::AccessToken, key.algorithm(), name).into();
+        let default = algorithm.unwrap_or(key.default_algorithm());
+        let header = |name| jwt::header(TokenType::AccessToken, default, name).into();
         Self {
             key_id: key_id.map(Into::into),
             access_token_header: key_id.filter(plain).map(header),
+            algorithm,
             verifier: backend::verifier(&key),
             key: Arc::new(key),
         }
@@ -203,10 +224,26 @@ impl Jwk {
         }
     }
 
-    /// Returns the algorithm of the key.
+    /// Returns the algorithm of the key. For an RSA key in a document without `alg` it is RS256;
+    /// such a key [verifies](Self::can_verify) the other RSA algorithms too.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
-        self.key.algorithm()
+        self.algorithm.unwrap_or(self.key.default_algorithm())
+    }
+
+    /// Returns `true` if the key verifies signatures of this algorithm.
+    #[must_use]
+    pub fn can_verify(&self, algorithm: Algorithm) -> bool {
+        match self.algorithm {
+            Some(only) => only == algorithm,
+            None => self.key.algorithms().contains(&algorithm),
+        }
+    }
+
+    /// Returns the key with `algorithm`, which it [can verify](Self::can_verify), as its only
+    /// algorithm.
+    pub(crate) fn only(&self, algorithm: Algorithm) -> Self {
+        Self::new(self.key_id(), self.public_key().clone(), Some(algorithm))
     }
 
     /// Returns the SHA-256 JWK thumbprint, [RFC 7638](https://www.rfc-editor.org/rfc/rfc7638).
@@ -220,7 +257,8 @@ impl Jwk {
         self.key.required_members()
     }
 
-    /// Returns the key as JSON, with `kid`, `alg` and `use`.
+    /// Returns the key as JSON, with `kid`, `alg` and `use`. An RSA key in a document without `alg`
+    /// gets none.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
@@ -229,15 +267,16 @@ impl Jwk {
             key: Required,
             #[serde(skip_serializing_if = "Option::is_none")]
             kid: Option<&'a str>,
-            alg: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            alg: Option<&'static str>,
             #[serde(rename = "use")]
             usage: &'static str,
         }
-        let alg = self.algorithm().as_str();
+        let algorithm = self.algorithm.or(self.key.only_algorithm());
         let published = Published {
             key: self.key.required(),
             kid: self.key_id(),
-            alg,
+            alg: algorithm.map(Algorithm::as_str),
             usage: "sig",
         };
         serde_json::to_string(&published).unwrap_or_default()
@@ -247,10 +286,19 @@ impl Jwk {
         &self.key
     }
 
-    pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureMismatch> {
+    /// Verifies a signature by `algorithm`.
+    pub(super) fn verify(
+        &self,
+        algorithm: Algorithm,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), SignatureMismatch> {
+        if !self.can_verify(algorithm) {
+            return Err(SignatureMismatch);
+        }
         #[cfg(feature = "_verifications")]
-        crate::jose::verifications::record(self.algorithm());
-        self.verifier.verify(message, signature)
+        crate::jose::verifications::record(algorithm);
+        self.verifier.verify(algorithm, message, signature)
     }
 }
 
@@ -258,7 +306,9 @@ impl Eq for Jwk {}
 
 impl PartialEq for Jwk {
     fn eq(&self, other: &Self) -> bool {
-        self.key_id == other.key_id && self.key == other.key
+        self.key_id == other.key_id
+            && self.key == other.key
+            && self.algorithm.or(self.key.only_algorithm()) == other.algorithm.or(other.key.only_algorithm())
     }
 }
 
@@ -304,6 +354,22 @@ impl PublicKey {
         }
     }
 
+    /// Creates a P-384 key from coordinates of 48 bytes.
+    pub(super) fn p384(x: &[u8], y: &[u8]) -> Result<Self, InvalidKey> {
+        match (x.try_into(), y.try_into()) {
+            (Ok(x), Ok(y)) => Ok(Self::P384 { x, y }),
+            _ => Err(InvalidKey),
+        }
+    }
+
+    /// Creates a P-521 key from coordinates of 66 bytes.
+    pub(super) fn p521(x: &[u8], y: &[u8]) -> Result<Self, InvalidKey> {
+        match (x.try_into(), y.try_into()) {
+            (Ok(x), Ok(y)) => Ok(Self::P521 { x, y }),
+            _ => Err(InvalidKey),
+        }
+    }
+
     pub(super) fn ed25519(x: &[u8]) -> Result<Self, InvalidKey> {
         x.try_into().map(|x| Self::Ed25519 { x }).map_err(|_| InvalidKey)
     }
@@ -320,18 +386,39 @@ impl PublicKey {
         let exponent_is_odd = e.last().is_some_and(|byte| byte % 2 == 1);
         // 65537 has 17 bits; smaller exponents have been attacked
         let usable = RSA_BITS.contains(&bits(&n)) && (17..=33).contains(&bits(&e));
-        if usable && modulus_is_odd && exponent_is_odd {
+        if usable && modulus_is_odd && exponent_is_odd && !roca::is_fingerprint_of(&n) {
             Ok(Self::Rsa { n, e })
         } else {
             Err(InvalidKey)
         }
     }
 
-    pub(super) const fn algorithm(&self) -> Algorithm {
+    /// Returns the algorithms of the key, the most common first.
+    pub(super) const fn algorithms(&self) -> &'static [Algorithm] {
+        match self {
+            Self::P256 { .. } => &[Algorithm::Es256],
+            Self::P384 { .. } => &[Algorithm::Es384],
+            Self::P521 { .. } => &[Algorithm::Es512],
+            Self::Ed25519 { .. } => &[Algorithm::EdDsa],
+            Self::Rsa { .. } => &Algorithm::RSA,
+        }
+    }
+
+    pub(super) const fn default_algorithm(&self) -> Algorithm {
         match self {
             Self::P256 { .. } => Algorithm::Es256,
+            Self::P384 { .. } => Algorithm::Es384,
+            Self::P521 { .. } => Algorithm::Es512,
             Self::Ed25519 { .. } => Algorithm::EdDsa,
             Self::Rsa { .. } => Algorithm::Rs256,
+        }
+    }
+
+    /// Returns the algorithm of a key that has only one.
+    const fn only_algorithm(&self) -> Option<Algorithm> {
+        match self {
+            Self::Rsa { .. } => None,
+            _ => Some(self.default_algorithm()),
         }
     }
 
@@ -345,13 +432,16 @@ impl PublicKey {
 
     fn required(&self) -> Required {
         let text = |number: &[u8]| URL_SAFE_NO_PAD.encode(number);
+        let point = |crv, x: &[u8], y: &[u8]| Required::Ec {
+            crv,
+            kty: "EC",
+            x: text(x),
+            y: text(y),
+        };
         match self {
-            Self::P256 { x, y } => Required::Ec {
-                crv: "P-256",
-                kty: "EC",
-                x: text(x),
-                y: text(y),
-            },
+            Self::P256 { x, y } => point("P-256", x, y),
+            Self::P384 { x, y } => point("P-384", x, y),
+            Self::P521 { x, y } => point("P-521", x, y),
             Self::Ed25519 { x } => Required::Okp {
                 crv: "Ed25519",
                 kty: "OKP",

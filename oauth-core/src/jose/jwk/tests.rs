@@ -73,6 +73,31 @@ fn a_key_for_another_use_or_algorithm_is_refused() {
     }
 }
 
+/// O30: an RSA key with `alg` verifies one algorithm, and without `alg` all RSA algorithms.
+#[test]
+fn alg_limits_an_rsa_key_to_one_algorithm() {
+    let rsa = |more: &str| parse(&format!(r#"{{"kty":"RSA","n":"{RSA_N}","e":"AQAB"{more}}}"#));
+    let accepted = |key: &Jwk| {
+        Algorithm::ALL
+            .into_iter()
+            .filter(|alg| key.can_verify(*alg))
+            .collect()
+    };
+    let open = rsa("").unwrap();
+    let all: Vec<_> = accepted(&open);
+    assert_eq!(all, Algorithm::RSA);
+    assert!(!open.to_json().contains("alg"));
+    for algorithm in Algorithm::RSA {
+        let key = rsa(&format!(r#","alg":"{algorithm}""#)).unwrap();
+        let only: Vec<_> = accepted(&key);
+        assert_eq!(only, [algorithm]);
+        assert_eq!(parse(&key.to_json()), Ok(key));
+    }
+    for name in ["RSA-OAEP", "ES256", "HS256", "none", ""] {
+        assert_eq!(rsa(&format!(r#","alg":"{name}""#)), Err(InvalidKey), "{name}");
+    }
+}
+
 /// O15: a document with a private member is refused.
 #[test]
 fn a_private_part_is_refused() {
@@ -165,7 +190,7 @@ proptest! {
     #[test]
     fn a_thumbprint_depends_on_the_key_alone(x: [u8; 32], kid in "[a-z]{0,4}") {
         let key = PublicKey::Ed25519 { x };
-        prop_assert_eq!(Jwk::new(Some(&kid), key.clone()).thumbprint(), Jwk::new(None, key).thumbprint());
+        prop_assert_eq!(Jwk::new(Some(&kid), key.clone(), None).thumbprint(), Jwk::new(None, key, None).thumbprint());
     }
 }
 
@@ -178,16 +203,22 @@ fn the_signature_vectors_hold() {
             parse(document).unwrap(),
             URL_SAFE_NO_PAD.decode(signature).unwrap(),
         );
-        assert_eq!(key.verify(signed.as_bytes(), &signature), Ok(()));
+        assert_eq!(key.verify(key.algorithm(), signed.as_bytes(), &signature), Ok(()));
         for index in [0, signature.len() / 2, signature.len() - 1] {
             let mut flipped = signature.clone();
             flipped[index] ^= 1;
-            assert!(key.verify(signed.as_bytes(), &flipped).is_err());
+            assert!(key.verify(key.algorithm(), signed.as_bytes(), &flipped).is_err());
         }
         let longer = [signature.as_slice(), &[0]].concat();
-        assert!(key.verify(signed.as_bytes(), &longer).is_err());
-        assert!(key.verify(signed.as_bytes(), &signature[1..]).is_err());
-        assert!(key.verify(&signed.as_bytes()[1..], &signature).is_err());
+        assert!(key.verify(key.algorithm(), signed.as_bytes(), &longer).is_err());
+        assert!(
+            key.verify(key.algorithm(), signed.as_bytes(), &signature[1..])
+                .is_err()
+        );
+        assert!(
+            key.verify(key.algorithm(), &signed.as_bytes()[1..], &signature)
+                .is_err()
+        );
     };
     let claims =
         "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
@@ -211,14 +242,11 @@ fn the_signature_vectors_hold() {
 /// O15, 79, 80: under a key whose point is not on the curve, no signature is valid.
 #[test]
 fn a_point_beside_the_curve_verifies_nothing() {
-    let key = Jwk::new(
-        None,
-        PublicKey::P256 {
-            x: [1; 32],
-            y: [1; 32],
-        },
+    let key = Jwk::new(None, PublicKey::p256(&[1; 32], &[1; 32]).unwrap(), None);
+    assert!(key.verify(Algorithm::Es256, b"m", &[1; 64]).is_err());
+    let key = Jwk::new(None, PublicKey::Ed25519 { x: [0; 32] }, None);
+    assert!(
+        key.verify(Algorithm::EdDsa, b"m", &[0; 64]).is_err(),
+        "a point of small order"
     );
-    assert!(key.verify(b"m", &[1; 64]).is_err());
-    let key = Jwk::new(None, PublicKey::Ed25519 { x: [0; 32] });
-    assert!(key.verify(b"m", &[0; 64]).is_err(), "a point of small order");
 }

@@ -141,6 +141,7 @@ fn an_id_token_beside_another_access_token_is_refused() {
         email: Some("ada@example.com".into()),
         email_verified: Some(true),
         name: Some("Ada \"L\"".into()),
+        claims: Default::default(),
     };
     let token = claims.sign(&key(), Some(&mine)).unwrap();
     let expected = r#"{"iss":"https://as.example","sub":"ada","aud":"demo-web","iat":1800000000,"exp":1800000600,"at_hash":"HASH","auth_time":1800000000,"email":"ada@example.com","email_verified":true,"name":"Ada \"L\""}"#;

@@ -6,17 +6,11 @@ use super::*;
 const JOE: &str =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 
-/// O15, 65, 67: A.1 is symmetric, A.4 on an unsupported curve, A.5 unsigned; all are refused before
-/// a key is selected.
+/// O15, 65, 67: A.1 is symmetric and A.5 unsigned; both are refused before a key is selected.
 #[test]
 fn the_tokens_of_rfc_7515_that_no_key_here_can_sign_are_refused() {
     let refused = [
-        format!(
-            "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.{JOE}.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-        ),
-        "eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB34XO0aw_7Xdt\
-         AG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn"
-            .to_owned(),
+        format!("eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.{JOE}.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
         format!("eyJhbGciOiJub25lIn0.{JOE}."),
     ];
     for token in refused {
