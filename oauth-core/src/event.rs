@@ -13,6 +13,7 @@
 //! | `authorization_requested` | `server` | A valid authorization request waits for the decision of a user |
 //! | `client_authentication_failed` | `server` | A client failed to authenticate. Count these: an attacker may be guessing a secret |
 //! | `code_replayed` | `server` | A redeemed code was presented again in an otherwise valid request: treat it as stolen |
+//! | `consent_withdrawn` | `server` | A user withdrew the consent to a client, and the grants of the client ended |
 //! | `family_revoked` | `server` | A token family, that is all tokens of one grant, was revoked |
 //! | `refresh_token_reused` | `server` | A rotated refresh token was presented again: treat it as stolen, unless a client does not store its tokens |
 //! | `refresh_token_rotated` | `server` | A refresh token was rotated |
@@ -28,6 +29,11 @@
 //! | `signed_out_everywhere` | `session` | All sessions, codes, families and reset tokens of a user ended, except the named session, if there is one |
 //! | `tokens_issued` | `server` | Tokens were issued |
 
+use std::net::IpAddr;
+use std::time::SystemTime;
+
+use serde::Serialize;
+
 use crate::error::Reason;
 use crate::secret::TokenHash;
 use crate::store::{FamilyId, GrantType, RevocationReason, SessionId};
@@ -37,32 +43,118 @@ use crate::vocabulary::{ClientId, Subject};
 ///
 /// It is more precise than the response. It contains no secrets: tokens and subjects are hashed,
 /// all other values are identifiers and codes.
-#[derive(Clone, Debug, Eq, PartialEq)]
+///
+/// It serialises to one JSON object for a log. Kinds and reasons are their codes, hashes are
+/// base64url, and absent members are omitted:
+///
+/// ```json
+/// {"time":1800000000.123,"kind":"request_refused","reason":"redirect_uri_not_registered",
+///  "client_id":"web","request_id":"0197f9a1","address":"192.0.2.7"}
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AuthEvent {
+    /// Instant of the event; in JSON the seconds since 1970, with milliseconds.
+    #[serde(serialize_with = "seconds")]
+    pub time: SystemTime,
     /// Kind of the event.
     pub kind: AuthEventKind,
     /// Precise reason of a refusal or failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// Grant type for which tokens were issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub grant_type: Option<GrantType>,
     /// Reason of a revocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub revocation: Option<RevocationReason>,
     /// Authenticated client, or the claimed one if authentication failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<ClientId>,
     /// SHA-256 hash of the user's subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<TokenHash>,
     /// Session that started, was renewed, was ended, or was kept when all others ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     /// Family that was issued, rotated or revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<FamilyId>,
     /// Hash of the presented code or token.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<TokenHash>,
+    /// Identifier of the request, from its [`RequestContext`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// Address of the client, from the [`RequestContext`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<IpAddr>,
+}
+
+fn seconds<S: serde::Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let milliseconds = f64::from(since.subsec_millis()) / 1000.0;
+    // whole seconds are exact in a double for the next 200 million years
+    #[expect(clippy::cast_precision_loss, reason = "seconds have fewer than 53 bits")]
+    serializer.serialize_f64(since.as_secs() as f64 + milliseconds)
+}
+
+/// Context of a request, for its events and error pages. The host inserts it into the extensions of
+/// the request.
+///
+/// ```
+/// use oauth_core::server::RequestContext;
+///
+/// let mut request = http::Request::get("https://auth.example/authorize").body(())?;
+/// let context = RequestContext::new().with_request_id("0197f9a1");
+/// request.extensions_mut().insert(context.with_address("192.0.2.7".parse()?));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RequestContext {
+    /// Identifier of the request, for example from `X-Request-Id`.
+    pub request_id: Option<String>,
+    /// Address of the client. Behind a proxy, pass the address that a trusted proxy reports.
+    pub address: Option<IpAddr>,
+}
+
+impl RequestContext {
+    /// Creates an empty context.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the identifier of the request.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        self.request_id = Some(id.into());
+        self
+    }
+
+    /// Sets the address of the client.
+    #[must_use]
+    pub const fn with_address(mut self, address: IpAddr) -> Self {
+        self.address = Some(address);
+        self
+    }
+
+    /// Sets the instant and the context of these events.
+    #[cfg(feature = "_signatures")]
+    pub(crate) fn stamp(context: Option<&Self>, events: &mut [AuthEvent], now: SystemTime) {
+        for event in events {
+            event.time = now;
+            event.request_id = context.and_then(|context| context.request_id.clone());
+            event.address = context.and_then(|context| context.address);
+        }
+    }
 }
 
 impl AuthEvent {
     pub(crate) const fn new(kind: AuthEventKind) -> Self {
         Self {
+            time: SystemTime::UNIX_EPOCH,
             kind,
             reason: None,
             grant_type: None,
@@ -72,7 +164,14 @@ impl AuthEvent {
             session: None,
             family: None,
             token: None,
+            request_id: None,
+            address: None,
         }
+    }
+
+    pub(crate) const fn at(mut self, time: SystemTime) -> Self {
+        self.time = time;
+        self
     }
 
     pub(crate) const fn because(mut self, reason: Reason) -> Self {
@@ -141,6 +240,12 @@ macro_rules! kinds {
                 }
             }
         }
+
+        impl Serialize for AuthEventKind {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.code())
+            }
+        }
     };
 }
 
@@ -160,6 +265,8 @@ kinds! {
     ClientAuthenticationFailed = "client_authentication_failed",
     /// A redeemed code was presented again in an otherwise valid request: treat it as stolen.
     CodeReplayed = "code_replayed",
+    /// A user withdrew the consent to a client, and the grants of the client ended.
+    ConsentWithdrawn = "consent_withdrawn",
     /// A token family, that is all tokens of one grant, was revoked.
     FamilyRevoked = "family_revoked",
     /// A rotated refresh token was presented again: treat it as stolen, unless a client does not

@@ -117,6 +117,12 @@ impl Scopes {
         Self(self.0.intersection(&other.0).cloned().collect())
     }
 
+    /// Scopes that one of the sets contains, or both.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self(self.0.union(&other.0).cloned().collect())
+    }
+
     /// This set without the scope with the text `token`.
     #[must_use]
     pub fn without(&self, token: &str) -> Self {

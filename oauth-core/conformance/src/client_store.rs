@@ -28,6 +28,8 @@ mod cases {
             confidential("web"),
             #[cfg(feature = "_signatures")]
             keyed("robot"),
+            #[cfg(feature = "_signatures")]
+            keyed_at("fetched"),
             RegisteredClient::tls(id("named"), subject("CN=a\\, \\\"b\\\"\\00,O=Caf\u{e9} 'one'")),
             self_signed("probe"),
         ] {
@@ -142,6 +144,18 @@ mod cases {
 
     fn subject(text: &str) -> CertificateName {
         CertificateName::subject_dn(text).expect("a name")
+    }
+
+    #[cfg(feature = "_signatures")]
+    fn keyed_at(name: &str) -> RegisteredClient {
+        use oauth_core::jose::Algorithm;
+        use oauth_core::store::ClientKeysUri;
+        let keys = ClientKeysUri::new(Algorithm::Ps256, "https://robot.example/jwks.json?a='");
+        RegisteredClient::keyed_at(id(name), keys.expect("a url"))
+            .with_id_token_algorithm(Algorithm::Es384)
+            .with_post_logout_redirect_uri("https://app.example/out".parse().expect("a uri"))
+            .with_implied_consent()
+            .danger_remember_consent_without_https()
     }
 
     fn self_signed(name: &str) -> RegisteredClient {

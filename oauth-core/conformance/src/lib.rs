@@ -2,6 +2,7 @@
 
 pub mod attempt_store;
 pub mod client_store;
+pub mod consent_store;
 mod delayed;
 pub mod faults;
 pub mod history;

@@ -65,6 +65,9 @@ pub(super) fn grant() -> Grant {
         nonce: Some("n-0S6_WzA2Mj".parse().expect("printable")),
         email: Some("zo\u{eb}@ex\u{e4}mple.test\0'".to_owned()),
         name: Some("\u{1f680}".repeat(16 * 1024)),
+        claims: oauth_core::vocabulary::Claims::new()
+            .with_acr("a \"level\" \u{1f680}")
+            .with_roles(["x", "y"]),
     }
 }
 

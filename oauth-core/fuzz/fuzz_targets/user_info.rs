@@ -26,6 +26,7 @@ libfuzzer_sys::fuzz_target!(|body: &[u8]| {
         email: None,
         email_verified: None,
         name: None,
+        claims: Default::default(),
     };
     let call = Client::new(provider, word("web")).refresh(&word("rt"), &Default::default());
     let (_, pending) = call.start(&entropy_fn(|_| ()), now).expect("nothing to sign");

@@ -184,7 +184,7 @@ impl ProofPolicy {
         let key = token.embedded_key(&ALGORITHMS).map_err(malformed)?;
         let wire: Wire<'_> = token.claims().map_err(malformed)?;
         let freshness = self.check(&wire, target, now)?;
-        token.verify(&key).map_err(malformed)?;
+        token.verify_embedded(&key).map_err(malformed)?;
         Ok(ProvenKey {
             thumbprint: key.thumbprint(),
             jti: wire.jti.into_owned(),

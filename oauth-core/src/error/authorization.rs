@@ -38,6 +38,8 @@ pub enum AuthorizationErrorCode {
     ConsentRequired,
     /// A page is needed, and `prompt=none` forbids it.
     InteractionRequired,
+    /// Several users are signed in, and `prompt=none` forbids a page to select one.
+    AccountSelectionRequired,
     /// The pushed request was used before or has expired, [RFC 9101
     /// §7](https://www.rfc-editor.org/rfc/rfc9101#section-7).
     InvalidRequestUri,
@@ -63,6 +65,7 @@ impl AuthorizationErrorCode {
             Self::LoginRequired => "login_required",
             Self::ConsentRequired => "consent_required",
             Self::InteractionRequired => "interaction_required",
+            Self::AccountSelectionRequired => "account_selection_required",
             Self::InvalidRequestUri => "invalid_request_uri",
             Self::RequestNotSupported => "request_not_supported",
             Self::RequestUriNotSupported => "request_uri_not_supported",

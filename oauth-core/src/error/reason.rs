@@ -1,7 +1,7 @@
 //! Precise reasons of refusals, for the host only.
 
 macro_rules! reasons {
-    ($($(#[$docs:meta])* $name:ident = $code:literal [$($check:tt),*],)*) => {
+    ($($(#[doc = $docs:literal])* $name:ident = $code:literal [$($check:tt),*],)*) => {
         /// Precise reason of a refusal or failure.
         ///
         /// The client gets only one of the few error codes of the RFCs. The host gets this reason
@@ -10,7 +10,7 @@ macro_rules! reasons {
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum Reason {
-            $($(#[$docs])* $name,)*
+            $($(#[doc = $docs])* $name,)*
         }
 
         impl Reason {
@@ -25,6 +25,15 @@ macro_rules! reasons {
                 }
             }
 
+            /// Returns the description of the reason, for developers: the text of its
+            /// documentation.
+            #[must_use]
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($docs),*).trim_start(),)*
+                }
+            }
+
             /// Returns the ids of the checks in `COMPLIANCE.md` that require this refusal, for
             /// example `DP13`. Empty for failures of the server.
             #[must_use]
@@ -35,6 +44,12 @@ macro_rules! reasons {
             }
         }
     };
+}
+
+impl serde::Serialize for Reason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
 }
 
 reasons! {
@@ -53,6 +68,8 @@ reasons! {
     AccessTokenRevoked = "access_token_revoked" [62, 63],
     /// The access token is unknown.
     AccessTokenUnknown = "access_token_unknown" [102],
+    /// The request has `prompt=none`, and several users are signed in.
+    AccountSelectionRequired = "account_selection_required" [34],
     /// The body exceeds 64 KiB.
     BodyTooLarge = "body_too_large" [4],
     /// A public client called the introspection endpoint.
@@ -98,6 +115,8 @@ reasons! {
     ClientIdMismatch = "client_id_mismatch" [8],
     /// `client_id` is missing or malformed.
     ClientIdMissing = "client_id_missing" [15],
+    /// The keys at the client's `jwks_uri` could not be fetched.
+    ClientKeysUnavailable = "client_keys_unavailable" [],
     /// `client_id`, `redirect_uri` or `request_uri` is repeated.
     ClientOrRedirectUriRepeated = "client_or_redirect_uri_repeated" [1, 15],
     /// The client secret is wrong.
@@ -126,6 +145,8 @@ reasons! {
     CodeVerifierMismatch = "code_verifier_mismatch" [37, 42],
     /// `code_verifier` is missing.
     CodeVerifierMissing = "code_verifier_missing" [39],
+    /// The request has `prompt=none`, and the user has not consented to all of it.
+    ConsentRequired = "consent_required" [34],
     /// The body is not a form.
     ContentTypeNotAForm = "content_type_not_a_form" [3],
     /// `dpop_jkt` is not a JWK thumbprint: 43 base64url characters.
@@ -169,11 +190,21 @@ reasons! {
     GrantTypeNotAllowed = "grant_type_not_allowed" [57],
     /// The grant type is not supported.
     GrantTypeUnsupported = "grant_type_unsupported" [2],
+    /// The server has no signing key of the ID token algorithm that is registered for the client.
+    IdTokenAlgorithmUnsupported = "id_token_algorithm_unsupported" [],
+    /// `id_token_hint` is not an ID token that this server issued to the client.
+    IdTokenHintInvalid = "id_token_hint_invalid" [],
+    /// The user is not the user of `id_token_hint`.
+    IdTokenHintOfAnotherUser = "id_token_hint_of_another_user" [],
     /// The interaction has expired: the user did not finish the sign-in and consent pages within
     /// ten minutes.
     InteractionExpired = "interaction_expired" [89],
+    /// The request has `prompt=none`, and the host must show a page to the user.
+    InteractionRequired = "interaction_required" [34],
     /// No such interaction exists in this browser, or it was completed before.
     InteractionUnknown = "interaction_unknown" [89],
+    /// The request has `prompt=none`, and no user is signed in.
+    LoginRequired = "login_required" [34],
     /// The `Authorization` header is not valid for the scheme `Basic`.
     MalformedBasicCredentials = "malformed_basic_credentials" [7],
     /// `client_secret` has invalid characters or is too long.
@@ -198,8 +229,6 @@ reasons! {
     ParameterMissing = "parameter_missing" [2],
     /// A parameter is repeated.
     ParameterRepeated = "parameter_repeated" [1],
-    /// The request has `prompt=none`, but the server must show a page to the user.
-    PromptNone = "prompt_none" [34],
     /// `prompt=none` is combined with other values.
     PromptNoneWithOthers = "prompt_none_with_others" [34],
     /// `redirect_uri` differs from the `redirect_uri` of the authorization request.
@@ -254,6 +283,9 @@ reasons! {
     ScopeExceeded = "scope_exceeded" [23, 49],
     /// `scope` is missing or malformed.
     ScopeMissing = "scope_missing" [23],
+    /// A scope is neither `<verb>:<noun>` nor a scope of OpenID Connect, and the server requires
+    /// this shape.
+    ScopeShape = "scope_shape" [],
     /// The client must use sender-constrained tokens, but did not prove the required DPoP key or
     /// certificate.
     SenderUnconfirmed = "sender_unconfirmed" [50, DP1, MT2],
@@ -273,6 +305,8 @@ reasons! {
     StoreUnavailable = "store_unavailable" [],
     /// The subject equals a client identifier.
     SubjectIsAClient = "subject_is_a_client" [58],
+    /// The account of the user is locked.
+    SubjectLocked = "subject_locked" [],
     /// The family of the token was revoked.
     TokenFamilyRevoked = "token_family_revoked" [52],
     /// A client requested the revocation of another client's token. The server did not revoke the

@@ -7,7 +7,9 @@
 
 mod attempts;
 mod clients;
+mod consents;
 mod interactions;
+mod locks;
 mod replays;
 mod tokens;
 
@@ -20,7 +22,9 @@ use crate::store::Insertion;
 
 pub use attempts::MemoryAttempts;
 pub use clients::MemoryClients;
+pub use consents::MemoryConsents;
 pub use interactions::MemoryInteractions;
+pub use locks::MemorySubjectLocks;
 pub use replays::MemoryReplays;
 pub use tokens::MemoryTokens;
 

@@ -28,8 +28,11 @@ pub enum ChallengeReason {
     MalformedRequest,
     /// The token is invalid. The response does not reveal the cause.
     InvalidToken(JwtError),
-    /// The issuer reports the token as inactive, or it is not for this resource server.
+    /// The issuer reports the token as inactive, or it is not for this resource server, or the
+    /// token store knows no active token.
     InactiveToken,
+    /// The account of the user is locked.
+    LockedSubject,
     /// A DPoP-bound token was sent with the scheme `Bearer`, or another token with the scheme
     /// `DPoP`.
     WrongScheme,
@@ -246,6 +249,7 @@ impl fmt::Display for Challenge {
             ChallengeReason::NoToken => "no access token",
             ChallengeReason::MalformedRequest => "malformed authentication",
             ChallengeReason::InvalidToken(_) | ChallengeReason::InactiveToken => "invalid access token",
+            ChallengeReason::LockedSubject => "access token of a locked user",
             ChallengeReason::WrongScheme => "access token sent with the wrong scheme",
             ChallengeReason::WrongCertificate => "access token bound to another certificate",
             ChallengeReason::WrongPossession => "access token without the required binding",

@@ -90,7 +90,8 @@ use self::verified_tokens::VerifiedTokens;
 use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
 use crate::jose::{AccessTokenPolicy, IssuerKeys, IssuerProfile, VerifyError};
 use crate::mtls::ClientCertificate;
-use crate::store::{ReplayStore, SpendOutcome};
+use crate::secret::TokenHash;
+use crate::store::{ReplayStore, SpendOutcome, SubjectStatus, TokenStore};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
 
 /// Default capacity of the cache of verified JWTs.
@@ -112,6 +113,8 @@ pub struct ResourceServer {
     required: Option<RequiredPossession>,
     proofs: ProofPolicy,
     scopes: Option<Scopes>,
+    subject_status: Option<Arc<dyn SubjectStatus>>,
+    tokens: Option<Arc<dyn TokenStore>>,
 }
 
 /// Configuration of DPoP: public URL of the API, and store for replay detection.
@@ -143,6 +146,8 @@ impl ResourceServer {
             required: None,
             proofs: ProofPolicy::new(),
             scopes: None,
+            subject_status: None,
+            tokens: None,
         }
     }
 
@@ -216,6 +221,29 @@ impl ResourceServer {
         self
     }
 
+    /// Refuses JWTs that were revoked, for an API of the issuer itself: `tokens` is the token store
+    /// of its authorization server. A JWT that this server did not issue is refused.
+    ///
+    /// The revocation of a token or of its family takes effect at once, in all processes that share
+    /// the store. If the store cannot answer, the response is 503.
+    ///
+    /// # Performance
+    ///
+    /// Each request with a JWT reads one row by its key.
+    #[must_use]
+    pub fn with_token_store(mut self, tokens: impl TokenStore + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
+        self
+    }
+
+    /// Refuses tokens of locked users, for an API of the issuer itself. The lookup is asked in each
+    /// request, also for a JWT.
+    #[must_use]
+    pub fn with_subject_status(mut self, status: impl SubjectStatus + 'static) -> Self {
+        self.subject_status = Some(Arc::new(status));
+        self
+    }
+
     /// Authenticates a request by its access token, [RFC 6750
     /// §2.1](https://www.rfc-editor.org/rfc/rfc6750#section-2.1) and [RFC 9449
     /// §7.1](https://www.rfc-editor.org/rfc/rfc9449#section-7.1).
@@ -241,8 +269,8 @@ impl ResourceServer {
     ///
     /// # Security
     ///
-    /// A JWT stays valid until it expires, even if it was revoked. Use lifetimes of minutes, or
-    /// introspection.
+    /// A JWT stays valid until it expires, even if it was revoked. Use lifetimes of minutes,
+    /// introspection, or the [token store](Self::with_token_store) of the issuer.
     pub async fn authenticate(
         &self,
         request: &Parts,
@@ -260,6 +288,8 @@ impl ResourceServer {
         {
             return Err(self.refuse(scheme, ChallengeReason::WrongPossession));
         }
+        self.check_revocation(token, scheme, now).await?;
+        self.check_subject(&granted, scheme).await?;
         let nonce = match (scheme, granted.terms.confirmation) {
             (Scheme::Bearer, None) => None,
             (Scheme::Bearer, Some(bound @ Confirmation::Certificate(_))) => {
@@ -280,6 +310,30 @@ impl ResourceServer {
             scheme,
             nonce,
         ))
+    }
+
+    /// Refuses a token that was revoked, or that the token store does not know.
+    async fn check_revocation(&self, token: &str, scheme: Scheme, now: SystemTime) -> Result<(), Challenge> {
+        let Some(tokens) = &self.tokens else {
+            return Ok(());
+        };
+        match tokens.access_token(&TokenHash::new(token)).await {
+            Ok(Some(state)) if state.is_active(now) => Ok(()),
+            Ok(_) => Err(self.refuse(scheme, ChallengeReason::InactiveToken)),
+            Err(error) => Err(self.unavailable(scheme, Arc::new(error))),
+        }
+    }
+
+    /// Refuses a token whose user is locked.
+    async fn check_subject(&self, granted: &Granted, scheme: Scheme) -> Result<(), Challenge> {
+        let Some(status) = &self.subject_status else {
+            return Ok(());
+        };
+        match status.is_locked(&granted.terms.subject).await {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.refuse(scheme, ChallengeReason::LockedSubject)),
+            Err(error) => Err(self.unavailable(scheme, Arc::new(error))),
+        }
     }
 
     /// Validates the token, but not its binding.

@@ -5,13 +5,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Inner, form};
+use super::{Inner, form, scope_shape};
 use crate::error::{AuthorizationErrorCode as Error, Reason};
 use crate::grant::narrow;
+use crate::jose::{IdTokenClaims, JwtError};
 use crate::params::Params;
 use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, Prompt, RegisteredClient};
-use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Thumbprint};
+use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Subject, Thumbprint};
 
 /// Longest `login_hint` or `ui_locales` that is stored, in bytes; an email address has at most 254.
 const MAX_HINT: usize = 256;
@@ -44,11 +45,23 @@ pub(super) fn read(
         return Err((Error::UnauthorizedClient, Reason::GrantTypeNotAllowed));
     }
     let code_challenge = code_challenge(params)?;
+    let silent = params.optional("prompt") == Some(NO_PROMPT);
     let scopes = scopes(params, client)?;
+    if server.options.scopes_are_verb_noun && !scopes.iter().all(scope_shape::is_verb_noun) {
+        return Err((Error::InvalidScope, Reason::ScopeShape));
+    }
+    if scopes.contains_str(OPENID)
+        && server
+            .signing_keys
+            .id_token_key(client.id_token_algorithm)
+            .is_none()
+    {
+        return Err((Error::UnauthorizedClient, Reason::IdTokenAlgorithmUnsupported));
+    }
     Ok(AuthorizationRequest {
         client_id: client.id.clone(),
         redirect_uri: redirect_uri.clone(),
-        nonce: nonce(params, &scopes, server.nonce_required)?,
+        nonce: nonce(params, &scopes, server.options.nonce_required)?,
         scopes,
         resources: resources(params, &server.audience)?,
         state: state.cloned(),
@@ -59,9 +72,10 @@ pub(super) fn read(
             None => None,
         },
         prompts: prompts(params)?,
-        silent: params.optional("prompt") == Some(NO_PROMPT),
+        silent,
         max_age: max_age(params)?,
         login_hint: hint(params, "login_hint"),
+        expected_subject: expected_subject(params, client, silent, server)?,
         ui_locales: hint(params, "ui_locales"),
     })
 }
@@ -157,6 +171,30 @@ fn prompts(params: &Params) -> Result<BTreeSet<Prompt>, Declined> {
             Err((Error::InvalidRequest, Reason::PromptNoneWithOthers))
         }
         ref several => Ok(several.iter().copied().filter_map(Prompt::from_name).collect()),
+    }
+}
+
+/// Returns the user of `id_token_hint`, an ID token that this server issued to the client. It may
+/// have expired.
+///
+/// If the key of the token is no longer published, the user is unknown: a silent request is
+/// refused, because it could be answered for another user, and an interactive request ignores the
+/// hint.
+fn expected_subject(
+    params: &Params,
+    client: &RegisteredClient,
+    silent: bool,
+    server: &Inner,
+) -> Result<Option<Subject>, Declined> {
+    let Some(token) = params.optional("id_token_hint") else {
+        return Ok(None);
+    };
+    let keys = server.signing_keys.published(server.clock.now());
+    match IdTokenClaims::verify_hint(token, &keys, &server.issuer) {
+        Ok(hint) if hint.audience.contains(&client.id) => Ok(Some(hint.subject)),
+        Err(JwtError::UnknownKey) if !silent => Ok(None),
+        Err(JwtError::UnknownKey) => Err((Error::LoginRequired, Reason::LoginRequired)),
+        _ => Err((Error::InvalidRequest, Reason::IdTokenHintInvalid)),
     }
 }
 

@@ -1,17 +1,17 @@
 //! The authorization endpoint, [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1).
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 
 use super::AuthorizationServer;
 use super::authorization_request;
 use super::endpoint_response::{Broken, EndpointResponse};
 use super::form::{MAX_BODY, REPEATABLE, method_not_allowed};
 use super::interaction::Interaction;
-use super::page::error_page;
+use super::page::{AuthorizationFault, error_page};
 use super::par;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, ErrorCode, Reason};
-use crate::event::{AuthEvent, AuthEventKind};
+use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 use crate::params::{Params, is_form};
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, RegisteredClient};
@@ -25,7 +25,7 @@ use crate::vocabulary::{ClientId, RedirectUri, State};
     reason = "the host must handle both, and there is no third"
 )]
 pub enum Authorize {
-    /// The request was refused: send this page or redirect.
+    /// The request was refused, or answered without a page: send this page or redirect.
     Respond(EndpointResponse),
     /// The request is valid: show the sign-in and consent pages, then call
     /// [`AuthorizationServer::resume`].
@@ -33,6 +33,7 @@ pub enum Authorize {
 }
 
 /// Authorization request that has passed all checks.
+#[derive(Clone)]
 pub(super) struct Checked {
     pub(super) request: AuthorizationRequest,
     pub(super) client: RegisteredClient,
@@ -84,21 +85,32 @@ impl AuthorizationServer {
     /// Serves the authorization endpoint, `GET /authorize` and `POST /authorize`.
     ///
     /// A request that passes all checks is stored as an interaction for ten minutes, and the host's
-    /// pages authenticate the user. A request with `prompt=none` always gets the error
-    /// `login_required`, because only the host's pages know whether the user is signed in.
+    /// pages authenticate the user. A request with `prompt=none` is answered without a page, from
+    /// the [session lookup](super::AuthorizationServerBuilder::with_session_lookup) and the stored
+    /// consent.
     ///
     /// # Security
     ///
     /// If `client_id` or `redirect_uri` is missing, repeated or not registered, the response is an
     /// error page with status 400 and never a redirect, because the URI may belong to an attacker.
     pub async fn authorize(&self, request: Request<Bytes>) -> Authorize {
-        match self.checked(&request).await {
-            Ok(checked) => match self.begin(checked).await {
-                Ok(interaction) => Authorize::Interact(interaction),
-                Err(broken) => Authorize::Respond(broken_page(broken)),
-            },
-            Err(refusal) => Authorize::Respond(self.refuse(refusal, request.method())),
+        match self.answer(&request).await {
+            Ok(Authorize::Interact(mut interaction)) => {
+                self.stamp(&request, &mut interaction.events);
+                Authorize::Interact(interaction)
+            }
+            Ok(Authorize::Respond(response)) => Authorize::Respond(self.stamped(&request, response)),
+            Err(refusal) => Authorize::Respond(self.refuse(refusal, &request)),
         }
+    }
+
+    async fn answer(&self, request: &Request<Bytes>) -> Result<Authorize, Refusal> {
+        let checked = self.checked(request).await?;
+        if checked.request.silent {
+            let response = self.answer_silently(checked, request.headers(), request.method());
+            return Ok(Authorize::Respond(response.await?));
+        }
+        Ok(Authorize::Interact(self.begin(checked).await?))
     }
 
     async fn checked(&self, request: &Request<Bytes>) -> Result<Checked, Refusal> {
@@ -119,16 +131,10 @@ impl AuthorizationServer {
             .await
             .map_err(Broken::from)?;
         let client = client.ok_or(Refusal::Page(Reason::ClientUnknown, Some(client_id)))?;
-        let checked = match par::name(&params) {
+        match par::name(&params) {
             Some(name) => self.load_pushed(name, client).await,
             None => self.check_parameters(&params, &repeated, client),
-        }?;
-        if checked.request.silent {
-            // only the host's pages know whether the user is signed in
-            let error = AuthorizationErrorCode::LoginRequired;
-            return Err(Refusal::of(&checked.request, error, Reason::PromptNone));
         }
-        Ok(checked)
     }
 
     /// Checks a request that was not pushed: the browser sent its parameters.
@@ -148,7 +154,7 @@ impl AuthorizationServer {
         let state: Option<State> = state.filter(|_| !repeated.contains(&"state"));
         let read = if !repeated.is_empty() {
             Err((AuthorizationErrorCode::InvalidRequest, Reason::ParameterRepeated))
-        } else if self.inner.pushed_requests_required {
+        } else if self.inner.options.pushed_requests_required {
             Err((AuthorizationErrorCode::InvalidRequest, Reason::RequestNotPushed))
         } else {
             authorization_request::read(params, &client, &redirect_uri, state.as_ref(), &self.inner)
@@ -169,49 +175,88 @@ impl AuthorizationServer {
         }
     }
 
-    fn refuse(&self, refusal: Refusal, method: &Method) -> EndpointResponse {
+    pub(super) fn refuse(&self, refusal: Refusal, request: &Request<Bytes>) -> EndpointResponse {
         let refused = |reason| AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
-        match refusal {
-            Refusal::Page(reason, client_id) => EndpointResponse::new(
-                error_page(),
-                vec![AuthEvent {
+        let response = match refusal {
+            Refusal::Page(reason, client_id) => {
+                let presented = params(request).ok();
+                let redirect_uri = presented
+                    .as_ref()
+                    .and_then(|params| params.optional("redirect_uri"));
+                let fault = AuthorizationFault {
+                    reason,
+                    client_id: client_id.clone(),
+                    redirect_uri: redirect_uri.map(str::to_owned),
+                    request_id: request_id(request),
+                };
+                let event = AuthEvent {
                     client_id,
                     ..refused(reason)
-                }],
-            ),
+                };
+                EndpointResponse::new(self.error_page(StatusCode::BAD_REQUEST, &fault), vec![event])
+            }
             Refusal::Redirect(redirect) => {
-                let error = AuthorizationErrorResponse::new(redirect.error, &self.inner.issuer);
+                let error = self.authorization_error(redirect.error, redirect.reason);
                 let response = error
                     .with_state(redirect.state)
-                    .into_response(&redirect.to, method);
+                    .into_response(&redirect.to, request.method());
                 EndpointResponse::new(response, vec![refused(redirect.reason).by(&redirect.client_id)])
             }
             Refusal::Method => EndpointResponse::new(
                 method_not_allowed("GET, POST"),
                 vec![refused(Reason::MethodNotAllowed)],
             ),
-            Refusal::Broken(broken) => broken_page(broken),
+            Refusal::Broken(broken) => self.broken_page(broken, request_id(request)),
+        };
+        self.stamped(request, response)
+    }
+
+    /// Builds the error for the client, with the description of its reason unless the host has
+    /// switched that off. The fault of a server is not described.
+    pub(super) fn authorization_error(
+        &self,
+        error: AuthorizationErrorCode,
+        reason: Reason,
+    ) -> AuthorizationErrorResponse {
+        let response = AuthorizationErrorResponse::new(error, &self.inner.issuer);
+        if self.inner.options.descriptions_hidden || error == AuthorizationErrorCode::ServerError {
+            return response;
+        }
+        response.with_description(reason.description())
+    }
+
+    pub(super) fn error_page(&self, status: StatusCode, fault: &AuthorizationFault) -> Response<Bytes> {
+        error_page(status, fault, self.inner.options.error_page.as_ref())
+    }
+
+    /// Builds the error page for a server failure, with status 503 or 500. A server failure is
+    /// never redirected to the client.
+    pub(super) fn broken_page(&self, broken: Broken, request_id: Option<String>) -> EndpointResponse {
+        let fault = AuthorizationFault {
+            reason: broken.reason,
+            client_id: None,
+            redirect_uri: None,
+            request_id,
+        };
+        let status = match broken.error {
+            ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let events = vec![broken.event()];
+        EndpointResponse {
+            fault: Some(broken.cause),
+            ..EndpointResponse::new(self.error_page(status, &fault), events)
         }
     }
 }
 
-/// Builds the error page for a server failure, with status 503 or 500. A server failure is never
-/// redirected to the client.
-pub(super) fn broken_page(broken: Broken) -> EndpointResponse {
-    let mut response = error_page();
-    *response.status_mut() = match broken.error {
-        ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    let events = vec![broken.event()];
-    EndpointResponse {
-        fault: Some(broken.cause),
-        ..EndpointResponse::new(response, events)
-    }
+fn request_id(request: &Request<Bytes>) -> Option<String> {
+    let context = request.extensions().get::<RequestContext>()?;
+    context.request_id.clone()
 }
 
 /// Parses the query of a `GET` or the form of a `POST`.
-fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
+pub(super) fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     let text = match *request.method() {
         Method::GET => request.uri().query().unwrap_or_default().as_bytes(),
         Method::POST if is_form(request.headers()) => request.body(),

@@ -17,7 +17,7 @@ use crate::jose::ClientAssertion;
 use crate::mtls::ClientCertificate;
 use crate::params::Params;
 use crate::secret::{ClientSecret, TokenHash};
-use crate::store::{ClientAuthentication, ClientKeys, ClientSecrets, RegisteredClient};
+use crate::store::{ClientAuthentication, ClientKeys, ClientKeysUri, ClientSecrets, RegisteredClient};
 use crate::vocabulary::ClientId;
 
 /// Credentials of a request, before verification.
@@ -46,7 +46,10 @@ impl Method<'_> {
                 Registered::None | Registered::Tls(_) | Registered::SelfSignedTls(_)
             ) | (Self::Basic(_), Registered::SecretBasic(_))
                 | (Self::Post(_), Registered::SecretPost(_))
-                | (Self::Assertion(_), Registered::PrivateKeyJwt(_))
+                | (
+                    Self::Assertion(_),
+                    Registered::PrivateKeyJwt(_) | Registered::PrivateKeyJwtAt(_)
+                )
         )
     }
 
@@ -78,7 +81,18 @@ impl AuthorizationServer {
     ) -> Result<RegisteredClient, Failure> {
         let Presented { client_id, method } = self.presented(request, params)?;
         let client = self.inner.clients.client(&client_id).await?;
-        let (client, assertion) = match self.verify_credentials(client, &method, &client_id, now) {
+        let fetched = match (client.as_ref().and_then(keys_uri), &method) {
+            (Some(keys), Method::Assertion(assertion)) => Some(
+                self.remotely_verified_assertion(assertion, &client_id, keys, now)
+                    .await?,
+            ),
+            _ => None,
+        };
+        let verified = match (fetched, client) {
+            (Some(fetched), Some(client)) => fetched.map(|assertion| (client, Some(assertion))),
+            (_, client) => self.verify_credentials(client, &method, &client_id, now),
+        };
+        let (client, assertion) = match verified {
             Ok(authenticated) => {
                 self.check_limit(request, &client_id, &method, now).await?;
                 authenticated
@@ -106,7 +120,7 @@ impl AuthorizationServer {
         let verified = verified(client, method, now);
         if let Method::Name(certificate) = method {
             let client = verified?;
-            let certificates = &self.inner.certificates;
+            let certificates = &self.inner.options.certificates;
             certificates.admits(&client.authentication, *certificate, now)?;
             return Ok((client, None));
         }
@@ -234,6 +248,13 @@ fn verified(
         Some(_) if !method_fits => Err(Reason::ClientAuthenticationMismatch),
         Some(_) if !accepted => Err(Reason::ClientSecretMismatch),
         Some(client) => Ok(client),
+    }
+}
+
+const fn keys_uri(client: &RegisteredClient) -> Option<&ClientKeysUri> {
+    match &client.authentication {
+        ClientAuthentication::PrivateKeyJwtAt(keys) => Some(keys),
+        _ => None,
     }
 }
 

@@ -3,10 +3,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Response;
+use http::{Request, Response};
 
+use super::AuthorizationServer;
 use crate::error::{ErrorCode, ErrorResponse, Reason};
-use crate::event::{AuthEvent, AuthEventKind};
+use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 use crate::jose::SigningError;
 use crate::ports::{StoreError, StoreErrorKind};
 use crate::time::AFTER_A_FAULT;
@@ -29,6 +30,17 @@ pub struct EndpointResponse {
 }
 
 impl EndpointResponse {
+    /// Sets the request identifier and the address of the events, for a response of
+    /// [`resume`](AuthorizationServer::resume). The other methods take the context from the
+    /// extensions of their request.
+    pub fn with_context(mut self, context: &RequestContext) -> Self {
+        for event in &mut self.events {
+            event.request_id.clone_from(&context.request_id);
+            event.address = context.address;
+        }
+        self
+    }
+
     pub(super) const fn new(response: Response<Bytes>, events: Vec<AuthEvent>) -> Self {
         Self {
             response,
@@ -45,6 +57,24 @@ impl fmt::Debug for EndpointResponse {
             .field("events", &self.events)
             .field("fault", &self.fault)
             .finish_non_exhaustive()
+    }
+}
+
+impl AuthorizationServer {
+    /// Sets the instant and the context of the events of a request.
+    pub(super) fn stamp(&self, request: &Request<Bytes>, events: &mut [AuthEvent]) {
+        let context = request.extensions().get::<RequestContext>();
+        RequestContext::stamp(context, events, self.inner.clock.now());
+    }
+
+    /// Returns the response with the instant and the context of its events.
+    pub(super) fn stamped(
+        &self,
+        request: &Request<Bytes>,
+        mut response: EndpointResponse,
+    ) -> EndpointResponse {
+        self.stamp(request, &mut response.events);
+        response
     }
 }
 

@@ -57,7 +57,11 @@ impl AuthorizationServer {
     }
 
     fn counted(&self, method: &Method<'_>) -> Option<&Guesses> {
-        self.inner.guesses.as_ref().filter(|_| method.is_a_guess())
+        self.inner
+            .options
+            .guesses
+            .as_ref()
+            .filter(|_| method.is_a_guess())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::ports::StoreError;
 use crate::random::random_text;
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, Insertion, InteractionRecord, Prompt, RegisteredClient};
-use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes};
+use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes, Subject};
 
 /// An authorization request that passed all checks and waits for the user. The host shows a page
 /// with [`id`](Self::id) in its URL, and sets [`browser`](Self::browser) as a cookie.
@@ -84,6 +84,9 @@ pub struct InteractionDetails {
     pub signed_in_since: Option<SystemTime>,
     /// Suggested user for the sign-in page, from `login_hint`. It is unverified.
     pub login_hint: Option<String>,
+    /// The only user who may answer the request, from a verified `id_token_hint`: ask this user to
+    /// sign in. [`resume`](AuthorizationServer::resume) refuses other users with `login_required`.
+    pub expected_subject: Option<Subject>,
     /// Suggested languages of the page, from `ui_locales`: language tags separated by spaces, best
     /// first. The text is neither parsed nor verified.
     pub ui_locales: Option<String>,
@@ -100,6 +103,7 @@ impl InteractionDetails {
             prompts: request.prompts.clone(),
             signed_in_since: request.signed_in_since(asked_at),
             login_hint: request.login_hint.clone(),
+            expected_subject: request.expected_subject.clone(),
             ui_locales: request.ui_locales.clone(),
         }
     }

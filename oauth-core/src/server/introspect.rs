@@ -7,6 +7,7 @@ use http::{Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
+use super::claims::ClaimsTarget;
 use super::endpoint_response::{EndpointResponse, Failure};
 use super::form::form;
 use super::issue::token_type;
@@ -15,7 +16,7 @@ use crate::error::Reason;
 use crate::response::json;
 use crate::secret::TokenHash;
 use crate::store::{AccessTokenState, Grant, RefreshTokenState, RegisteredClient};
-use crate::vocabulary::{Audience, ClientId, Confirmation, Issuer, Scopes, Subject};
+use crate::vocabulary::{Audience, Claims, ClientId, Confirmation, Issuer, Scopes, Subject};
 
 /// Introspection response for an active token.
 #[derive(Serialize)]
@@ -39,6 +40,8 @@ struct Active<'a> {
     jti: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnf: Option<Confirmation>,
+    #[serde(flatten)]
+    claims: Claims,
 }
 
 /// Value of `aud`: a string for one audience, otherwise an array.
@@ -66,10 +69,11 @@ impl AuthorizationServer {
     /// access and refresh tokens that were issued to it. For all other tokens, known or unknown,
     /// the response is `{"active":false}`.
     pub async fn introspect(&self, request: Request<Bytes>) -> EndpointResponse {
-        match self.introspect_token(&request).await {
+        let response = match self.introspect_token(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),
             Err(failure) => failure.into_response(Vec::new()),
-        }
+        };
+        self.stamped(&request, response)
     }
 
     async fn introspect_token(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
@@ -85,6 +89,9 @@ impl AuthorizationServer {
         for refresh in [refresh_first, !refresh_first] {
             if refresh {
                 if let Some(state) = self.inner.tokens.refresh_token(&hash).await? {
+                    if self.is_locked(&state.family.grant.subject).await? {
+                        return Ok(inactive());
+                    }
                     return Ok(self.refresh_token(&caller, &state, now));
                 }
             } else if let Some(state) = self.inner.tokens.access_token(&hash).await? {
@@ -117,6 +124,14 @@ impl AuthorizationServer {
             return Ok(inactive());
         }
         let grant = state.family.as_ref().map(|family| &family.grant);
+        if let Some(grant) = grant
+            && self.is_locked(&grant.subject).await?
+        {
+            return Ok(inactive());
+        }
+        let claims = self
+            .host_claims(ClaimsTarget::Introspection, &token.terms, grant)
+            .await?;
         Ok(json(
             StatusCode::OK,
             &Active {
@@ -133,6 +148,7 @@ impl AuthorizationServer {
                 iss: &self.inner.issuer,
                 jti: Some(&token.jti),
                 cnf: token.terms.confirmation,
+                claims,
             },
         ))
     }
@@ -163,6 +179,7 @@ impl AuthorizationServer {
                 iss: &self.inner.issuer,
                 jti: None,
                 cnf: state.family.confirmation,
+                claims: Claims::default(),
             },
         )
     }

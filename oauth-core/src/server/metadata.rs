@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::AuthorizationServer;
 use super::certificates::CertificateUse;
+use super::endpoint_paths::EndpointPaths;
 use super::form::method_not_allowed;
 use super::path;
 use crate::dpop;
@@ -79,7 +80,7 @@ impl AuthorizationServer {
     pub fn jwks(&self, request: &Request<Bytes>) -> Response<Bytes> {
         document(request, || {
             let now = self.inner.clock.now();
-            self.inner.signing_keys.published_keys(now).to_json().into()
+            self.inner.signing_keys.published(now).to_json().into()
         })
     }
 }
@@ -100,8 +101,10 @@ fn document(request: &Request<Bytes>, body: impl FnOnce() -> Bytes) -> Response<
 
 /// Settings of a server that the metadata describes.
 pub(super) struct Offer<'a> {
+    pub(super) paths: &'a EndpointPaths,
     pub(super) scopes: &'a Scopes,
-    pub(super) algorithm: Algorithm,
+    /// Algorithms of ID tokens.
+    pub(super) algorithms: Vec<Algorithm>,
     pub(super) pushed_requests_required: bool,
     /// `true` if the server has a replay store, which client assertions and DPoP proofs need.
     pub(super) replays: bool,
@@ -110,14 +113,9 @@ pub(super) struct Offer<'a> {
     pub(super) mtls_base: Option<&'a Issuer>,
 }
 
-/// Returns the URL of the token endpoint.
-pub(super) fn token_endpoint(issuer: &Issuer) -> String {
-    format!("{}{}", issuer.as_str().trim_end_matches('/'), path::TOKEN)
-}
-
 /// Renders the metadata of a server with these settings.
 pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
-    let base = issuer.as_str().trim_end_matches('/');
+    let (base, paths) = (issuer.as_str().trim_end_matches('/'), offer.paths);
     let mut confidential = vec!["client_secret_basic", "client_secret_post"];
     if offer.replays {
         confidential.push("private_key_jwt");
@@ -126,14 +124,15 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
     let every_client = [&confidential[..], &["none"]].concat();
     let mut document = json!({
         "issuer": issuer,
-        "authorization_endpoint": format!("{base}{}", path::AUTHORIZE),
-        "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
+        "authorization_endpoint": format!("{base}{}", paths.authorize),
+        "pushed_authorization_request_endpoint": format!("{base}{}", paths.par),
         "require_pushed_authorization_requests": offer.pushed_requests_required,
-        "token_endpoint": token_endpoint(issuer),
-        "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
-        "revocation_endpoint": format!("{base}{}", path::REVOKE),
-        "userinfo_endpoint": format!("{base}{}", path::USERINFO),
-        "jwks_uri": format!("{base}{}", path::JWKS),
+        "token_endpoint": offer.paths.token_url(issuer),
+        "introspection_endpoint": format!("{base}{}", paths.introspect),
+        "revocation_endpoint": format!("{base}{}", paths.revoke),
+        "userinfo_endpoint": format!("{base}{}", paths.userinfo),
+        "end_session_endpoint": format!("{base}{}", paths.end_session),
+        "jwks_uri": format!("{base}{}", paths.jwks),
         "scopes_supported": offer.scopes.iter().collect::<Vec<_>>(),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
@@ -144,8 +143,11 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
         "revocation_endpoint_auth_methods_supported": every_client,
         "authorization_response_iss_parameter_supported": true,
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [offer.algorithm.as_str()],
-        "claims_supported": ["aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sub"],
+        "id_token_signing_alg_values_supported": offer.algorithms,
+        "claims_supported": [
+            "acr", "amr", "aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sid", "sub",
+        ],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
         "tls_client_certificate_bound_access_tokens": offer.certificates.bound_tokens,
@@ -158,7 +160,7 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
             (name, json!(Algorithm::names_of(&Algorithm::ALL)))
         }));
     }
-    let aliases = offer.mtls_base.map(mtls_endpoint_aliases);
+    let aliases = offer.mtls_base.map(|base| mtls_endpoint_aliases(base, paths));
     if let Some((members, aliases)) = document.as_object_mut().zip(aliases) {
         members.insert("mtls_endpoint_aliases".to_owned(), aliases);
     }
@@ -167,13 +169,13 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
 
 /// Returns `mtls_endpoint_aliases`, the URLs below `base` of the endpoints that use client
 /// certificates, [RFC 8705 §5](https://www.rfc-editor.org/rfc/rfc8705#section-5).
-fn mtls_endpoint_aliases(base: &Issuer) -> Value {
+fn mtls_endpoint_aliases(base: &Issuer, paths: &EndpointPaths) -> Value {
     let base = base.as_str().trim_end_matches('/');
     json!({
-        "token_endpoint": format!("{base}{}", path::TOKEN),
-        "pushed_authorization_request_endpoint": format!("{base}{}", path::PAR),
-        "introspection_endpoint": format!("{base}{}", path::INTROSPECT),
-        "revocation_endpoint": format!("{base}{}", path::REVOKE),
-        "userinfo_endpoint": format!("{base}{}", path::USERINFO),
+        "token_endpoint": format!("{base}{}", paths.token),
+        "pushed_authorization_request_endpoint": format!("{base}{}", paths.par),
+        "introspection_endpoint": format!("{base}{}", paths.introspect),
+        "revocation_endpoint": format!("{base}{}", paths.revoke),
+        "userinfo_endpoint": format!("{base}{}", paths.userinfo),
     })
 }

@@ -1,8 +1,8 @@
 //! Authorization server of OAuth 2.1 and OpenID Connect, with one method per endpoint.
 //!
-//! The host mounts each method under its [`path`], shows its own sign-in and consent pages, and
-//! writes every [`AuthEvent`] to its audit log. Endpoint methods take an `http::Request<Bytes>`;
-//! most return an [`EndpointResponse`]:
+//! The host mounts each method under its [path](EndpointPaths), shows its own sign-in and consent
+//! pages, and writes every [`AuthEvent`] to its audit log. Endpoint methods take an
+//! `http::Request<Bytes>`; most return an [`EndpointResponse`]:
 //!
 //! | path | method of [`AuthorizationServer`] |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | `/oauth/introspect` | [`introspect`](AuthorizationServer::introspect) |
 //! | `/oauth/revoke` | [`revoke`](AuthorizationServer::revoke) |
 //! | `/userinfo` | [`userinfo`](AuthorizationServer::userinfo) |
+//! | `/end_session` | [`end_session`](AuthorizationServer::end_session) |
 //! | each of [`metadata_paths`](AuthorizationServer::metadata_paths) | [`metadata`](AuthorizationServer::metadata) |
 //! | `/.well-known/jwks.json` | [`jwks`](AuthorizationServer::jwks) |
 //!
@@ -50,13 +51,18 @@ mod certificates;
 mod claims;
 mod client_assertion;
 mod client_authentication;
+mod client_key_sets;
 mod config;
+mod consent;
+mod end_session;
+mod endpoint_paths;
 mod endpoint_response;
 mod form;
 mod guesses;
 mod interaction;
 mod introspect;
 mod issue;
+mod issuer_keys;
 mod metadata;
 mod page;
 mod par;
@@ -64,6 +70,9 @@ mod possession;
 mod refresh;
 mod resume;
 mod revoke;
+mod scope_shape;
+mod session_lookup;
+mod silent;
 mod token;
 mod userinfo;
 
@@ -73,20 +82,25 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 pub use authorize::Authorize;
+pub use claims::{ClaimsQuery, ClaimsSource, ClaimsTarget};
 pub use config::{AuthorizationServerBuilder, ConfigError, ConfigMistake};
+pub use end_session::{EndSession, SignOutRequest};
+pub use endpoint_paths::EndpointPaths;
 pub use endpoint_response::EndpointResponse;
 pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
+pub use page::AuthorizationFault;
 pub use resume::{Authentication, Consent};
+pub use session_lookup::{SessionLookup, SessionQuery, SignedIn};
 
-pub use crate::event::{AuthEvent, AuthEventKind};
+pub use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 
 use crate::grant::{RetryPepper, TokenPolicy};
-use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy};
-use crate::store::{ClientStore, InteractionStore, ReplayStore, TokenStore};
+use crate::store::{ClientStore, ConsentStore, InteractionStore, ReplayStore, SubjectStatus, TokenStore};
 use crate::vocabulary::{Audience, Issuer};
 
-/// Paths of the endpoints, appended to the URL of the issuer.
+/// Default paths of the endpoints, appended to the URL of the issuer. [`EndpointPaths`] changes
+/// them.
 pub mod path {
     /// The authorization endpoint.
     pub const AUTHORIZE: &str = "/authorize";
@@ -100,6 +114,8 @@ pub mod path {
     pub const REVOKE: &str = "/oauth/revoke";
     /// The UserInfo endpoint.
     pub const USERINFO: &str = "/userinfo";
+    /// The sign-out endpoint, to which a client sends the browser.
+    pub const END_SESSION: &str = "/end_session";
     /// The JWKS.
     pub const JWKS: &str = "/.well-known/jwks.json";
     /// The metadata of RFC 8414, for an issuer without a path. For other issuers see
@@ -122,21 +138,36 @@ struct Inner {
     clients: Arc<dyn ClientStore>,
     interactions: Arc<dyn InteractionStore>,
     tokens: Arc<dyn TokenStore>,
-    replays: Option<Arc<dyn ReplayStore>>,
-    guesses: Option<guesses::Guesses>,
     possession: Option<possession::Possession>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
-    signing_keys: SigningKeys,
+    signing_keys: issuer_keys::IssuerKeys,
     audience: Vec<Audience>,
     policy: TokenPolicy,
     retry_pepper: Option<RetryPepper>,
+    options: Options,
+    metadata: Bytes,
+}
+
+/// Settings that need no check.
+#[derive(Default)]
+struct Options {
+    consents: Option<Arc<dyn ConsentStore>>,
+    session_lookup: Option<Arc<dyn SessionLookup>>,
+    replays: Option<Arc<dyn ReplayStore>>,
+    guesses: Option<guesses::Guesses>,
     pushed_requests_required: bool,
     nonce_required: bool,
     strict_client_assertions: bool,
     claims_by_scope: bool,
+    subject_status: Option<Arc<dyn SubjectStatus>>,
+    scopes_are_verb_noun: bool,
+    descriptions_hidden: bool,
+    error_page: Option<page::ErrorPage>,
+    claims_source: Option<Arc<dyn ClaimsSource>>,
     certificates: certificates::CertificateUse,
-    metadata: Bytes,
+    paths: EndpointPaths,
+    client_key_sets: Option<client_key_sets::ClientKeySets>,
 }
 
 impl AuthorizationServer {
@@ -149,6 +180,12 @@ impl AuthorizationServer {
     #[must_use]
     pub fn issuer(&self) -> &Issuer {
         &self.inner.issuer
+    }
+
+    /// Returns the paths of the endpoints, under which the host mounts them.
+    #[must_use]
+    pub fn paths(&self) -> &EndpointPaths {
+        &self.inner.options.paths
     }
 }
 

@@ -41,10 +41,11 @@ impl AuthorizationServer {
     /// request has a DPoP proof, the server binds the code to the key of the proof ([RFC 9449
     /// §10.1](https://www.rfc-editor.org/rfc/rfc9449#section-10.1)).
     pub async fn par(&self, request: Request<Bytes>) -> EndpointResponse {
-        match self.push(&request).await {
+        let response = match self.push(&request).await {
             Ok((response, event)) => EndpointResponse::new(response, vec![event]),
             Err(failure) => failure.into_response(Vec::new()),
-        }
+        };
+        self.stamped(&request, response)
     }
 
     async fn push(&self, request: &Request<Bytes>) -> Result<(Response<Bytes>, AuthEvent), Failure> {

@@ -5,9 +5,10 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
 
+use super::AuthorizationServer;
+use super::endpoint_paths::EndpointPaths;
 use super::endpoint_response::Failure;
 use super::metadata::Offer;
-use super::{AuthorizationServer, path};
 use crate::dpop::{self, Htu, InvalidHtu, NonceKey, Nonces, ProofError, ProofPolicy, ProvenKey, Target};
 use crate::error::{ErrorCode, ErrorResponse, Reason};
 use crate::mtls::ClientCertificate;
@@ -38,18 +39,20 @@ impl Possession {
         offer.replays.then(|| Self {
             policy,
             // an issuer is always a valid base URL
-            places: bases.filter_map(|base| Places::below(base).ok()).collect(),
+            places: bases
+                .filter_map(|base| Places::below(base, offer.paths).ok())
+                .collect(),
         })
     }
 }
 
 impl Places {
-    fn below(base: &Issuer) -> Result<Self, InvalidHtu> {
+    fn below(base: &Issuer, paths: &EndpointPaths) -> Result<Self, InvalidHtu> {
         let base: Htu = base.as_str().parse()?;
         Ok(Self {
-            token: base.join(path::TOKEN)?,
-            par: base.join(path::PAR)?,
-            userinfo: base.join(path::USERINFO)?,
+            token: base.join(&paths.token)?,
+            par: base.join(&paths.par)?,
+            userinfo: base.join(&paths.userinfo)?,
         })
     }
 
@@ -114,7 +117,7 @@ impl AuthorizationServer {
         now: SystemTime,
     ) -> Result<Result<(), ProofError>, Failure> {
         // proofs are only enabled with a replay store
-        let (Some(proven), Some(replays)) = (proven, &self.inner.replays) else {
+        let (Some(proven), Some(replays)) = (proven, &self.inner.options.replays) else {
             return Ok(Ok(()));
         };
         let spent = replays.insert_once(proven.replay_key(), proven.replayable_until(), now);
@@ -161,7 +164,7 @@ impl AuthorizationServer {
             let is_registered = client.sender_constraint == Some(SenderConstraint::MutualTls);
             let certificate = request.extensions().get::<ClientCertificate>();
             certificate
-                .filter(|_| is_registered && self.inner.certificates.bound_tokens)
+                .filter(|_| is_registered && self.inner.options.certificates.bound_tokens)
                 .map(ClientCertificate::confirmation)
         };
         match proven {

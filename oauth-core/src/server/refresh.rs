@@ -56,7 +56,7 @@ impl AuthorizationServer {
                     None => self.superseded(exchange, &form, &state).await,
                 }
             }
-            RotationDecision::Retry(plan) => self.repeat(&mut exchange, &form, &plan, &state.family),
+            RotationDecision::Retry(plan) => self.repeat(&mut exchange, &form, &plan, &state.family).await,
             RotationDecision::RevokeFamily(_) => self.end_chain(exchange, &state).await,
             RotationDecision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
         }
@@ -101,10 +101,13 @@ impl AuthorizationServer {
             ),
             None => (RefreshToken::generate(entropy), None),
         };
-        let access =
-            self.make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant), opaque)?;
+        let access = self
+            .make_access_token(plan.access.clone(), Some(family.id), Some(&family.grant), opaque)
+            .await?;
         // OpenID Connect Core §12.2: an ID token of a refresh should have no nonce
-        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let id_token = self
+            .make_id_token(exchange.client, &family.grant, None, &access)
+            .await?;
         let presented = plan.presented;
         let rotation = plan.commit(access.record.clone(), successor.hash());
         let rotation = rotation.with_salt(derived.map(|(_, salt)| salt));
@@ -141,8 +144,12 @@ impl AuthorizationServer {
         plan: AccessTokenTerms,
         family: &TokenFamily,
     ) -> Result<Response<Bytes>, Failure> {
-        let access = self.make_access_token(plan, Some(family.id), Some(&family.grant), None)?;
-        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let access = self
+            .make_access_token(plan, Some(family.id), Some(&family.grant), None)
+            .await?;
+        let id_token = self
+            .make_id_token(exchange.client, &family.grant, None, &access)
+            .await?;
         let inserted = self
             .inner
             .tokens
@@ -185,7 +192,7 @@ impl AuthorizationServer {
         }
         let state = self.refresh_token_state(&exchange, form).await?;
         match self.decide(&exchange, form, &state) {
-            RotationDecision::Retry(plan) => self.repeat(&mut exchange, form, &plan, &state.family),
+            RotationDecision::Retry(plan) => self.repeat(&mut exchange, form, &plan, &state.family).await,
             RotationDecision::Refuse(why) => Err(exchange.refuse(why.error(), why.reason())),
             RotationDecision::Rotate(_) | RotationDecision::Keep(_) | RotationDecision::RevokeFamily(_) => {
                 self.end_chain(exchange, &state).await
@@ -204,7 +211,7 @@ impl AuthorizationServer {
 
     /// Serves a retry: returns the two tokens of the earlier rotation, with a newly signed ID
     /// token. Stores nothing.
-    fn repeat(
+    async fn repeat(
         &self,
         exchange: &mut Exchange<'_>,
         form: &Form,
@@ -218,11 +225,13 @@ impl AuthorizationServer {
         let successor = pepper.refresh_token(&plan.salt, &form.presented);
         let opaque = pepper.access_token(&plan.salt, &form.presented);
         let record = plan.successor.access.clone();
-        let access = self.remake_access_token(record, &family.grant, opaque)?;
+        let access = self.remake_access_token(record, &family.grant, opaque).await?;
         if !plan.matches(&successor.hash(), &access.token.hash()) {
             return Err(refusal);
         }
-        let id_token = self.make_id_token(&family.grant, None, &access)?;
+        let id_token = self
+            .make_id_token(exchange.client, &family.grant, None, &access)
+            .await?;
         let served = AuthEvent::new(AuthEventKind::RetryServed).with_token(plan.presented);
         exchange.events.push(
             served

@@ -3,28 +3,33 @@
 use std::iter;
 use std::time::SystemTime;
 
-use http::Method;
+use http::{Method, StatusCode};
 
 use super::AuthorizationServer;
 use super::authorization_request::Declined;
-use super::authorize::broken_page;
 use super::endpoint_response::{Broken, EndpointResponse};
-use super::page::error_page;
+use super::page::AuthorizationFault;
 use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, redirect};
-use crate::event::{AuthEvent, AuthEventKind};
+use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
 use crate::store::{
-    AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, SessionId, TakeOutcome,
+    AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, RegisteredClient, SessionId,
+    TakeOutcome,
 };
-use crate::vocabulary::{Audience, Scopes, Subject};
+use crate::vocabulary::{Audience, Claims, Scopes, Subject};
 
 /// Decision of the user on the consent page.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "a user says yes or no")]
+#[expect(clippy::exhaustive_enums, reason = "a user says yes or no, now or before")]
 pub enum Consent {
-    /// The host authenticated the user, and the user consented.
+    /// The host authenticated the user, and the user consented on the page. The server stores the
+    /// consent if it has a [consent store](super::AuthorizationServerBuilder::with_consents).
     Granted(Authentication),
+    /// The host authenticated the user and did not ask for consent, because
+    /// [`needs_consent`](AuthorizationServer::needs_consent) was `false`. The server checks the
+    /// stored consent again; without it, the client gets `consent_required`.
+    Remembered(Authentication),
     /// The user refused or gave up. The client gets `access_denied`.
     Denied,
 }
@@ -46,6 +51,8 @@ pub struct Authentication {
     /// Granted scopes; `None` grants all requested scopes. Scopes that were not requested are
     /// ignored.
     pub scopes: Option<Scopes>,
+    /// Further claims of the sign-in; see [`with_claims`](Self::with_claims).
+    pub claims: Claims,
     /// Session whose end revokes the grant; see [`with_session`](Self::with_session).
     pub session: Option<SessionId>,
 }
@@ -53,13 +60,14 @@ pub struct Authentication {
 impl Authentication {
     /// Creates an authentication of `subject` at `auth_time`, which grants all requested scopes.
     #[must_use]
-    pub const fn new(subject: Subject, auth_time: SystemTime) -> Self {
+    pub fn new(subject: Subject, auth_time: SystemTime) -> Self {
         Self {
             subject,
             auth_time,
             email: None,
             name: None,
             scopes: None,
+            claims: Claims::default(),
             session: None,
         }
     }
@@ -78,6 +86,15 @@ impl Authentication {
         self
     }
 
+    /// Sets further claims of the sign-in, for ID tokens and UserInfo, for example `acr` and `amr`.
+    /// Access tokens and introspection get only `acr` and `amr`. A [claims
+    /// source](super::ClaimsSource) sets current claims.
+    #[must_use]
+    pub fn with_claims(mut self, claims: Claims) -> Self {
+        self.claims = claims;
+        self
+    }
+
     /// Limits the grant to those requested scopes that are in `scopes`.
     #[must_use]
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
@@ -85,20 +102,21 @@ impl Authentication {
         self
     }
 
-    /// Sets the session of the grant. When the user signs out of this session or everywhere, the
-    /// grant is revoked, even if the session has timed out before. A timeout invalidates only a
-    /// code that was not redeemed yet; after it, clients can continue to refresh.
+    /// Sets the session of the grant, which is also the claim `sid` of ID tokens. When the user
+    /// signs out of this session or everywhere, the grant is revoked, even if the session has timed
+    /// out before. A timeout invalidates only a code that was not redeemed yet; after it, clients
+    /// can continue to refresh.
     ///
     /// The token store of the server must also be the [session store](crate::store::SessionStore).
     #[must_use]
-    pub const fn with_session(mut self, session: SessionId) -> Self {
+    pub fn with_session(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 }
 
 /// Outcome of completing an interaction.
-enum Resumption {
+pub(super) enum Resumption {
     /// Show the error page, without a redirect.
     Page(Reason),
     /// Redirect to the client with a code.
@@ -107,19 +125,29 @@ enum Resumption {
     Error(AuthorizationRequest, AuthorizationErrorCode, AuthEvent),
 }
 
+impl Resumption {
+    fn refused(request: AuthorizationRequest, error: AuthorizationErrorCode, reason: Reason) -> Self {
+        let event = AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
+        let event = event.by(&request.client_id);
+        Self::Error(request, error, event)
+    }
+}
+
 impl AuthorizationServer {
     /// Completes an interaction with the user's decision, and redirects the browser to the client
     /// with a code or an error.
     ///
     /// `method` is the method of the current request: the status is 303 after a POST, otherwise
-    /// 302.
+    /// 302. The events have no [`RequestContext`]: the host adds it by
+    /// [`with_context`](EndpointResponse::with_context).
     ///
     /// - An interaction can be completed once. The response is an error page if the interaction is
     ///   unknown, has expired or belongs to another browser, if another interaction completed its
     ///   pushed request, or if the client was deleted or may no longer use the redirect URI or the
     ///   grant.
     /// - If the user authenticated before
-    ///   [`signed_in_since`](super::InteractionDetails::signed_in_since), the client gets
+    ///   [`signed_in_since`](super::InteractionDetails::signed_in_since), or is not the
+    ///   [expected user](super::InteractionDetails::expected_subject), the client gets
     ///   `login_required`. If no requested scope was granted, the client gets `access_denied`.
     ///
     /// # Security
@@ -134,25 +162,61 @@ impl AuthorizationServer {
         browser: &str,
         consent: Consent,
     ) -> EndpointResponse {
-        match self.complete(id, browser, consent).await {
+        let mut response = match self.complete(id, browser, consent).await {
             Ok(outcome) => self.send_back(outcome, method),
-            Err(broken) => broken_page(broken),
-        }
+            Err(broken) => self.broken_page(broken, None),
+        };
+        RequestContext::stamp(None, &mut response.events, self.inner.clock.now());
+        response
     }
 
     async fn complete(&self, id: &str, browser: &str, consent: Consent) -> Result<Resumption, Broken> {
         let now = self.inner.clock.now();
+        let (request, asked_at, client) = match self.take(id, browser, now).await? {
+            Ok(taken) => taken,
+            Err(reason) => return Ok(Resumption::Page(reason)),
+        };
+        let (user, is_remembered) = match consent {
+            Consent::Granted(user) => (user, false),
+            Consent::Remembered(user) => (user, true),
+            Consent::Denied => {
+                let denied = AuthEvent::new(AuthEventKind::AuthorizationDenied).by(&request.client_id);
+                let error = AuthorizationErrorCode::AccessDenied;
+                return Ok(Resumption::Error(request, error, denied));
+            }
+        };
+        if is_remembered {
+            let asked = (&request).into();
+            if !self.covered(&client, &user.subject, &asked).await? {
+                let error = AuthorizationErrorCode::ConsentRequired;
+                return Ok(Resumption::refused(request, error, Reason::ConsentRequired));
+            }
+        }
+        let grant = match self.check_grant(&request, asked_at, user).await? {
+            Ok(grant) => grant,
+            Err((error, reason)) => return Ok(Resumption::refused(request, error, reason)),
+        };
+        if !is_remembered {
+            self.remember(&grant).await?;
+        }
+        self.issue_code(request, grant, now).await
+    }
+
+    /// Takes the interaction of this browser, with its instant and its client. The error is the
+    /// reason for the error page.
+    pub(super) async fn take(
+        &self,
+        id: &str,
+        browser: &str,
+        now: SystemTime,
+    ) -> Result<Result<(AuthorizationRequest, SystemTime, RegisteredClient), Reason>, Broken> {
         let (id, browser) = (TokenHash::new(id), TokenHash::new(browser));
-        let (request, asked_at) = match self
-            .inner
-            .interactions
-            .take_interaction(&id, &browser, now)
-            .await?
-        {
+        let taken = self.inner.interactions.take_interaction(&id, &browser, now);
+        let (request, asked_at) = match taken.await? {
             TakeOutcome::Taken(record) => (record.request, record.created_at),
-            TakeOutcome::Expired => return Ok(Resumption::Page(Reason::InteractionExpired)),
-            TakeOutcome::RequestSpent => return Ok(Resumption::Page(Reason::RequestUriSpent)),
-            TakeOutcome::NotFound => return Ok(Resumption::Page(Reason::InteractionUnknown)),
+            TakeOutcome::Expired => return Ok(Err(Reason::InteractionExpired)),
+            TakeOutcome::RequestSpent => return Ok(Err(Reason::RequestUriSpent)),
+            TakeOutcome::NotFound => return Ok(Err(Reason::InteractionUnknown)),
         };
         // the registration may have changed while the user was at the page
         let client = self.inner.clients.client(&request.client_id).await?;
@@ -160,49 +224,41 @@ impl AuthorizationServer {
             client.may_redirect_to(&request.redirect_uri) && client.may_use(GrantType::AuthorizationCode)
         });
         let Some(client) = client else {
-            return Ok(Resumption::Page(Reason::ClientChanged));
+            return Ok(Err(Reason::ClientChanged));
         };
-        match consent {
-            Consent::Granted(user) => {
-                let request = AuthorizationRequest {
-                    scopes: request.scopes.intersection(&client.scopes),
-                    ..request
-                };
-                self.granted(request, asked_at, user, now).await
-            }
-            Consent::Denied => {
-                let denied = AuthEvent::new(AuthEventKind::AuthorizationDenied).by(&request.client_id);
-                Ok(Resumption::Error(
-                    request,
-                    AuthorizationErrorCode::AccessDenied,
-                    denied,
-                ))
-            }
-        }
+        let request = AuthorizationRequest {
+            scopes: request.scopes.intersection(&client.scopes),
+            ..request
+        };
+        Ok(Ok((request, asked_at, client)))
     }
 
-    /// Stores a code for the user's consent, or returns the error for the client.
-    async fn granted(
+    /// Returns the grant of an authenticated user, or the error for the client.
+    pub(super) async fn check_grant(
         &self,
-        request: AuthorizationRequest,
+        request: &AuthorizationRequest,
         asked_at: SystemTime,
         user: Authentication,
+    ) -> Result<Result<Grant, Declined>, Broken> {
+        if self.is_client(&user.subject).await? {
+            return Ok(Err((
+                AuthorizationErrorCode::ServerError,
+                Reason::SubjectIsAClient,
+            )));
+        }
+        if self.is_locked(&user.subject).await? {
+            return Ok(Err((AuthorizationErrorCode::AccessDenied, Reason::SubjectLocked)));
+        }
+        Ok(grant(request, asked_at, user, &self.inner.audience))
+    }
+
+    /// Stores a code for the grant.
+    pub(super) async fn issue_code(
+        &self,
+        request: AuthorizationRequest,
+        grant: Grant,
         now: SystemTime,
     ) -> Result<Resumption, Broken> {
-        let granted = if self.is_client(&user.subject).await? {
-            Err((AuthorizationErrorCode::ServerError, Reason::SubjectIsAClient))
-        } else {
-            grant(&request, asked_at, user, &self.inner.audience)
-        };
-        let grant = match granted {
-            Ok(grant) => grant,
-            Err((error, reason)) => {
-                let event = AuthEvent::new(AuthEventKind::RequestRefused)
-                    .because(reason)
-                    .by(&request.client_id);
-                return Ok(Resumption::Error(request, error, event));
-            }
-        };
         let code = AuthorizationCode::generate(&*self.inner.entropy);
         let event = AuthEvent::new(AuthEventKind::AuthorizationGranted)
             .by(&request.client_id)
@@ -226,12 +282,18 @@ impl AuthorizationServer {
         }
     }
 
-    fn send_back(&self, outcome: Resumption, method: &Method) -> EndpointResponse {
+    pub(super) fn send_back(&self, outcome: Resumption, method: &Method) -> EndpointResponse {
         let issuer = &self.inner.issuer;
         match outcome {
             Resumption::Page(reason) => {
                 let refused = AuthEvent::new(AuthEventKind::RequestRefused).because(reason);
-                EndpointResponse::new(error_page(), vec![refused])
+                let fault = AuthorizationFault {
+                    reason,
+                    client_id: None,
+                    redirect_uri: None,
+                    request_id: None,
+                };
+                EndpointResponse::new(self.error_page(StatusCode::BAD_REQUEST, &fault), vec![refused])
             }
             Resumption::Code(request, code, event) => {
                 let state = request.state.as_ref().map(|state| ("state", state.as_str()));
@@ -243,7 +305,11 @@ impl AuthorizationServer {
                 )
             }
             Resumption::Error(request, error, event) => {
-                let error = AuthorizationErrorResponse::new(error, issuer).with_state(request.state);
+                let error = match event.reason {
+                    Some(reason) => self.authorization_error(error, reason),
+                    None => AuthorizationErrorResponse::new(error, issuer),
+                };
+                let error = error.with_state(request.state);
                 EndpointResponse::new(error.into_response(&request.redirect_uri, method), vec![event])
             }
         }
@@ -264,6 +330,13 @@ fn grant(
     {
         return Err((Error::LoginRequired, Reason::SignInTooOld));
     }
+    if request
+        .expected_subject
+        .as_ref()
+        .is_some_and(|expected| *expected != user.subject)
+    {
+        return Err((Error::LoginRequired, Reason::IdTokenHintOfAnotherUser));
+    }
     // scopes beyond the requested ones are ignored
     let scopes = match &user.scopes {
         None => request.scopes.clone(),
@@ -280,6 +353,7 @@ fn grant(
         nonce: request.nonce.clone(),
         email: user.email,
         name: user.name,
+        claims: user.claims,
         ..Grant::new(request.client_id.clone(), user.subject, scopes, user.auth_time)
     })
 }

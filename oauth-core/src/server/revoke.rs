@@ -26,10 +26,11 @@ impl AuthorizationServer {
     ///   same, and the token stays valid.
     pub async fn revoke(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
-        match self.revoke_token(&request, &mut events).await {
+        let response = match self.revoke_token(&request, &mut events).await {
             Ok(response) => EndpointResponse::new(response, events),
             Err(failure) => failure.into_response(events),
-        }
+        };
+        self.stamped(&request, response)
     }
 
     async fn revoke_token(

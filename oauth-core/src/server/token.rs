@@ -48,10 +48,11 @@ impl AuthorizationServer {
     /// access token is bound to its key, and so is the refresh token of a public client.
     pub async fn token(&self, request: Request<Bytes>) -> EndpointResponse {
         let mut events = Vec::new();
-        match self.exchange(&request, &mut events).await {
+        let response = match self.exchange(&request, &mut events).await {
             Ok(response) => EndpointResponse::new(response, events),
             Err(failure) => failure.into_response(events),
-        }
+        };
+        self.stamped(&request, response)
     }
 
     async fn exchange(
@@ -148,8 +149,12 @@ impl AuthorizationServer {
     ) -> Result<Response<Bytes>, Failure> {
         let (code, grant) = (plan.code, plan.grant.clone());
         let family = FamilyId::generate(&*self.inner.entropy);
-        let access = self.make_access_token(plan.access.clone(), Some(family), Some(&grant), None)?;
-        let id_token = self.make_id_token(&grant, grant.nonce.as_ref(), &access)?;
+        let access = self
+            .make_access_token(plan.access.clone(), Some(family), Some(&grant), None)
+            .await?;
+        let id_token = self
+            .make_id_token(exchange.client, &grant, grant.nonce.as_ref(), &access)
+            .await?;
         let refresh = exchange
             .client
             .may_use(GrantType::RefreshToken)
@@ -199,7 +204,7 @@ impl AuthorizationServer {
         let plan = client_credentials::issue(&request, &policy, exchange.now)
             .map_err(|why| exchange.refuse(why.error(), why.reason()))?;
         self.spend_proof_of(&exchange).await?;
-        let access = self.make_access_token(plan, None, None, None)?;
+        let access = self.make_access_token(plan, None, None, None).await?;
         match self
             .inner
             .tokens

@@ -9,7 +9,7 @@ use http::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 
 use super::AuthorizationServer;
-use super::claims::ReadableClaims;
+use super::claims::{ClaimsTarget, ReadableClaims};
 use super::endpoint_response::{EndpointResponse, Failure};
 use super::form::{MAX_BODY, method_not_allowed};
 use super::possession::{self, Endpoint};
@@ -22,7 +22,7 @@ use crate::resource::credentials::{self, Scheme};
 use crate::response::{json, uncached};
 use crate::secret::AccessToken;
 use crate::store::AccessTokenRecord;
-use crate::vocabulary::{Confirmation, OPENID, Scopes, Subject};
+use crate::vocabulary::{Claims, Confirmation, OPENID, Scopes, Subject};
 
 /// UserInfo response.
 #[derive(Serialize)]
@@ -30,12 +30,15 @@ struct UserInfo<'a> {
     sub: &'a Subject,
     #[serde(flatten)]
     user: ReadableClaims<'a>,
+    #[serde(flatten)]
+    claims: Claims,
 }
 
 impl AuthorizationServer {
     /// Serves the UserInfo endpoint, `GET`, `HEAD` and `POST /userinfo`: claims about the user of
     /// an access token with the scope `openid`. The claims have the values that the host passed to
-    /// [`resume`](Self::resume). The response to a `HEAD` has a body, which the host must omit.
+    /// [`resume`](Self::resume), and those of the [claims source](super::ClaimsSource). The
+    /// response to a `HEAD` has a body, which the host must omit.
     ///
     /// The token is in the `Authorization` header, or in `access_token` of a `POST` form ([RFC 6750
     /// §2](https://www.rfc-editor.org/rfc/rfc6750#section-2)), never in the query. The server
@@ -44,10 +47,11 @@ impl AuthorizationServer {
     /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3). A DPoP-bound token needs a DPoP proof
     /// ([RFC 9449 §7](https://www.rfc-editor.org/rfc/rfc9449#section-7)).
     pub async fn userinfo(&self, request: Request<Bytes>) -> EndpointResponse {
-        match self.describe_user(&request).await {
+        let response = match self.describe_user(&request).await {
             Ok(response) => EndpointResponse::new(response, Vec::new()),
             Err(failure) => failure.into_response(Vec::new()),
-        }
+        };
+        self.stamped(&request, response)
     }
 
     async fn describe_user(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
@@ -73,12 +77,17 @@ impl AuthorizationServer {
         if self.inner.clients.client(&token.terms.client_id).await?.is_none() {
             return refused(Reason::ClientUnknown);
         }
+        if self.is_locked(&token.terms.subject).await? {
+            return refused(Reason::SubjectLocked);
+        }
         let wants_nonce = self.check_binding(request, &presented, token, now).await?;
         match &state.family {
             Some(family) if token.terms.scopes.contains_str(OPENID) => {
                 let user = self.readable_claims(&family.grant, &token.terms.scopes);
                 let sub = &token.terms.subject;
-                let mut response = json(StatusCode::OK, &UserInfo { sub, user });
+                let claims = self.host_claims(ClaimsTarget::UserInfo, &token.terms, Some(&family.grant));
+                let claims = claims.await?;
+                let mut response = json(StatusCode::OK, &UserInfo { sub, user, claims });
                 if wants_nonce {
                     self.hand_out_nonce(&mut response, now);
                 }

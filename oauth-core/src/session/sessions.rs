@@ -343,7 +343,7 @@ impl Sessions {
 
     pub(super) fn tell(&self, event: AuthEvent) {
         if let Some(events) = &self.events {
-            events(event);
+            events(event.at(self.clock.now()));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::pkce::CodeChallenge;
 use crate::secret::TokenHash;
 use crate::session_state::SessionState;
 use crate::time::later;
-use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
+use crate::vocabulary::{Audience, Claims, ClientId, Nonce, RedirectUri, Scopes, Subject, Thumbprint};
 
 /// Authorization of a client by a user. It is part of the record of the code, and later of the
 /// record of the token family.
@@ -37,13 +37,15 @@ pub struct Grant {
     pub email: Option<String>,
     /// Name of the user, if the host knows it.
     pub name: Option<String>,
+    /// Further claims of the sign-in.
+    pub claims: Claims,
 }
 
 impl Grant {
     /// Creates a grant of `scopes` to the client by `subject`, who authenticated at `auth_time`.
     /// The audience is empty, and the optional fields are `None`.
     #[must_use]
-    pub const fn new(client_id: ClientId, subject: Subject, scopes: Scopes, auth_time: SystemTime) -> Self {
+    pub fn new(client_id: ClientId, subject: Subject, scopes: Scopes, auth_time: SystemTime) -> Self {
         Self {
             client_id,
             subject,
@@ -54,6 +56,7 @@ impl Grant {
             nonce: None,
             email: None,
             name: None,
+            claims: Claims::default(),
         }
     }
 

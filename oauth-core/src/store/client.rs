@@ -5,8 +5,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "_signatures")]
-use super::ClientKeys;
+use super::{ClientKeys, ClientKeysUri};
 use super::{ClientSecrets, RegisteredCertificates};
+#[cfg(feature = "_signatures")]
+use crate::jose::Algorithm;
 use crate::lifetime::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::mtls::CertificateName;
 use crate::ports::StoreError;
@@ -39,6 +41,8 @@ pub struct RegisteredClient {
     pub authentication: ClientAuthentication,
     /// Registered redirect URIs.
     pub redirect_uris: Vec<RegisteredRedirectUri>,
+    /// URIs to which the server may redirect a browser after a sign-out.
+    pub post_logout_redirect_uris: Vec<RedirectUri>,
     /// Grant types that the client may use.
     pub grant_types: BTreeSet<GrantType>,
     /// Scopes that the client may request.
@@ -53,8 +57,15 @@ pub struct RegisteredClient {
     /// Required binding of the client's tokens. With `None`, a request with a DPoP proof gets
     /// tokens bound to its key, and a request without a proof gets bearer tokens.
     pub sender_constraint: Option<SenderConstraint>,
+    /// Signature algorithm of the client's ID tokens, `id_token_signed_response_alg`; see
+    /// [`with_id_token_algorithm`](Self::with_id_token_algorithm).
+    #[cfg(feature = "_signatures")]
+    #[serde(default)]
+    pub id_token_algorithm: Option<Algorithm>,
     keeps_refresh_tokens: bool,
     is_state_optional: bool,
+    is_consent_implied: bool,
+    remembers_consent_without_https: bool,
 }
 
 impl RegisteredClient {
@@ -80,6 +91,15 @@ impl RegisteredClient {
         Self::new(id, ClientAuthentication::PrivateKeyJwt(keys))
     }
 
+    /// Creates a client that authenticates by `private_key_jwt` with keys at its `jwks_uri`,
+    /// without scopes. It may use the code and refresh grants. The server must have a [transport
+    /// for client keys](crate::server::AuthorizationServerBuilder::with_client_key_transport).
+    #[cfg(feature = "_signatures")]
+    #[must_use]
+    pub fn keyed_at(id: ClientId, keys: ClientKeysUri) -> Self {
+        Self::new(id, ClientAuthentication::PrivateKeyJwtAt(keys))
+    }
+
     /// Creates a client that authenticates by `tls_client_auth`, with a CA-issued certificate of
     /// the given name, without scopes. It may use the code and refresh grants.
     #[must_use]
@@ -100,14 +120,19 @@ impl RegisteredClient {
             name: None,
             authentication,
             redirect_uris: Vec::new(),
+            post_logout_redirect_uris: Vec::new(),
             grant_types: BTreeSet::from([GrantType::AuthorizationCode, GrantType::RefreshToken]),
             scopes: Scopes::default(),
             audiences: BTreeSet::new(),
             access_token_lifetime: None,
             refresh_token_lifetime: None,
             sender_constraint: None,
+            #[cfg(feature = "_signatures")]
+            id_token_algorithm: None,
             keeps_refresh_tokens: false,
             is_state_optional: false,
+            is_consent_implied: false,
+            remembers_consent_without_https: false,
         }
     }
 
@@ -132,6 +157,16 @@ impl RegisteredClient {
     #[must_use]
     pub fn with_redirect_uri(mut self, uri: RegisteredRedirectUri) -> Self {
         self.redirect_uris.push(uri);
+        self
+    }
+
+    /// Adds a URI to which the server may redirect a browser after a sign-out,
+    /// `post_logout_redirect_uris` ([OpenID Connect RP-Initiated Logout
+    /// §3.1](https://openid.net/specs/openid-connect-rpinitiated-1_0.html#ClientMetadata)). It must
+    /// match byte for byte.
+    #[must_use]
+    pub fn with_post_logout_redirect_uri(mut self, uri: RedirectUri) -> Self {
+        self.post_logout_redirect_uris.push(uri);
         self
     }
 
@@ -196,6 +231,20 @@ impl RegisteredClient {
         Ok(self)
     }
 
+    /// Sets the signature algorithm of the client's ID tokens, `id_token_signed_response_alg`
+    /// ([OpenID Connect Registration
+    /// §2](https://openid.net/specs/openid-connect-registration-1_0.html#ClientMetadata)). The
+    /// server needs a signing key of this algorithm; without it, the client's authorization
+    /// requests get `unauthorized_client`.
+    ///
+    /// Default: RS256 if the server has such a key, otherwise the algorithm of its access tokens.
+    #[cfg(feature = "_signatures")]
+    #[must_use]
+    pub const fn with_id_token_algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.id_token_algorithm = Some(algorithm);
+        self
+    }
+
     /// Accepts authorization requests without `state`, for a client that sends none.
     ///
     /// # Security
@@ -208,6 +257,47 @@ impl RegisteredClient {
     pub const fn with_optional_state(mut self) -> Self {
         self.is_state_optional = true;
         self
+    }
+
+    /// Requires no consent of the user, for a client of the operator of the server. A request with
+    /// `prompt=none` is then answered without a stored consent.
+    ///
+    /// # Security
+    ///
+    /// Not for clients of others: any page could then get tokens of a signed-in user without a
+    /// question.
+    #[must_use]
+    pub const fn with_implied_consent(mut self) -> Self {
+        self.is_consent_implied = true;
+        self
+    }
+
+    /// Returns `true` if the client needs no consent of the user.
+    #[must_use]
+    pub const fn is_consent_implied(&self) -> bool {
+        self.is_consent_implied
+    }
+
+    /// Lets a stored consent cover a public client with a redirect URI that is not `https`, for
+    /// silent renewal on a development machine.
+    ///
+    /// # Security
+    ///
+    /// Any application on the user's device can then get tokens as this client, without a question
+    /// ([RFC 8252 §8.6](https://www.rfc-editor.org/rfc/rfc8252#section-8.6)).
+    #[must_use]
+    pub const fn danger_remember_consent_without_https(mut self) -> Self {
+        self.remembers_consent_without_https = true;
+        self
+    }
+
+    /// Returns `true` if a stored consent covers requests with this redirect URI: the client is
+    /// confidential, or the URI is `https`.
+    #[must_use]
+    pub fn may_remember_consent(&self, redirect_uri: &RedirectUri) -> bool {
+        self.is_confidential()
+            || redirect_uri.as_str().starts_with("https://")
+            || self.remembers_consent_without_https
     }
 
     /// Returns `true` if the client may omit `state`.
@@ -294,6 +384,9 @@ pub enum ClientAuthentication {
     /// §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2).
     #[cfg(feature = "_signatures")]
     PrivateKeyJwt(ClientKeys),
+    /// `private_key_jwt`, with the keys at the client's `jwks_uri`.
+    #[cfg(feature = "_signatures")]
+    PrivateKeyJwtAt(ClientKeysUri),
     /// `tls_client_auth`: a CA-issued certificate with this name, [RFC 8705
     /// §2.1](https://www.rfc-editor.org/rfc/rfc8705#section-2.1).
     Tls(CertificateName),
@@ -310,7 +403,7 @@ impl ClientAuthentication {
             Self::None | Self::Tls(_) | Self::SelfSignedTls(_) => None,
             Self::SecretBasic(secrets) | Self::SecretPost(secrets) => Some(secrets),
             #[cfg(feature = "_signatures")]
-            Self::PrivateKeyJwt(_) => None,
+            Self::PrivateKeyJwt(_) | Self::PrivateKeyJwtAt(_) => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::jose::{Algorithm, InvalidKeySet, KeySet};
+use crate::vocabulary::{Endpoint, InvalidEndpoint};
 
 /// The key set has no key of the algorithm, has two keys with the same `kid`, or has more than 100
 /// keys.
@@ -41,8 +42,8 @@ impl ClientKeys {
     ///
     /// [`InvalidClientKeys`] when no key has this algorithm.
     pub fn new(algorithm: Algorithm, keys: &KeySet) -> Result<Self, InvalidClientKeys> {
-        let of_algorithm = keys.iter().filter(|key| key.algorithm() == algorithm);
-        let keys = KeySet::new(of_algorithm.cloned())?;
+        let of_algorithm = keys.iter().filter(|key| key.can_verify(algorithm));
+        let keys = KeySet::new(of_algorithm.map(|key| key.only(algorithm)))?;
         if keys.iter().next().is_none() {
             return Err(InvalidClientKeys);
         }
@@ -60,6 +61,52 @@ impl ClientKeys {
     #[must_use]
     pub const fn keys(&self) -> &KeySet {
         &self.keys
+    }
+}
+
+/// Location of the client's keys, `jwks_uri` ([OpenID Connect Registration
+/// §2](https://openid.net/specs/openid-connect-registration-1_0.html#ClientMetadata)): the client
+/// rotates its keys without a change of its registration.
+///
+/// ```
+/// use oauth_core::jose::Algorithm;
+/// use oauth_core::store::ClientKeysUri;
+///
+/// let keys = ClientKeysUri::new(Algorithm::Rs256, "https://robot.example/jwks.json")?;
+/// assert_eq!(keys.uri(), "https://robot.example/jwks.json");
+/// # Ok::<(), oauth_core::vocabulary::InvalidEndpoint>(())
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ClientKeysUri {
+    algorithm: Algorithm,
+    uri: String,
+}
+
+impl ClientKeysUri {
+    /// Creates a location. The server refuses the client's assertions with another algorithm.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidEndpoint`] when `uri` is neither an `https` URL nor an `http` URL of a loopback
+    /// address.
+    pub fn new(algorithm: Algorithm, uri: &str) -> Result<Self, InvalidEndpoint> {
+        uri.parse::<Endpoint>()?;
+        Ok(Self {
+            algorithm,
+            uri: uri.to_owned(),
+        })
+    }
+
+    /// Returns the signature algorithm of the client's assertions.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Returns the URL of the JWK set.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        &self.uri
     }
 }
 

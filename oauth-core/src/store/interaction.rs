@@ -10,7 +10,7 @@ use crate::pkce::CodeChallenge;
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::time::later;
-use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Thumbprint};
+use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Subject, Thumbprint};
 
 /// An authorization request that the server has checked, [RFC 6749
 /// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), before the user's sign-in and
@@ -49,6 +49,8 @@ pub struct AuthorizationRequest {
     pub max_age: Option<Duration>,
     /// Suggested user for the sign-in page, from `login_hint`. It is unverified.
     pub login_hint: Option<String>,
+    /// The only user who may answer the request, from a verified `id_token_hint`.
+    pub expected_subject: Option<Subject>,
     /// Suggested languages of the page, from `ui_locales`: language tags separated by spaces, best
     /// first. The text is neither parsed nor verified.
     pub ui_locales: Option<String>,
@@ -77,6 +79,7 @@ impl AuthorizationRequest {
             silent: false,
             max_age: None,
             login_hint: None,
+            expected_subject: None,
             ui_locales: None,
         }
     }

@@ -4,6 +4,7 @@
 //! | aggregate | trait | records |
 //! |---|---|---|
 //! | registered clients | [`ClientStore`] | [`RegisteredClient`] |
+//! | consents of users to clients | [`ConsentStore`] | [`ConsentRecord`] |
 //! | pending interactions, pushed authorization requests | [`InteractionStore`] | [`InteractionRecord`], [`PushedRequestRecord`] |
 //! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
 //! | used `jti` values (replay detection) | [`ReplayStore`] | |
@@ -46,6 +47,7 @@ mod client_certificates;
 #[cfg(feature = "_signatures")]
 mod client_keys;
 mod client_secrets;
+mod consent;
 mod id;
 mod interaction;
 mod pushed_request;
@@ -54,6 +56,7 @@ mod rotation;
 mod session;
 mod session_outcome;
 mod session_store;
+mod subject_status;
 mod token;
 mod token_outcome;
 mod token_store;
@@ -65,8 +68,9 @@ pub use client::{
 };
 pub use client_certificates::{PreviousCertificate, RegisteredCertificates};
 #[cfg(feature = "_signatures")]
-pub use client_keys::{ClientKeys, InvalidClientKeys};
+pub use client_keys::{ClientKeys, ClientKeysUri, InvalidClientKeys};
 pub use client_secrets::{ClientSecrets, PreviousSecret};
+pub use consent::{ConsentRecord, ConsentStore};
 pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
 pub use pushed_request::PushedRequestRecord;
@@ -75,6 +79,7 @@ pub use rotation::{Rotated, RotationSalt, Successor};
 pub use session::{SessionEnd, SessionRecord, SessionRenewal};
 pub use session_outcome::{ResetOutcome, SessionChange, SessionOutcome};
 pub use session_store::{ResetTokenRecord, Revoked, SessionStore};
+pub use subject_status::SubjectStatus;
 pub use token::{
     AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState,
     RevocationReason, TokenFamily,

@@ -63,6 +63,8 @@ pub enum RevocationReason {
     CodeReplayed,
     /// A rotated refresh token was reused.
     RefreshTokenReused,
+    /// The user withdrew the consent to the client.
+    ConsentWithdrawn,
     /// The client requested the revocation.
     Requested,
     /// The user signed out.
@@ -84,6 +86,7 @@ impl RevocationReason {
         match self {
             Self::CodeReplayed => "code_replayed",
             Self::RefreshTokenReused => "refresh_token_reused",
+            Self::ConsentWithdrawn => "consent_withdrawn",
             Self::Requested => "requested",
             Self::SignedOut => "signed_out",
             Self::SignedOutEverywhere => "signed_out_everywhere",

@@ -5,11 +5,12 @@ use async_trait::async_trait;
 
 use super::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, FamilyId, Insertion, RedeemOutcome,
-    RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome, RotateOutcome, Rotated,
+    RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome, Revoked, RotateOutcome, Rotated,
     RotationSalt, TokenFamily,
 };
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
+use crate::vocabulary::{ClientId, Subject};
 
 /// Records to store when a code is redeemed.
 #[derive(Clone, Debug)]
@@ -153,6 +154,21 @@ pub trait TokenStore: Send + Sync {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError>;
 
+    /// Revokes the token families of `subject` at `client_id`, and deletes the codes that were not
+    /// redeemed before. Sessions do not change. Families and codes that other calls insert later
+    /// stay valid.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
+    async fn revoke_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError>;
+
     /// Revokes one access token. Other tokens of its family stay valid.
     ///
     /// # Errors
@@ -225,6 +241,16 @@ impl<S: TokenStore + ?Sized> TokenStore for Arc<S> {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError> {
         (**self).revoke_access_token(hash, now).await
+    }
+
+    async fn revoke_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        (**self).revoke_grants(subject, client_id, reason, now).await
     }
 
     async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {

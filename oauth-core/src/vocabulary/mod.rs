@@ -15,6 +15,7 @@
 //! ```
 
 mod access_token_terms;
+mod claims;
 mod confirmation;
 mod endpoint;
 mod issuer;
@@ -22,6 +23,7 @@ mod redirect_uri;
 mod words;
 
 pub use access_token_terms::AccessTokenTerms;
+pub use claims::{Claims, ReservedClaim};
 pub use confirmation::{Confirmation, InvalidThumbprint, Thumbprint};
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use host_ports::{InvalidScope, Scope, Scopes};

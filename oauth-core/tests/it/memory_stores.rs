@@ -74,6 +74,15 @@ mod clients {
     );
 }
 
+mod consents {
+    oauth_core_conformance::consent_store!(
+        #[tokio::test]
+        async {
+            oauth_core::memory::MemoryConsents::new()
+        }
+    );
+}
+
 mod interactions {
     oauth_core_conformance::interaction_store!(
         #[tokio::test]

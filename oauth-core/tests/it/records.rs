@@ -45,6 +45,7 @@ fn grant() -> Grant {
         nonce: Some("n-1".parse().unwrap()),
         email: Some("ada@example.com".to_owned()),
         name: Some("Ada".to_owned()),
+        claims: Default::default(),
     }
 }
 

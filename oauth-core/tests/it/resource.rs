@@ -253,6 +253,7 @@ fn an_id_token_is_no_access_token() {
         email: None,
         email_verified: None,
         name: None,
+        claims: Default::default(),
     };
     let challenge = refused(&[&format!("Bearer {}", id_token.sign(&key(), None).unwrap())]);
     assert_eq!(

@@ -11,9 +11,9 @@ use oauth_core::pkce::CodeChallenge;
 use oauth_core::secret::TokenHash;
 use oauth_core::session::SessionTimeouts;
 use oauth_core::store::{
-    AttemptStore, AuthorizationRequest, ClientStore, Insertion, InteractionRecord, InteractionStore,
-    RegisteredClient, ReplayStore, RevocationReason, SessionId, SessionOutcome, SessionRecord, SessionStore,
-    SpendOutcome, TakeOutcome, TokenStore,
+    AttemptStore, AuthorizationRequest, ClientStore, ConsentStore, Insertion, InteractionRecord,
+    InteractionStore, RegisteredClient, ReplayStore, RevocationReason, SessionId, SessionOutcome,
+    SessionRecord, SessionStore, SpendOutcome, TakeOutcome, TokenStore,
 };
 
 fn now() -> SystemTime {
@@ -23,6 +23,7 @@ fn now() -> SystemTime {
 #[test]
 fn constructors_take_shared_trait_objects() {
     fn is_client_store<T: ClientStore>() {}
+    fn is_consent_store<T: ConsentStore>() {}
     fn is_interaction_store<T: InteractionStore>() {}
     fn is_token_store<T: TokenStore>() {}
     fn is_session_store<T: SessionStore>() {}
@@ -31,6 +32,7 @@ fn constructors_take_shared_trait_objects() {
     fn is_token_sink<T: TokenSink>() {}
     fn is_signer<T: Signer>() {}
     is_client_store::<Arc<dyn ClientStore>>();
+    is_consent_store::<Arc<dyn ConsentStore>>();
     is_interaction_store::<Arc<dyn InteractionStore>>();
     is_token_store::<Arc<dyn TokenStore>>();
     is_token_store::<Arc<dyn SessionStore>>();

@@ -153,6 +153,9 @@ fn ends(verb: &Verb, reply: &Reply, family: &FamilyId, grant: &Grant) -> bool {
             Verb::Token(TokenVerb::RevokeFamily(id, ..)),
             Reply::Revoke(RevokeOutcome::Revoked | RevokeOutcome::AlreadyRevoked),
         ) => id == family,
+        (Verb::Token(TokenVerb::RevokeGrants(subject, client_id, ..)), Reply::Revoked(_)) => {
+            *subject == grant.subject && *client_id == grant.client_id
+        }
         (Verb::Session(SessionVerb::EndSession(id, ..)), Reply::Revoked(_)) => grant.session == Some(*id),
         (Verb::Session(SessionVerb::EndSessionBySecret(..)), Reply::Session(Some(ended))) => {
             grant.session == Some(ended.id)

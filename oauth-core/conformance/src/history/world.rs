@@ -50,6 +50,10 @@ impl World {
                 Some(family) => revoke(family, *reason, *now),
             }
             .into(),
+            TokenVerb::RevokeGrants(subject, client_id, reason, now) => {
+                let granted = |grant: &Grant| grant.subject == *subject && grant.client_id == *client_id;
+                self.end(|_| false, granted, *reason, *now).into()
+            }
             TokenVerb::RevokeAccessToken(hash, now) => match self.access.get_mut(hash) {
                 None => RevokeOutcome::NotFound,
                 Some(token) if token.revoked_at.is_some() => RevokeOutcome::AlreadyRevoked,

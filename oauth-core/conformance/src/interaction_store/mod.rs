@@ -53,6 +53,7 @@ fn request() -> AuthorizationRequest {
         silent: true,
         max_age: Some(Duration::from_secs(u64::MAX)),
         login_hint: grant.name,
+        expected_subject: Some(grant.subject),
         ui_locales: Some("se en-GB".to_owned()),
     }
 }

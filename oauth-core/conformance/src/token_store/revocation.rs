@@ -8,9 +8,11 @@ mod cases {
     use std::time::Duration;
 
     use crate::records::race;
-    use crate::records::{access, answer, family_id, hash, start};
+    use crate::records::{access, answer, code, family_id, hash, redemption, start};
     use crate::token_store::redeemed;
-    use oauth_core::store::{FamilyRevocation, Insertion, RevocationReason, RevokeOutcome, TokenStore};
+    use oauth_core::store::{
+        FamilyRevocation, Insertion, RedeemOutcome, RevocationReason, RevokeOutcome, TokenStore,
+    };
 
     /// O10, O13: a revocation makes every token of the family inactive at once. A second revocation
     /// keeps the first reason and time.
@@ -41,6 +43,48 @@ mod cases {
             answer(store.access_token(&hash("other at 0")).await)
                 .is_some_and(|state| state.is_active(start()))
         );
+    }
+
+    /// O35: withdrawing a consent ends the families and codes of the user at the client, and no
+    /// others.
+    pub async fn revoking_grants_ends_those_of_user_and_client(store: &Arc<dyn TokenStore>) {
+        let start_of = |label: &str, subject: &str, client: &str| {
+            let mut code = code(label);
+            code.grant.subject = subject.parse().expect("a subject");
+            code.grant.client_id = client.parse().expect("a client id");
+            code
+        };
+        let mut others = Vec::new();
+        for (subject, client, ends) in [("ada", "web", true), ("ada", "app", false), ("bob", "web", false)] {
+            let label = format!("{subject} {client}");
+            let pending = start_of(&format!("{label} pending"), subject, client);
+            let redeemed = start_of(&format!("{label} code"), subject, client);
+            for code in [&pending, &redeemed] {
+                assert_eq!(answer(store.insert_code(code.clone()).await), Insertion::Inserted);
+            }
+            let mut redemption = redemption(&format!("{label} code"), &label);
+            redemption.family.grant = redeemed.grant.clone();
+            let outcome = answer(store.redeem_code(redemption, start()).await);
+            assert_eq!(outcome, RedeemOutcome::Redeemed);
+            others.push((label, pending.hash, redeemed.hash, ends));
+        }
+        let (ada, web) = (
+            "ada".parse().expect("a subject"),
+            "web".parse().expect("a client id"),
+        );
+        let revoke = || store.revoke_grants(&ada, &web, RevocationReason::ConsentWithdrawn, start());
+        let revoked = answer(revoke().await);
+        assert_eq!((revoked.families, revoked.codes, revoked.sessions), (1, 1, 0));
+        let again = answer(revoke().await);
+        assert_eq!((again.families, again.codes), (0, 0));
+        for (label, pending, redeemed, ends) in others {
+            let state = answer(store.refresh_token(&hash(&format!("{label} rt 0"))).await);
+            let state = state.expect("a refresh token");
+            assert_eq!(state.is_active(start()), !ends, "{label}");
+            assert_eq!(answer(store.code(&pending).await).is_none(), ends, "{label}");
+            // a redeemed code is kept, so that its replay is detected
+            assert!(answer(store.code(&redeemed).await).is_some(), "{label}");
+        }
     }
 
     /// O13, 62: revoking an access token leaves its family active.

@@ -7,8 +7,10 @@ use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, Insertion,
-    RedeemOutcome, RefreshTokenState, RevocationReason, RevokeOutcome, RotateOutcome, Rotation, TokenStore,
+    RedeemOutcome, RefreshTokenState, RevocationReason, RevokeOutcome, Revoked, RotateOutcome, Rotation,
+    TokenStore,
 };
+use oauth_core::vocabulary::{ClientId, Subject};
 
 /// A call of a [`TokenStore`].
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub enum TokenVerb {
     Rotate(Rotation, SystemTime),
     /// [`TokenStore::revoke_family`].
     RevokeFamily(FamilyId, RevocationReason, SystemTime),
+    /// [`TokenStore::revoke_grants`].
+    RevokeGrants(Subject, ClientId, RevocationReason, SystemTime),
     /// [`TokenStore::revoke_access_token`].
     RevokeAccessToken(TokenHash, SystemTime),
     /// [`TokenStore::purge_tokens`].
@@ -53,6 +57,7 @@ impl TokenVerb {
             Self::RedeemCode(_, now)
             | Self::Rotate(_, now)
             | Self::RevokeFamily(_, _, now)
+            | Self::RevokeGrants(_, _, _, now)
             | Self::RevokeAccessToken(_, now)
             | Self::Purge(now) => Some(now),
             Self::InsertCode(_)
@@ -78,6 +83,10 @@ impl TokenVerb {
             Self::RefreshToken(hash) => store.refresh_token(&hash).await?.into(),
             Self::Rotate(rotation, now) => store.rotate(rotation, now).await?.into(),
             Self::RevokeFamily(id, reason, now) => store.revoke_family(&id, reason, now).await?.into(),
+            Self::RevokeGrants(subject, client_id, reason, now) => {
+                let revoked = store.revoke_grants(&subject, &client_id, reason, now);
+                revoked.await?.into()
+            }
             Self::RevokeAccessToken(hash, now) => store.revoke_access_token(&hash, now).await?.into(),
             Self::Purge(now) => store.purge_tokens(now).await?.into(),
         })
@@ -133,6 +142,17 @@ impl<R: Respond> TokenStore for VerbStore<R> {
         now: SystemTime,
     ) -> Result<RevokeOutcome, StoreError> {
         self.ask(TokenVerb::RevokeAccessToken(*hash, now)).await
+    }
+
+    async fn revoke_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let verb = TokenVerb::RevokeGrants(subject.clone(), client_id.clone(), reason, now);
+        self.ask(verb).await
     }
 
     async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {

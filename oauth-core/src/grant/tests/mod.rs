@@ -36,6 +36,7 @@ fn grant() -> Grant {
         nonce: None,
         email: None,
         name: None,
+        claims: Default::default(),
     }
 }
 

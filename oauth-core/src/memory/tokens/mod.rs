@@ -12,9 +12,12 @@ use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, CodeSnapshot, FamilyId,
     FamilyRevocation, Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState,
-    ResetTokenRecord, RevocationReason, RevokeOutcome, RotateOutcome, Rotated, Rotation, SessionRecord,
-    Successor, TokenFamily, TokenStore,
+    ResetTokenRecord, RevocationReason, RevokeOutcome, Revoked, RotateOutcome, Rotated, Rotation,
+    SessionRecord, Successor, TokenFamily, TokenStore,
 };
+
+use crate::vocabulary::{ClientId, Subject};
+use sessions::End;
 
 /// Store of codes, token families, tokens, sessions and reset tokens in memory.
 #[derive(Debug, Default)]
@@ -100,6 +103,17 @@ impl TokenStore for MemoryTokens {
         let mut tables = lock(&self.tables);
         let token = tables.access.get_mut(hash);
         Ok(set_once(token.map(|token| &mut token.revoked_at), now))
+    }
+
+    async fn revoke_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let end = End { reason, now };
+        Ok(lock(&self.tables).revoke_grants(&end, subject, client_id))
     }
 
     async fn purge_tokens(&self, now: SystemTime) -> Result<u64, StoreError> {

@@ -11,7 +11,7 @@ use crate::store::{
     FamilyRevocation, Grant, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, RevokeOutcome,
     Revoked, SessionChange, SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
-use crate::vocabulary::Subject;
+use crate::vocabulary::{ClientId, Subject};
 
 #[async_trait]
 impl SessionStore for MemoryTokens {
@@ -134,9 +134,9 @@ impl SessionStore for MemoryTokens {
     }
 }
 
-struct End {
-    reason: RevocationReason,
-    now: SystemTime,
+pub(super) struct End {
+    pub(super) reason: RevocationReason,
+    pub(super) now: SystemTime,
 }
 
 impl Tables {
@@ -178,6 +178,11 @@ impl Tables {
             reset_tokens: self.drop_reset_tokens(Some(subject)),
             ..revoked
         }
+    }
+
+    pub(super) fn revoke_grants(&mut self, end: &End, subject: &Subject, client_id: &ClientId) -> Revoked {
+        let granted = |grant: &Grant| grant.subject == *subject && grant.client_id == *client_id;
+        self.end(end, |_| false, granted)
     }
 
     /// Ends the sessions that `ends` selects, and revokes the families and deletes the codes that

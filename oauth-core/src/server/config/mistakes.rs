@@ -1,8 +1,10 @@
 use std::fmt;
 
+use super::super::issuer_keys::IssuerKeys;
+use super::super::{Options, scope_shape};
 use crate::grant::{AccessTokenLifetime, TokenPolicy};
 use crate::jose::{Algorithm, SigningKeys};
-use crate::vocabulary::{Audience, Issuer};
+use crate::vocabulary::{Audience, Issuer, Scopes};
 
 /// The settings of the server are incomplete or invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -47,15 +49,26 @@ pub enum ConfigMistake {
     /// or has a query or fragment.
     #[error("the base of the mtls endpoint aliases is not an https url without query and fragment")]
     InvalidMtlsEndpointAliases,
+    /// A published scope is not `<verb>:<noun>`, and the server requires this shape.
+    #[error("a scope is neither `<verb>:<noun>` nor a scope of OpenID Connect")]
+    ScopeShape,
+    /// The path of the endpoint with this name does not begin with one slash, or has a query, a
+    /// fragment, an empty or a dot segment.
+    #[error("the path of the endpoint `{0}` is not a plain path, for example /oauth/token")]
+    InvalidPath(&'static str),
+    /// Two endpoints have the same path, or one has the path of the metadata.
+    #[error("two endpoints have the same path")]
+    PathsConflict,
     /// The lifetime of JWT access tokens exceeds 15 minutes.
     #[error("the lifetime of jwt access tokens exceeds 15 minutes: shorten it, or use opaque tokens")]
     JwtLifetimeTooLong,
-    /// A retry window is set, but the active key is not EdDSA, the only algorithm with
-    /// deterministic signatures.
-    #[error("a retry window needs an EdDSA signing key, because other signatures differ each time")]
-    RetryWindowWithoutEdDsa,
-    /// Two signing keys have the same `kid`, or there are more than 100 signing keys.
-    #[error("two signing keys have one kid, or there are more than 100 keys")]
+    /// A retry window is set, but the signatures of an active key are not deterministic: its
+    /// algorithm is neither EdDSA nor RS256, RS384 or RS512.
+    #[error("a retry window needs EdDSA or RS256 signing keys, because other signatures differ each time")]
+    RetryWindowWithoutDeterministicKeys,
+    /// Two signing keys have the same `kid`, two sets of signing keys have one algorithm, or there
+    /// are more than 100 signing keys.
+    #[error("two signing keys have one kid, two sets have one algorithm, or there are more than 100 keys")]
     SigningKeysConflict,
 }
 
@@ -84,11 +97,23 @@ impl Mistakes {
         parsed
     }
 
-    pub(super) fn signing_keys(&mut self, keys: Option<SigningKeys>) -> Option<SigningKeys> {
-        let keys = self.required(keys, "signing key");
-        let fit = keys.as_ref().is_none_or(|keys| keys.check().is_ok());
-        self.check(fit, ConfigMistake::SigningKeysConflict);
-        keys
+    pub(super) fn signing_keys(
+        &mut self,
+        access_tokens: Option<SigningKeys>,
+        id_tokens: Vec<SigningKeys>,
+    ) -> Option<IssuerKeys> {
+        let keys = IssuerKeys::new(self.required(access_tokens, "signing key")?, id_tokens);
+        self.check(keys.is_ok(), ConfigMistake::SigningKeysConflict);
+        keys.ok()
+    }
+
+    pub(super) fn options(&mut self, scopes: &Scopes, options: &Options) {
+        if let Some(name) = options.paths.first_invalid() {
+            self.0.push(ConfigMistake::InvalidPath(name));
+        }
+        self.check(!options.paths.conflict(), ConfigMistake::PathsConflict);
+        let fit = !options.scopes_are_verb_noun || scopes.iter().all(scope_shape::is_verb_noun);
+        self.check(fit, ConfigMistake::ScopeShape);
     }
 
     pub(super) fn mtls_base(&mut self, base: Option<&str>) -> Option<Issuer> {
@@ -99,15 +124,15 @@ impl Mistakes {
         &mut self,
         policy: TokenPolicy,
         lifetime: Option<AccessTokenLifetime>,
-        keys: Option<&SigningKeys>,
+        keys: Option<&IssuerKeys>,
     ) -> TokenPolicy {
         let format = policy.access_token_format;
         let access_token = lifetime.unwrap_or_else(|| format.default_lifetime());
         self.check(format.allows(access_token), ConfigMistake::JwtLifetimeTooLong);
-        let signs_alike = keys.is_none_or(|keys| keys.active().algorithm() == Algorithm::EdDsa);
+        let signs_alike = |keys: &IssuerKeys| keys.algorithms().into_iter().all(Algorithm::is_deterministic);
         self.check(
-            policy.retry_window.is_none() || signs_alike,
-            ConfigMistake::RetryWindowWithoutEdDsa,
+            policy.retry_window.is_none() || keys.is_none_or(signs_alike),
+            ConfigMistake::RetryWindowWithoutDeterministicKeys,
         );
         TokenPolicy {
             access_token,

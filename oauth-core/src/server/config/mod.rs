@@ -6,18 +6,23 @@ use std::sync::Arc;
 use mistakes::Mistakes;
 pub use mistakes::{ConfigError, ConfigMistake};
 
-use super::certificates::CertificateUse;
+use super::client_key_sets::ClientKeySets;
 use super::guesses::Guesses;
 use super::possession::Possession;
-use super::{AuthorizationServer, Inner, metadata};
+use super::{
+    AuthorizationFault, AuthorizationServer, ClaimsSource, EndpointPaths, Inner, Options, SessionLookup,
+    metadata,
+};
 use crate::attempts::AttemptPolicy;
 use crate::dpop::NonceKey;
 use crate::grant::{
     AccessTokenFormat, AccessTokenLifetime, RefreshTokenLifetime, RetryPepper, RetryWindow, TokenPolicy,
 };
 use crate::jose::SigningKeys;
-use crate::ports::{Clock, Entropy};
-use crate::store::{AttemptStore, ClientStore, InteractionStore, ReplayStore, TokenStore};
+use crate::ports::{Clock, Entropy, Transport};
+use crate::store::{
+    AttemptStore, ClientStore, ConsentStore, InteractionStore, ReplayStore, SubjectStatus, TokenStore,
+};
 use crate::vocabulary::{Issuer, Scopes};
 
 /// Builder for [`AuthorizationServer`].
@@ -30,22 +35,17 @@ pub struct AuthorizationServerBuilder {
     clients: Option<Arc<dyn ClientStore>>,
     interactions: Option<Arc<dyn InteractionStore>>,
     tokens: Option<Arc<dyn TokenStore>>,
-    replays: Option<Arc<dyn ReplayStore>>,
-    guesses: Option<Guesses>,
     nonce_key: Option<NonceKey>,
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     signing_keys: Option<SigningKeys>,
+    id_token_keys: Vec<SigningKeys>,
     audience: Vec<String>,
     scopes: Scopes,
     policy: TokenPolicy,
     access_token_lifetime: Option<AccessTokenLifetime>,
     retry_pepper: Option<RetryPepper>,
-    pushed_requests_required: bool,
-    nonce_required: bool,
-    strict_client_assertions: bool,
-    claims_by_scope: bool,
-    certificates: CertificateUse,
+    options: Options,
     mtls_base: Option<String>,
 }
 
@@ -56,24 +56,26 @@ impl AuthorizationServerBuilder {
             clients: None,
             interactions: None,
             tokens: None,
-            replays: None,
-            guesses: None,
             nonce_key: None,
             clock: None,
             entropy: None,
             signing_keys: None,
+            id_token_keys: Vec::new(),
             audience: Vec::new(),
             scopes: Scopes::default(),
             policy: TokenPolicy::default(),
             access_token_lifetime: None,
             retry_pepper: None,
-            pushed_requests_required: false,
-            nonce_required: false,
-            strict_client_assertions: false,
-            claims_by_scope: false,
-            certificates: CertificateUse::default(),
+            options: Options::default(),
             mtls_base: None,
         }
+    }
+
+    /// Sets the paths of the endpoints. The metadata list them, and client assertions and DPoP
+    /// proofs must name them.
+    pub fn with_paths(mut self, paths: EndpointPaths) -> Self {
+        self.options.paths = paths;
+        self
     }
 
     /// Sets the store of registered clients.
@@ -94,11 +96,44 @@ impl AuthorizationServerBuilder {
         self
     }
 
+    /// Sets the store of consents. The server then stores each consent, and
+    /// [`needs_consent`](AuthorizationServer::needs_consent) tells the host whether to ask.
+    pub fn with_consents(mut self, consents: impl ConsentStore + 'static) -> Self {
+        self.options.consents = Some(Arc::new(consents));
+        self
+    }
+
+    /// Sets the lookup of signed-in users, which answers requests with `prompt=none`: the silent
+    /// renewal of browser applications. Without it, such requests get `login_required`.
+    ///
+    /// The client gets a code if exactly one user is signed in (with `id_token_hint`: that user),
+    /// signed in late enough for `max_age`, and [has consented](Self::with_consents) to all of the
+    /// request. Otherwise it gets `login_required`, `account_selection_required`,
+    /// `consent_required` or `interaction_required`.
+    pub fn with_session_lookup(mut self, lookup: impl SessionLookup + 'static) -> Self {
+        self.options.session_lookup = Some(Arc::new(lookup));
+        self
+    }
+
     /// Sets the store for replay detection, which enables client authentication by
     /// `private_key_jwt` and DPoP-bound tokens ([`dpop`](crate::dpop)). Without this store, the
     /// server refuses client assertions and ignores DPoP proofs.
     pub fn with_replays(mut self, replays: impl ReplayStore + 'static) -> Self {
-        self.replays = Some(Arc::new(replays));
+        self.options.replays = Some(Arc::new(replays));
+        self
+    }
+
+    /// Sets the HTTP transport that fetches the keys of clients from their `jwks_uri`
+    /// ([`RegisteredClient::keyed_at`](crate::store::RegisteredClient::keyed_at)). Keys are cached
+    /// as those of an issuer ([`RemoteKeySet`](crate::jose::RemoteKeySet)). Without a transport,
+    /// such clients are refused; if the keys cannot be fetched, the response is 503.
+    ///
+    /// # Security
+    ///
+    /// If clients register their own URLs, the transport must refuse private addresses and must not
+    /// follow redirects.
+    pub fn with_client_key_transport(mut self, transport: impl Transport + 'static) -> Self {
+        self.options.client_key_sets = Some(ClientKeySets::new(Arc::new(transport)));
         self
     }
 
@@ -124,7 +159,7 @@ impl AuthorizationServerBuilder {
     /// Without a `Source`, an attacker who knows the `client_id` of a confidential client can lock
     /// out the client with wrong secrets; see [`attempts`](crate::attempts).
     pub fn with_attempts(mut self, store: impl AttemptStore + 'static, policy: AttemptPolicy) -> Self {
-        self.guesses = Some(Guesses {
+        self.options.guesses = Some(Guesses {
             store: Arc::new(store),
             policy,
         });
@@ -146,6 +181,26 @@ impl AuthorizationServerBuilder {
     /// Sets the signing keys of access tokens and ID tokens. Their public keys are the JWKS.
     pub fn with_signing_keys(mut self, keys: SigningKeys) -> Self {
         self.signing_keys = Some(keys);
+        self
+    }
+
+    /// Adds signing keys of ID tokens, of another algorithm than those of access tokens. The
+    /// registration of a client [selects its
+    /// algorithm](crate::store::RegisteredClient::with_id_token_algorithm). With an RS256 key, ID
+    /// tokens are RS256 by default, because many clients accept no other algorithm.
+    ///
+    /// ```
+    /// # use oauth_core::jose::{SigningKey, SigningKeys};
+    /// # use oauth_core::ports::OsEntropy;
+    /// # use oauth_core::server::AuthorizationServer;
+    /// let server = AuthorizationServer::builder("https://auth.example")
+    ///     .with_signing_keys(SigningKeys::new(SigningKey::generate_es256(&OsEntropy)?))
+    ///     .with_id_token_keys(SigningKeys::new(SigningKey::generate_rsa()?));
+    /// # drop(server);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_id_token_keys(mut self, keys: SigningKeys) -> Self {
+        self.id_token_keys.push(keys);
         self
     }
 
@@ -190,9 +245,10 @@ impl AuthorizationServerBuilder {
     /// - With an opaque access token, the ID token is signed with the current key over the current
     ///   claims and may differ.
     ///
-    /// A window requires an EdDSA key as active signing key, for every token format, because only
-    /// EdDSA signs deterministically. Without a window, the second use of a refresh token revokes
-    /// its family, as in [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
+    /// A window requires that all active signing keys are of EdDSA or of RS256, RS384 or RS512, for
+    /// every token format, because only these algorithms sign deterministically. Without a window,
+    /// the second use of a refresh token revokes its family, as in [RFC 9700
+    /// §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2).
     ///
     /// # Security
     ///
@@ -217,7 +273,7 @@ impl AuthorizationServerBuilder {
     /// §5](https://www.rfc-editor.org/rfc/rfc9126#section-5). The server then refuses authorization
     /// requests that were not pushed.
     pub fn with_pushed_requests_required(mut self) -> Self {
-        self.pushed_requests_required = true;
+        self.options.pushed_requests_required = true;
         self
     }
 
@@ -226,7 +282,7 @@ impl AuthorizationServerBuilder {
     /// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)), because PKCE,
     /// which is always required, also prevents the injection of a code.
     pub fn with_nonce_required(mut self) -> Self {
-        self.nonce_required = true;
+        self.options.nonce_required = true;
         self
     }
 
@@ -240,7 +296,7 @@ impl AuthorizationServerBuilder {
     /// server can name the token endpoint of this server as its own, and present the assertion that
     /// it gets to this server.
     pub fn with_strict_client_assertions(mut self) -> Self {
-        self.strict_client_assertions = true;
+        self.options.strict_client_assertions = true;
         self
     }
 
@@ -249,7 +305,55 @@ impl AuthorizationServerBuilder {
     /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens,
     /// UserInfo and introspection. Default: all clients get both claims, if the host sets them.
     pub fn with_claims_by_scope(mut self) -> Self {
-        self.claims_by_scope = true;
+        self.options.claims_by_scope = true;
+        self
+    }
+
+    /// Sets the lookup of locked accounts. The tokens of a locked user are inactive at
+    /// introspection, refresh and UserInfo, and the user gets no code. For the issuer's own API see
+    /// [`ResourceServer::with_subject_status`](crate::resource::ResourceServer::with_subject_status).
+    pub fn with_subject_status(mut self, status: impl SubjectStatus + 'static) -> Self {
+        self.options.subject_status = Some(Arc::new(status));
+        self
+    }
+
+    /// Refuses scopes that are not `<verb>:<noun>`, for example `read:charges`, except those of
+    /// OpenID Connect. Verb and noun begin with a lower-case letter; lower-case letters, digits,
+    /// `-`, `_` and `.` follow. By default scopes have any shape.
+    pub fn with_verb_noun_scopes(mut self) -> Self {
+        self.options.scopes_are_verb_noun = true;
+        self
+    }
+
+    /// Sets the source of further claims, which is asked when a token is issued and when it is
+    /// introspected.
+    ///
+    /// A retry of a refresh within the [retry window](Self::with_retry_window) is refused if the
+    /// claims of its JWT access token changed meanwhile.
+    pub fn with_claims_source(mut self, source: impl ClaimsSource + 'static) -> Self {
+        self.options.claims_source = Some(Arc::new(source));
+        self
+    }
+
+    /// Omits `error_description` in the errors that clients get through the browser. By default it
+    /// is the [description](crate::error::Reason::description) of the reason, for the developer of
+    /// the client.
+    pub fn without_error_descriptions(mut self) -> Self {
+        self.options.descriptions_hidden = true;
+        self
+    }
+
+    /// Sets the renderer of error pages, which returns an HTML document. By default the server has
+    /// a plain page of its own.
+    ///
+    /// # Security
+    ///
+    /// The renderer must escape the values of the fault: an attacker can choose them.
+    pub fn with_error_page(
+        mut self,
+        render: impl Fn(&AuthorizationFault) -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.options.error_page = Some(Arc::new(render));
         self
     }
 
@@ -259,7 +363,7 @@ impl AuthorizationServerBuilder {
     /// the [`ClientCertificate`](crate::mtls::ClientCertificate) of the connection into the
     /// extensions of the request.
     pub fn with_certificate_bound_tokens(mut self) -> Self {
-        self.certificates.bound_tokens = true;
+        self.options.certificates.bound_tokens = true;
         self
     }
 
@@ -273,7 +377,7 @@ impl AuthorizationServerBuilder {
     /// Any certificate with the registered name, from any CA that the host trusts for client
     /// certificates, authenticates as the client.
     pub fn with_tls_client_auth(mut self) -> Self {
-        self.certificates.names = true;
+        self.options.certificates.names = true;
         self
     }
 
@@ -281,7 +385,7 @@ impl AuthorizationServerBuilder {
     /// §2.2](https://www.rfc-editor.org/rfc/rfc8705#section-2.2)): a client authenticates by the
     /// key of its registered certificate.
     pub fn with_self_signed_tls_client_auth(mut self) -> Self {
-        self.certificates.self_signed = true;
+        self.options.certificates.self_signed = true;
         self
     }
 
@@ -308,8 +412,9 @@ impl AuthorizationServerBuilder {
         let tokens = mistakes.required(self.tokens, "token store");
         let clock = mistakes.required(self.clock, "clock");
         let entropy = mistakes.required(self.entropy, "entropy");
-        let keys = mistakes.signing_keys(self.signing_keys);
+        let keys = mistakes.signing_keys(self.signing_keys, self.id_token_keys);
         let audience = mistakes.audience(&self.audience);
+        mistakes.options(&self.scopes, &self.options);
         let mtls_base = mistakes.mtls_base(self.mtls_base.as_deref());
         let policy = mistakes.policy(self.policy, self.access_token_lifetime, keys.as_ref());
         let parts = (issuer, clients, interactions, tokens, clock, entropy, keys);
@@ -329,24 +434,22 @@ impl AuthorizationServerBuilder {
             return Err(mistakes.into());
         }
         let offer = metadata::Offer {
+            paths: &self.options.paths,
             scopes: &self.scopes,
-            algorithm: keys.active().algorithm(),
-            pushed_requests_required: self.pushed_requests_required,
-            replays: self.replays.is_some(),
-            certificates: self.certificates,
+            algorithms: keys.algorithms(),
+            pushed_requests_required: self.options.pushed_requests_required,
+            replays: self.options.replays.is_some(),
+            certificates: self.options.certificates,
             mtls_base: mtls_base.as_ref(),
         };
         let metadata = metadata::describe(&issuer, &offer);
         let possession = Possession::offered(&issuer, &offer, self.nonce_key.as_ref());
         Ok(AuthorizationServer {
             inner: Arc::new(Inner {
-                strict_client_assertions: self.strict_client_assertions,
                 issuer,
                 clients,
                 interactions,
                 tokens,
-                replays: self.replays,
-                guesses: self.guesses,
                 possession,
                 clock,
                 entropy,
@@ -355,10 +458,7 @@ impl AuthorizationServerBuilder {
                 policy,
                 // without a retry window, tokens are random and not derived
                 retry_pepper: self.retry_pepper.filter(|_| !policy.retry_window.is_none()),
-                pushed_requests_required: self.pushed_requests_required,
-                nonce_required: self.nonce_required,
-                claims_by_scope: self.claims_by_scope,
-                certificates: self.certificates,
+                options: self.options,
                 metadata,
             }),
         })

@@ -22,6 +22,7 @@ fn identity_is_verified_before_use() {
             email: Some("ada@example.com".to_owned()),
             email_verified: Some(true),
             name: Some("Ada".to_owned()),
+            claims: Default::default(),
         };
         change(&mut claims);
         let id_token = claims.sign(key, Some(&beside.parse().unwrap())).unwrap();
@@ -75,6 +76,7 @@ fn unrequested_id_token_is_ignored() {
         email: None,
         email_verified: None,
         name: None,
+        claims: Default::default(),
     };
     let id_token = claims.sign(&key, Some(&"at".parse().unwrap())).unwrap();
     let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
@@ -104,6 +106,7 @@ fn a_refreshed_identity_is_the_same_person() {
             email: None,
             email_verified: None,
             name: None,
+            claims: Default::default(),
         };
         let id_token = claims.sign(&key, None).unwrap();
         let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
@@ -169,6 +172,7 @@ fn stale_sign_in_is_refused() {
             email: None,
             email_verified: None,
             name: None,
+            claims: Default::default(),
         };
         let id_token = claims.sign(&key, None).unwrap();
         let query = GOOD.replace("STATE", pending.state().as_str());

@@ -52,6 +52,7 @@ fn pending_request_is_finished_by_another_instance() {
             email: None,
             email_verified: None,
             name: None,
+            claims: Default::default(),
         };
         let tokens = |pending: Pending<TokenResponse>, nonce| {
             let id_token = claims(nonce).sign(&key, None).unwrap();

@@ -38,6 +38,7 @@ fn ada() -> IdTokenClaims {
         email: None,
         email_verified: None,
         name: None,
+        claims: Default::default(),
     }
 }
 

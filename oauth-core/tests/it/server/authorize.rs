@@ -266,7 +266,7 @@ const FAULTS: &str = "
     nonce                 | tab\there     | invalid_request           | nonce_malformed
     request               | e30.e30.      | request_not_supported     | request_object
     request_uri           | https://a.b/r | request_uri_not_supported | request_uri
-    prompt                | none          | login_required            | prompt_none
+    prompt                | none          | login_required            | login_required
 ";
 
 /// O1, O2, 19, 20, 23, 25: each other fault is reported to the client by redirect, with error,

@@ -78,7 +78,7 @@ fn retry_window_requires_eddsa() {
             Ok(_) => assert!(fits),
             Err(error) => assert_eq!(
                 (error.mistakes(), fits),
-                (&[ConfigMistake::RetryWindowWithoutEdDsa][..], false)
+                (&[ConfigMistake::RetryWindowWithoutDeterministicKeys][..], false)
             ),
         }
     }

@@ -135,12 +135,12 @@ async fn a_malformed_age_or_prompt_is_refused() {
         ("max_age", "18446744073709551616", "max_age_malformed"),
         ("prompt", "none login", "prompt_none_with_others"),
         ("prompt", "login none", "prompt_none_with_others"),
-        ("prompt", "none", "prompt_none"),
+        ("prompt", "none", "login_required"),
     ] {
         let answer = fixture.refused(&change(web_request(), name, Some(value))).await;
         assert_eq!(reason(&answer), expected, "{value}");
         let error = match expected {
-            "prompt_none" => "login_required",
+            "login_required" => "login_required",
             _ => "invalid_request",
         };
         assert_eq!(redirected(&answer.response).1.optional("error"), Some(error));

@@ -9,6 +9,7 @@ use http::{Method, Request};
 use oauth_core::client::{Discovery, WellKnown};
 use oauth_core::jose::{Jwk, KeySet, SigningKey, SigningKeys};
 use oauth_core::memory::MemoryTokens;
+use oauth_core::server::{AuthorizationServer, ConfigMistake, EndpointPaths};
 use serde_json::{Value, json};
 
 use super::fixture::Fixture;
@@ -30,6 +31,7 @@ fn metadata_list_offered_features() {
         "introspection_endpoint": "https://auth.example/oauth/introspect",
         "revocation_endpoint": "https://auth.example/oauth/revoke",
         "userinfo_endpoint": "https://auth.example/userinfo",
+        "end_session_endpoint": "https://auth.example/end_session",
         "jwks_uri": "https://auth.example/.well-known/jwks.json",
         "scopes_supported": ["openid", "read:charges", "write:charges"],
         "response_types_supported": ["code"],
@@ -42,12 +44,49 @@ fn metadata_list_offered_features() {
         "authorization_response_iss_parameter_supported": true,
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["EdDSA"],
-        "claims_supported": ["aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sub"],
+        "claims_supported": [
+            "acr", "amr", "aud", "auth_time", "email", "exp", "iat", "iss", "name", "nonce", "sid", "sub",
+        ],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
         "tls_client_certificate_bound_access_tokens": false,
     });
     assert_eq!(document, expected);
+}
+
+/// O38: the metadata and the proofs follow the configured paths; unusable paths are configuration
+/// errors.
+#[tokio::test]
+async fn metadata_follow_configured_paths() {
+    let paths = EndpointPaths::default()
+        .with_authorize("/oauth/authorize")
+        .with_token("/oauth/token")
+        .with_jwks("/keys");
+    let configured = paths.clone();
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        let builder = builder.with_replays(oauth_core::memory::MemoryReplays::new());
+        builder.with_paths(configured)
+    });
+    assert_eq!(*fixture.server.paths(), paths);
+    let response = fixture.server.metadata(&get());
+    let document: Value = serde_json::from_slice(response.body()).unwrap();
+    let expected = json!({
+        "authorization_endpoint": "https://auth.example/oauth/authorize",
+        "token_endpoint": "https://auth.example/oauth/token",
+        "jwks_uri": "https://auth.example/keys",
+        "userinfo_endpoint": "https://auth.example/userinfo",
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(document.get(name), Some(value), "{name}");
+    }
+
+    let builder = AuthorizationServer::builder("https://auth.example");
+    let wrong = EndpointPaths::default().with_par("par").with_revoke("/token");
+    let error = builder.with_paths(wrong).build().unwrap_err();
+    for mistake in [ConfigMistake::InvalidPath("par"), ConfigMistake::PathsConflict] {
+        assert!(error.mistakes().contains(&mistake), "{mistake}");
+    }
 }
 
 /// O22, 77: a retired key is published until its last token has expired, beside the current and the

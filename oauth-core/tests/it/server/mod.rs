@@ -1,5 +1,6 @@
 //! The authorization server, from the view of its clients and its host.
 
+mod account_lock;
 mod attempts;
 mod authorize;
 mod certificates;
@@ -8,10 +9,14 @@ mod client_authentication;
 mod client_credentials;
 mod code;
 mod config;
+mod diagnosis;
 mod dpop;
+mod end_session;
 mod faults;
 mod fixture;
 mod fresh_sign_in;
+mod host_claims;
+mod id_token_algorithms;
 mod interaction;
 mod introspection;
 mod metadata;
@@ -25,6 +30,7 @@ mod retry;
 mod revocation;
 mod secrecy;
 mod sessions;
+mod silent;
 mod tls_client_auth;
 mod token_policy;
 mod userinfo;

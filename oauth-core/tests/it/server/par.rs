@@ -358,7 +358,7 @@ async fn a_redirect_uri_withdrawn_after_the_push_is_not_used() {
 async fn prompt_none_is_decided_at_browser() {
     let fixture = Fixture::new();
     let uri = pushed(&fixture, &change(web_request(), "prompt", Some("none"))).await;
-    let expected = ("login_required".to_owned(), "prompt_none");
+    let expected = ("login_required".to_owned(), "login_required");
     assert_eq!(told(&fixture, &reference(&uri)).await, expected);
 }
 

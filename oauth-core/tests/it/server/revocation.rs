@@ -149,3 +149,47 @@ async fn only_a_known_caller_may_revoke() {
         (200, vec!["family_revoked"])
     );
 }
+
+/// O36: the issuer's own API refuses a JWT as soon as the token or its family is revoked, and a JWT
+/// that the store does not know; if the store fails, it accepts nothing.
+#[tokio::test]
+async fn own_api_refuses_revoked_jwt_at_once() {
+    use super::fixture::{API, ISSUER, with_bearer};
+    use oauth_core::ResourceServer;
+    use oauth_core::resource::ChallengeReason;
+
+    let fixture = Fixture::new();
+    let api = |keys_of: &Fixture| {
+        let (issuer, audience) = (ISSUER.parse().unwrap(), API.parse().unwrap());
+        ResourceServer::new(issuer, audience, keys_of.keys())
+    };
+    let own = api(&fixture).with_token_store(fixture.tokens.clone());
+    let plain = api(&fixture);
+    let call = async |api: &ResourceServer, token: &str| {
+        let (parts, _) = with_bearer(token).into_parts();
+        let called = api.authenticate(&parts, fixture.now()).await;
+        called.map(drop).map_err(|refused| refused.reason().clone())
+    };
+    let (alone, family) = (fixture.sign_in().await, fixture.sign_in().await);
+    for tokens in [&alone, &family] {
+        assert_eq!(call(&own, &tokens.access).await, Ok(()));
+    }
+    for token in [&alone.access, &family.refresh] {
+        let answer = fixture.revoke_as("web", &[("token", token)]).await;
+        assert_eq!(answer.response.status(), 200);
+    }
+    for tokens in [&alone, &family] {
+        assert_eq!(
+            call(&own, &tokens.access).await,
+            Err(ChallengeReason::InactiveToken)
+        );
+        // without the store, a JWT is valid until it expires
+        assert_eq!(call(&plain, &tokens.access).await, Ok(()));
+    }
+    let elsewhere = api(&fixture).with_token_store(oauth_core::memory::MemoryTokens::new());
+    let token = fixture.sign_in().await.access;
+    assert_eq!(
+        call(&elsewhere, &token).await,
+        Err(ChallengeReason::InactiveToken)
+    );
+}

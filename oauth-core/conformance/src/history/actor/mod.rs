@@ -171,6 +171,7 @@ impl Run {
             subject: self.subject.clone(),
             session: session.then(|| self.session()),
             name: None,
+            claims: Default::default(),
             ..records::grant()
         }
     }

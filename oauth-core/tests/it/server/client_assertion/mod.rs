@@ -4,6 +4,7 @@
 
 mod alike;
 mod beside;
+mod fetched;
 mod forged;
 
 use std::sync::Arc;
@@ -370,6 +371,12 @@ async fn metadata_offer_assertions_with_replay_store() {
         let prefix = format!("{endpoint}_endpoint_auth");
         assert_eq!(document[format!("{prefix}_methods_supported")], json!(methods));
         let algorithms = &document[format!("{prefix}_signing_alg_values_supported")];
-        assert_eq!(*algorithms, json!(["ES256", "Ed25519", "EdDSA", "RS256"]));
+        assert_eq!(
+            *algorithms,
+            json!([
+                "ES256", "ES384", "ES512", "Ed25519", "EdDSA", "RS256", "RS384", "RS512", "PS256", "PS384",
+                "PS512"
+            ])
+        );
     }
 }

@@ -1,0 +1,40 @@
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+
+use super::lock;
+use crate::ports::StoreError;
+use crate::store::SubjectStatus;
+use crate::vocabulary::Subject;
+
+/// Locked subjects in memory.
+#[derive(Debug, Default)]
+pub struct MemorySubjectLocks {
+    locked: Mutex<BTreeSet<Subject>>,
+}
+
+impl MemorySubjectLocks {
+    /// Creates a set without locked subjects.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Locks the subject.
+    pub fn lock(&self, subject: Subject) {
+        lock(&self.locked).insert(subject);
+    }
+
+    /// Unlocks the subject.
+    pub fn unlock(&self, subject: &Subject) {
+        lock(&self.locked).remove(subject);
+    }
+}
+
+#[async_trait]
+impl SubjectStatus for MemorySubjectLocks {
+    async fn is_locked(&self, subject: &Subject) -> Result<bool, StoreError> {
+        Ok(lock(&self.locked).contains(subject))
+    }
+}

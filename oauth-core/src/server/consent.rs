@@ -1,0 +1,127 @@
+//! Remembered consent of users to clients.
+
+use super::AuthorizationServer;
+use super::interaction::InteractionDetails;
+use crate::event::{AuthEvent, AuthEventKind};
+use crate::grant::narrow;
+use crate::ports::StoreError;
+use crate::store::{AuthorizationRequest, ConsentRecord, Grant, Prompt, RegisteredClient, RevocationReason};
+use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes, Subject};
+
+/// Request for which a consent is needed.
+pub(super) struct Asked<'a> {
+    scopes: &'a Scopes,
+    resources: &'a [Audience],
+    redirect_uri: &'a RedirectUri,
+}
+
+impl<'a> From<&'a AuthorizationRequest> for Asked<'a> {
+    fn from(request: &'a AuthorizationRequest) -> Self {
+        Self {
+            scopes: &request.scopes,
+            resources: &request.resources,
+            redirect_uri: &request.redirect_uri,
+        }
+    }
+}
+
+impl AuthorizationServer {
+    /// Returns `true` if the host must ask `subject` for consent to the request of `details`.
+    ///
+    /// The host must ask if the request has `prompt=consent`, or if neither the registration of the
+    /// client [implies the consent](RegisteredClient::with_implied_consent) nor a stored consent
+    /// covers all requested scopes and resource servers. Without a [consent
+    /// store](super::AuthorizationServerBuilder::with_consents), no consent is stored.
+    ///
+    /// # Security
+    ///
+    /// A stored consent does not cover a public client whose redirect URI is not `https`, because
+    /// another application on the device can pretend to be this client ([RFC 8252
+    /// §8.6](https://www.rfc-editor.org/rfc/rfc8252#section-8.6)). A registration [can relax
+    /// this](RegisteredClient::danger_remember_consent_without_https).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when a store cannot answer.
+    pub async fn needs_consent(
+        &self,
+        details: &InteractionDetails,
+        subject: &Subject,
+    ) -> Result<bool, StoreError> {
+        if details.prompts.contains(&Prompt::Consent) {
+            return Ok(true);
+        }
+        let Some(client) = self.inner.clients.client(&details.client_id).await? else {
+            return Ok(true);
+        };
+        let asked = Asked {
+            scopes: &details.scopes,
+            resources: &details.resources,
+            redirect_uri: &details.redirect_uri,
+        };
+        Ok(!self.covered(&client, subject, &asked).await?)
+    }
+
+    /// Returns `true` if the client needs no consent, or a stored consent covers the request.
+    pub(super) async fn covered(
+        &self,
+        client: &RegisteredClient,
+        subject: &Subject,
+        asked: &Asked<'_>,
+    ) -> Result<bool, StoreError> {
+        if client.is_consent_implied() {
+            return Ok(true);
+        }
+        let Some(consents) = &self.inner.options.consents else {
+            return Ok(false);
+        };
+        if !client.may_remember_consent(asked.redirect_uri) {
+            return Ok(false);
+        }
+        let Some(audience) = narrow(&self.inner.audience, asked.resources) else {
+            return Ok(false);
+        };
+        let consent = consents.consent(subject, &client.id).await?;
+        Ok(consent.is_some_and(|consent| consent.covers(asked.scopes, &audience)))
+    }
+
+    /// Stores the consent of a user who was asked, if there is a consent store.
+    pub(super) async fn remember(&self, grant: &Grant) -> Result<(), StoreError> {
+        let Some(consents) = &self.inner.options.consents else {
+            return Ok(());
+        };
+        let now = self.inner.clock.now();
+        let (subject, client_id) = (grant.subject.clone(), grant.client_id.clone());
+        let consent = ConsentRecord::new(subject, client_id, &grant.scopes, &grant.audience, now);
+        consents.add_consent(consent).await
+    }
+
+    /// Withdraws the consent of `subject` to a client, and revokes the client's token families and
+    /// codes of this user: for a page of connected applications. Returns the event for the audit
+    /// log.
+    ///
+    /// Afterwards, the client gets no code for the user without a new consent, not even by a
+    /// request with `prompt=none` that began before. Exception: a client with [implied
+    /// consent](RegisteredClient::with_implied_consent) is only signed out.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when a store cannot answer. Retrying is safe.
+    pub async fn withdraw_consent(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+    ) -> Result<AuthEvent, StoreError> {
+        // first the consent, so that a silent request cannot renew the grants in between
+        if let Some(consents) = &self.inner.options.consents {
+            consents.remove_consent(subject, client_id).await?;
+        }
+        let (reason, now) = (RevocationReason::ConsentWithdrawn, self.inner.clock.now());
+        let revoked = self.inner.tokens.revoke_grants(subject, client_id, reason, now);
+        let _counts = revoked.await?;
+        let event = AuthEvent::new(AuthEventKind::ConsentWithdrawn)
+            .ended_by(reason)
+            .at(now);
+        Ok(event.by(client_id).about(subject))
+    }
+}

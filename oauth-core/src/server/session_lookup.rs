@@ -1,0 +1,65 @@
+//! Lookup of the signed-in users of a browser.
+
+use async_trait::async_trait;
+use http::HeaderMap;
+use std::sync::Arc;
+
+use super::resume::Authentication;
+use crate::ports::StoreError;
+use crate::vocabulary::ClientId;
+
+/// Question to a [`SessionLookup`]: the browser, and the client that wants to know its user.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SessionQuery<'a> {
+    /// Headers of the authorization request, with the cookies of the browser.
+    pub headers: &'a HeaderMap,
+    /// Requesting client.
+    pub client_id: &'a ClientId,
+    /// Suggested user, from `login_hint`. It is unverified.
+    pub login_hint: Option<&'a str>,
+}
+
+/// Answer of a [`SessionLookup`].
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the server handles both, and there is no third"
+)]
+pub enum SignedIn {
+    /// The users who are signed in in the browser; empty if there is none.
+    Users(Vec<Authentication>),
+    /// The host must show a page before any user is signed in, for example for new terms or a
+    /// second factor. The client gets `interaction_required`.
+    InteractionRequired,
+}
+
+/// Lookup of the users who are signed in in a browser, for authorization requests with
+/// `prompt=none` ([OpenID Connect Core
+/// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)). The host reads
+/// the cookie of its session.
+///
+/// # Contract
+///
+/// - Each returned [`Authentication`] is of an active session of the browser that sent
+///   [`headers`](SessionQuery::headers), with the `auth_time` of its sign-in, and names the session
+///   ([`Authentication::with_session`]) if the host has one.
+/// - A host with several users in one browser may return only those that match `login_hint`.
+/// - Granted scopes of the `Authentication` limit the grant; with `None`, the grant has the
+///   requested scopes.
+#[async_trait]
+pub trait SessionLookup: Send + Sync {
+    /// Returns the users who are signed in in the browser.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the sessions cannot be read.
+    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError>;
+}
+
+#[async_trait]
+impl<L: SessionLookup + ?Sized> SessionLookup for Arc<L> {
+    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError> {
+        (**self).signed_in(query).await
+    }
+}
