@@ -9,6 +9,7 @@
 
 mod attempts;
 mod clients;
+mod consents;
 mod interactions;
 mod replays;
 mod sessions;

@@ -6,6 +6,14 @@ CREATE TABLE oauth_client (
     record TEXT NOT NULL
 );
 
+-- consents of users to clients
+CREATE TABLE oauth_consent (
+    subject   TEXT COLLATE "C" NOT NULL,
+    client_id TEXT COLLATE "C" NOT NULL,
+    record    TEXT NOT NULL,
+    PRIMARY KEY (subject, client_id)
+);
+
 CREATE TABLE oauth_interaction (
     id         BYTEA PRIMARY KEY,
     expires_at BIGINT NOT NULL,
@@ -45,6 +53,7 @@ CREATE INDEX oauth_reset_token_expired ON oauth_reset_token (expires_at);
 CREATE TABLE oauth_code (
     hash         BYTEA PRIMARY KEY,
     subject      TEXT COLLATE "C" NOT NULL,
+    client_id    TEXT COLLATE "C" NOT NULL,
     session      BYTEA,
     expires_at   BIGINT NOT NULL,
     retain_until BIGINT NOT NULL,
@@ -60,6 +69,7 @@ CREATE INDEX oauth_code_of_session ON oauth_code (session) WHERE redeemed IS NUL
 CREATE TABLE oauth_family (
     id           BYTEA PRIMARY KEY,
     subject      TEXT COLLATE "C" NOT NULL,
+    client_id    TEXT COLLATE "C" NOT NULL,
     session      BYTEA,
     expires_at   BIGINT NOT NULL,
     retain_until BIGINT NOT NULL,

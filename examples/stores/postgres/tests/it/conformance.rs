@@ -28,6 +28,13 @@ mod clients {
     );
 }
 
+mod consents {
+    oauth_core_conformance::consent_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod interactions {
     oauth_core_conformance::interaction_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -1,8 +1,9 @@
-//! The stores of `oauth_core`: attempts, clients, interactions, replays, sessions, codes and
-//! tokens.
+//! The stores of `oauth_core`: attempts, clients, consents, interactions, replays, sessions, codes
+//! and tokens.
 
 mod attempts;
 mod clients;
+mod consents;
 mod interactions;
 mod replays;
 mod sessions;

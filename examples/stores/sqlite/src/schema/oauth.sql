@@ -6,6 +6,14 @@ CREATE TABLE oauth_client (
     record TEXT NOT NULL
 ) STRICT;
 
+-- consents of users to clients
+CREATE TABLE oauth_consent (
+    subject   TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    record    TEXT NOT NULL,
+    PRIMARY KEY (subject, client_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE oauth_interaction (
     id         BLOB PRIMARY KEY,
     expires_at INTEGER NOT NULL,

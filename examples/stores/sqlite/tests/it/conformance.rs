@@ -33,6 +33,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod consents {
+            oauth_core_conformance::consent_store!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod interactions {
             oauth_core_conformance::interaction_store!(
                 #[tokio::test]

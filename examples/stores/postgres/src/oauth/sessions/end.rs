@@ -9,7 +9,7 @@ use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     FamilyRevocation, ResetOutcome, RevocationReason, Revoked, SessionId, SessionRecord,
 };
-use oauth_core::vocabulary::Subject;
+use oauth_core::vocabulary::{ClientId, Subject};
 use sqlx::{PgConnection, PgPool};
 
 use super::{reset_token, row};
@@ -18,14 +18,14 @@ use crate::json::Document;
 use crate::oauth::subject;
 
 /// The revocation that sessions and families get.
-pub(super) struct End {
+pub(in crate::oauth) struct End {
     reason: RevocationReason,
     now: SystemTime,
     revocation: Document<FamilyRevocation>,
 }
 
 impl End {
-    pub(super) fn new(reason: RevocationReason, now: SystemTime) -> Result<Self, DatabaseError> {
+    pub(in crate::oauth) fn new(reason: RevocationReason, now: SystemTime) -> Result<Self, DatabaseError> {
         let revocation = Document::new(FamilyRevocation::new(reason, now))?;
         Ok(Self {
             reason,
@@ -111,6 +111,41 @@ pub(super) async fn everything(
     let revoked = everything_on(&mut transaction, subject, keep, end).await?;
     transaction.commit().await?;
     Ok(revoked)
+}
+
+/// Revokes the families of the subject at the client, and deletes its codes that were not redeemed.
+pub(in crate::oauth) async fn grants_at(
+    pool: &PgPool,
+    subject: &Subject,
+    client_id: &ClientId,
+    end: &End,
+) -> Result<Revoked, DatabaseError> {
+    let mut transaction = subject::begin_alone(pool, subject).await?;
+    let codes = sqlx::query(
+        "DELETE FROM oauth_code WHERE hash = ANY(ARRAY(
+             SELECT hash FROM oauth_code
+             WHERE subject = $1 AND redeemed IS NULL AND client_id = $2
+             ORDER BY hash FOR UPDATE))",
+    );
+    let codes = codes.bind(subject.as_str()).bind(client_id.as_str());
+    let codes = codes.execute(&mut *transaction).await?.rows_affected();
+    let families = sqlx::query(
+        "UPDATE oauth_family SET revocation = $3 WHERE id = ANY(ARRAY(
+             SELECT id FROM oauth_family
+             WHERE subject = $1 AND revocation IS NULL AND client_id = $2
+             ORDER BY id FOR NO KEY UPDATE))",
+    );
+    let families = families
+        .bind(subject.as_str())
+        .bind(client_id.as_str())
+        .bind(&end.revocation.text);
+    let families = families.execute(&mut *transaction).await?.rows_affected();
+    transaction.commit().await?;
+    Ok(Revoked {
+        families,
+        codes,
+        ..Revoked::default()
+    })
 }
 
 /// Uses up a reset token, and ends all sessions and grants of its subject.

@@ -1,6 +1,6 @@
 //! Sessions (S1–S4), password-reset tokens (S5), and revocation by session or subject.
 
-mod end;
+pub(super) mod end;
 mod reset_token;
 mod row;
 
@@ -15,7 +15,7 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::Subject;
 
-use self::end::End;
+pub(super) use self::end::End;
 pub(super) use self::row::lock_shared;
 use crate::database::Database;
 use crate::json::Document;

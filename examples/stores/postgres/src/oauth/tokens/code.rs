@@ -22,11 +22,12 @@ pub(super) async fn insert(
     let record = &code.record;
     let mut transaction = subject::begin_sharing(pool, Some(&record.grant.subject)).await?;
     let inserted = sqlx::query(
-        "INSERT INTO oauth_code (hash, subject, session, expires_at, retain_until, redeemed, record)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING",
+        "INSERT INTO oauth_code (hash, subject, client_id, session, expires_at, retain_until, redeemed, record)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (hash) DO NOTHING",
     )
     .bind(record.hash.as_bytes())
     .bind(record.grant.subject.as_str())
+    .bind(record.grant.client_id.as_str())
     .bind(record.grant.session.as_ref().map(SessionId::as_bytes))
     .bind(nanoseconds(record.expires_at))
     .bind(nanoseconds(record.retain_until))

@@ -14,11 +14,12 @@ pub(super) async fn insert(
     let record = &family.record;
     let revocation = record.revoked.map(Document::new).transpose()?;
     sqlx::query(
-        "INSERT INTO oauth_family (id, subject, session, expires_at, retain_until, revocation, record)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO oauth_family (id, subject, client_id, session, expires_at, retain_until, revocation, record)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(record.id.as_bytes())
     .bind(record.grant.subject.as_str())
+    .bind(record.grant.client_id.as_str())
     .bind(record.grant.session.as_ref().map(SessionId::as_bytes))
     .bind(nanoseconds(record.expires_at))
     .bind(nanoseconds(record.retain_until))

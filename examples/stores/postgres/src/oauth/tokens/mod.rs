@@ -14,11 +14,13 @@ use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
     Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome,
-    RotateOutcome, Rotation, TokenFamily, TokenStore,
+    Revoked, RotateOutcome, Rotation, TokenFamily, TokenStore,
 };
+use oauth_core::vocabulary::{ClientId, Subject};
 
 use crate::database::Database;
 use crate::json::Document;
+use crate::oauth::sessions::{End, end};
 use crate::purge;
 
 /// The rows that a redemption inserts.
@@ -105,6 +107,19 @@ impl TokenStore for Database {
     ) -> Result<RevokeOutcome, StoreError> {
         let hash = *hash;
         let revoked = self.run(move |pool| async move { access_token::revoke(&pool, &hash, now).await });
+        Ok(revoked.await?)
+    }
+
+    async fn revoke_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let (subject, client_id, end) = (subject.clone(), client_id.clone(), End::new(reason, now)?);
+        let revoked =
+            self.run(move |pool| async move { end::grants_at(&pool, &subject, &client_id, &end).await });
         Ok(revoked.await?)
     }
 

@@ -12,7 +12,7 @@ use oauth_core::store::{
     FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionChange,
     SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
-use oauth_core::vocabulary::Subject;
+use oauth_core::vocabulary::{ClientId, Subject};
 use rusqlite::{Params, Transaction};
 
 use crate::database::{Database, DatabaseError};
@@ -154,14 +154,14 @@ impl SessionStore for Database {
 }
 
 /// The revocation that sessions and families get.
-struct End {
+pub(super) struct End {
     reason: RevocationReason,
     now: SystemTime,
     revocation: Document<FamilyRevocation>,
 }
 
 impl End {
-    fn new(reason: RevocationReason, now: SystemTime) -> Result<Self, DatabaseError> {
+    pub(super) fn new(reason: RevocationReason, now: SystemTime) -> Result<Self, DatabaseError> {
         let revocation = Document::new(FamilyRevocation::new(reason, now))?;
         Ok(Self {
             reason,
@@ -188,6 +188,32 @@ fn end_session(transaction: &Transaction<'_>, id: &SessionId, end: &End) -> Resu
         [&named],
     )?;
     Ok(revoked)
+}
+
+/// Revokes the families of the subject at the client, and deletes its codes that were not redeemed.
+pub(super) fn revoke_grants(
+    transaction: &Transaction<'_>,
+    subject: &Subject,
+    client_id: &ClientId,
+    end: &End,
+) -> Result<Revoked, DatabaseError> {
+    let families = count(
+        transaction,
+        "UPDATE oauth_family SET revocation = ?3
+         WHERE subject = ?1 AND revocation IS NULL AND record ->> '$.grant.client_id' = ?2",
+        (subject.as_str(), client_id.as_str(), &end.revocation.text),
+    )?;
+    let codes = count(
+        transaction,
+        "DELETE FROM oauth_code
+         WHERE subject = ?1 AND redeemed IS NULL AND record ->> '$.grant.client_id' = ?2",
+        (subject.as_str(), client_id.as_str()),
+    )?;
+    Ok(Revoked {
+        families,
+        codes,
+        ..Revoked::default()
+    })
 }
 
 fn revoke_subject(

@@ -14,11 +14,13 @@ use oauth_core::secret::TokenHash;
 use oauth_core::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, FamilyId, FamilyRevocation,
     Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenState, RevocationReason, RevokeOutcome,
-    RotateOutcome, Rotation, TokenFamily, TokenStore,
+    Revoked, RotateOutcome, Rotation, TokenFamily, TokenStore,
 };
+use oauth_core::vocabulary::{ClientId, Subject};
 
 use crate::database::Database;
 use crate::json::Document;
+use crate::oauth::sessions::{End, revoke_grants};
 use crate::purge;
 
 /// The rows that a redemption inserts.
@@ -112,6 +114,19 @@ impl TokenStore for Database {
         let hash = *hash;
         Ok(self
             .write(move |transaction| access_token::revoke(transaction, &hash, now))
+            .await?)
+    }
+
+    async fn revoke_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        reason: RevocationReason,
+        now: SystemTime,
+    ) -> Result<Revoked, StoreError> {
+        let (subject, client_id, end) = (subject.clone(), client_id.clone(), End::new(reason, now)?);
+        Ok(self
+            .write(move |transaction| revoke_grants(transaction, &subject, &client_id, &end))
             .await?)
     }
 
