@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use http_conventions::forwarding::TrustedProxies;
 use thiserror::Error;
 
 /// Text that `--help` prints.
@@ -14,7 +15,7 @@ usage: service tour [--record FILE]
        service schema
        service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
                [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
-               [--api URL]... [--opaque-tokens]
+               [--api URL]... [--opaque-tokens] [--base-url URL] [--trusted-proxy NETWORK]...
 
   tour                      start on a free port with a new database, check every feature over HTTP; exit with 0 or 1
   --record FILE             write the responses of the tour to FILE as JSON, without secrets
@@ -27,6 +28,8 @@ usage: service tour [--record FILE]
   --redis URL               Redis server over which processes on one database announce changed charges
   --api URL                 also issue tokens for this API; it calls introspection as demo-api / demo-api-secret
   --opaque-tokens           issue opaque access tokens instead of JWTs
+  --base-url URL            URL by which clients reach the service, and issuer of its tokens (default: from --listen)
+  --trusted-proxy NETWORK   believe X-Forwarded-For of this proxy, for example 10.0.0.1 or 10.0.0.0/8
 ";
 
 /// Database of the service.
@@ -79,6 +82,10 @@ pub struct Options {
     pub other_apis: Vec<String>,
     /// Issues opaque access tokens instead of JWTs.
     pub opaque_tokens: bool,
+    /// URL by which clients reach the service; from the listen address by default.
+    pub base_url: Option<String>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Default for Options {
@@ -92,6 +99,8 @@ impl Default for Options {
             redis: None,
             other_apis: Vec::new(),
             opaque_tokens: false,
+            base_url: None,
+            trusted_proxies: TrustedProxies::new(),
         }
     }
 }
@@ -103,7 +112,7 @@ pub enum Command {
     /// Print [`USAGE`].
     Help,
     /// Serve until Ctrl-C or SIGTERM.
-    Serve(Options),
+    Serve(Box<Options>),
     /// Run the tour and exit.
     Tour {
         /// File for the recorded responses.
@@ -170,6 +179,11 @@ impl Command {
                 "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
                 "--api" => options.other_apis.push(value("--api")?),
                 "--opaque-tokens" => options.opaque_tokens = true,
+                "--base-url" => options.base_url = Some(parse_base_url(value("--base-url")?)?),
+                "--trusted-proxy" => {
+                    let proxies = options.trusted_proxies;
+                    options.trusted_proxies = parse_proxy(proxies, value("--trusted-proxy")?)?;
+                }
                 "--redis" => options.redis = Some(RedisUrl(value("--redis")?)),
                 "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
                 "--trusted-documents" => {
@@ -183,7 +197,7 @@ impl Command {
             (false, true) if plain && record.is_none() => Ok(Self::Schema),
             (_, true) => Err(UsageError::SchemaAlone),
             (false, false) if record.is_some() => Err(UsageError::NothingToRecord),
-            (false, false) => Ok(Self::Serve(options)),
+            (false, false) => Ok(Self::Serve(Box::new(options))),
             (true, false) if plain => Ok(Self::Tour { record }),
             (true, false) => Err(UsageError::FlagOfTour),
         }
@@ -196,6 +210,29 @@ fn parse_listen(value: String) -> Result<SocketAddr, UsageError> {
         value,
         expected: "an address with a port, for example 127.0.0.1:8080",
     })
+}
+
+/// Parses an origin that is a valid issuer: `https`, or `http` on a loopback address.
+fn parse_base_url(value: String) -> Result<String, UsageError> {
+    let has_path = value.split_once("://").is_none_or(|(_, rest)| rest.contains('/'));
+    if has_path || value.parse::<oauth_core::Issuer>().is_err() {
+        return Err(UsageError::InvalidValue {
+            flag: "--base-url",
+            value,
+            expected: "an https URL without a path, for example https://desk.example.com",
+        });
+    }
+    Ok(value)
+}
+
+fn parse_proxy(proxies: TrustedProxies, value: String) -> Result<TrustedProxies, UsageError> {
+    proxies
+        .with_network(&value)
+        .map_err(|_| UsageError::InvalidValue {
+            flag: "--trusted-proxy",
+            value,
+            expected: "an address or a network, for example 10.0.0.0/8",
+        })
 }
 
 fn parse_database(value: String) -> Result<DatabaseChoice, UsageError> {
@@ -220,7 +257,7 @@ mod tests {
 
     #[test]
     fn no_arguments_serve_with_defaults() {
-        assert_eq!(parse(""), Ok(Command::Serve(Options::default())));
+        assert_eq!(parse(""), Ok(Command::Serve(Box::default())));
     }
 
     #[test]
@@ -243,13 +280,16 @@ mod tests {
             redis: Some(RedisUrl("redis://:s3cret@127.0.0.1".to_owned())),
             other_apis: vec!["https://a.example".to_owned()],
             opaque_tokens: true,
+            base_url: Some("https://desk.example.com".to_owned()),
+            trusted_proxies: TrustedProxies::new().with_network("10.0.0.0/8").unwrap(),
         };
         assert!(!format!("{options:?}").contains("s3cret"));
         let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com \
                     --trusted-documents list.json --allow-origin https://a.example \
                     --allow-origin https://b.example --redis redis://:s3cret@127.0.0.1 \
-                    --api https://a.example --opaque-tokens";
-        assert_eq!(parse(line), Ok(Command::Serve(options)));
+                    --api https://a.example --opaque-tokens --base-url https://desk.example.com \
+                    --trusted-proxy 10.0.0.0/8";
+        assert_eq!(parse(line), Ok(Command::Serve(Box::new(options))));
     }
 
     #[test]
@@ -267,6 +307,22 @@ mod tests {
             (
                 "--database sqlite:",
                 "--database: `sqlite:` is not sqlite:FILE or sqlite::memory:",
+            ),
+            (
+                "--base-url desk.example.com",
+                "--base-url: `desk.example.com` is not an https URL without a path, for example https://desk.example.com",
+            ),
+            (
+                "--base-url http://desk.example.com",
+                "--base-url: `http://desk.example.com` is not an https URL without a path, for example https://desk.example.com",
+            ),
+            (
+                "--base-url https://desk.example.com/",
+                "--base-url: `https://desk.example.com/` is not an https URL without a path, for example https://desk.example.com",
+            ),
+            (
+                "--trusted-proxy all",
+                "--trusted-proxy: `all` is not an address or a network, for example 10.0.0.0/8",
             ),
             ("serve", "`serve` is neither a command nor a flag; see --help"),
             (

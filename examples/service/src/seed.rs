@@ -13,6 +13,10 @@ use crate::desk::{Desk, User};
 
 pub use tour::demo::{EMAIL, PASSWORD, SERVICE_SECRET, WEB_REDIRECT_URI, WEB_SECRET};
 
+/// Page to which the demo's web application returns after a sign-out.
+pub const WEB_SIGNED_OUT_URI: &str = "http://127.0.0.1:9999/signed-out";
+/// Page to which the demo's browser application returns after a sign-out.
+pub const BROWSER_SIGNED_OUT_URI: &str = "http://127.0.0.1:9998/signed-out";
 /// Secret with which a resource server of the demo calls introspection.
 pub const API_SECRET: &str = "demo-api-secret";
 /// Public key of the client `demo-robot`. The private key is public too, in
@@ -41,11 +45,12 @@ pub(crate) async fn seed(
     Ok(())
 }
 
-fn clients(base_url: &str, other_apis: &[String]) -> Result<[RegisteredClient; 5], OpenError> {
+fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient>, OpenError> {
     let secret = |secret: &str| {
         let secret: ClientSecret = secret.parse().map_err(at("a client secret"))?;
         Ok::<_, OpenError>(ClientSecrets::new(&secret))
     };
+    let exact = |uri: &str| RegisteredRedirectUri::exact(uri).map_err(at("a redirect URI"));
     let id = |id: &str| id.parse::<ClientId>().map_err(at("a client id"));
     let audience: Audience = base_url.parse().map_err(at("the audience"))?;
     let all: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
@@ -54,9 +59,22 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<[RegisteredClient; 5
         .map_err(at("the scopes"))?;
     let web = RegisteredClient::confidential(id("demo-web")?, secret(WEB_SECRET)?)
         .with_name("Demo web application")
-        .with_redirect_uri(RegisteredRedirectUri::exact(WEB_REDIRECT_URI).map_err(at("a redirect URI"))?)
+        .with_redirect_uri(exact(WEB_REDIRECT_URI)?)
+        // the path of NextAuth
+        .with_redirect_uri(exact("http://127.0.0.1:9999/api/auth/callback/desk")?)
+        .with_post_logout_redirect_uri(WEB_SIGNED_OUT_URI.parse().map_err(at("a redirect URI"))?)
         .with_scopes(all.clone())
         .with_audience(audience.clone());
+    let stateless = RegisteredClient::confidential(id("demo-stateless")?, secret("demo-stateless-secret")?)
+        .with_name("Demo application without state")
+        .with_redirect_uri(exact(WEB_REDIRECT_URI)?)
+        .with_scopes(all.clone())
+        .with_optional_state();
+    let post = RegisteredClient::confidential(id("demo-post")?, secret("demo-post-secret")?)
+        .with_name("Demo application of passport")
+        .with_secret_post()
+        .with_redirect_uri(exact(WEB_REDIRECT_URI)?)
+        .with_scopes(all.clone());
     let native = RegisteredClient::public(id("demo-native")?)
         .with_name("Demo native application")
         .with_redirect_uri(
@@ -78,12 +96,41 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<[RegisteredClient; 5
         .with_name("Demo API")
         .with_grant_types([])
         .with_audience(audience);
-    let mut others = other_apis.iter();
-    let api = others.try_fold(api, |client, api| {
+    let api = with_audiences(api, other_apis)?;
+    Ok(vec![
+        web,
+        stateless,
+        post,
+        browser_application()?,
+        native,
+        service,
+        robot,
+        api,
+    ])
+}
+
+/// A browser application on any port of the loopback address.
+fn browser_application() -> Result<RegisteredClient, OpenError> {
+    let loopback = |path: &str| {
+        let uri = format!("http://127.0.0.1{path}");
+        RegisteredRedirectUri::loopback_any_port(&uri).map_err(at("a redirect URI"))
+    };
+    let id = "demo-browser".parse().map_err(at("a client id"))?;
+    Ok(RegisteredClient::public(id)
+        .with_name("Demo browser application")
+        .with_redirect_uri(loopback("/callback")?)
+        .with_redirect_uri(loopback("/silent")?)
+        .with_post_logout_redirect_uri(BROWSER_SIGNED_OUT_URI.parse().map_err(at("a redirect URI"))?)
+        .with_scopes(SCOPES.parse().map_err(at("the scopes"))?)
+        // silent renewal, on a development machine
+        .danger_remember_consent_without_https())
+}
+
+fn with_audiences(client: RegisteredClient, apis: &[String]) -> Result<RegisteredClient, OpenError> {
+    apis.iter().try_fold(client, |client, api| {
         let audience = api.parse().map_err(at("another API"))?;
-        Ok::<_, OpenError>(client.with_audience(audience))
-    })?;
-    Ok([web, native, service, robot, api])
+        Ok(client.with_audience(audience))
+    })
 }
 
 fn robot_keys() -> Result<ClientKeys, OpenError> {

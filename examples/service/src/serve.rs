@@ -88,7 +88,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
             "--sign-in-as signs every browser in and requires a loopback address: change --listen".into(),
         );
     }
-    let base_url = base_url(address);
+    let base_url = options.base_url.clone().unwrap_or_else(|| base_url(address));
     let database = match &options.database {
         DatabaseChoice::Memory => Database::open_in_memory()?,
         DatabaseChoice::File(path) => Database::open(path)?,
@@ -101,6 +101,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         config.trusted_documents = Some(Manifest::from_json(&std::fs::read(path).map_err(unread)?)?);
     }
     config.cross_origins = options.cross_origins.clone();
+    config.proxies = options.trusted_proxies.clone();
     if let Some(url) = &options.redis {
         config.redis = Some(host_store_redis::Database::connect(url.as_str(), "payments-desk").await?);
     }

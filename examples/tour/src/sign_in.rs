@@ -236,11 +236,18 @@ async fn log_in(browser: &mut Browser, begun: &Begun) -> Step {
 
 async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<Call<TokenResponse>> {
     let page = browser.get(&begun.consent()).await?;
-    page.expect(StatusCode::OK)?;
-    expect(&page.sent, "the user's email", page.text().contains(EMAIL), true)?;
-    let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
-    let answer = browser.post("/consent", &fields).await?;
-    let location = see_other(&answer)?;
+    let (steps, answer, location) = if page.response.status() == StatusCode::FOUND {
+        // the user has consented before
+        let location = page.expect_header("location")?.to_owned();
+        ("GET /consent", page, location)
+    } else {
+        page.expect(StatusCode::OK)?;
+        expect(&page.sent, "the user's email", page.text().contains(EMAIL), true)?;
+        let fields = [("interaction", begun.interaction.as_str()), ("decision", "allow")];
+        let answer = browser.post("/consent", &fields).await?;
+        let location = see_other(&answer)?;
+        ("GET /consent, POST /consent", answer, location)
+    };
     let query = location
         .strip_prefix(WEB_REDIRECT_URI)
         .and_then(|rest| rest.strip_prefix('?'));
@@ -251,8 +258,8 @@ async fn consent(tour: &Tour<'_>, browser: &mut Browser, begun: Begun) -> Step<C
         .finish(query, tour.desk.now())
         .map_err(|error| mismatch(&answer.sent, "a response that matches the request", error))?;
     found(
-        "GET /consent, POST /consent",
-        "200, 303 with code, state and iss; state and iss match",
+        steps,
+        "a redirect with code, state and iss; state and iss match",
         redemption,
     )
 }

@@ -13,11 +13,14 @@ use oauth_core::dpop::NonceKey;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::jose::KeySet;
 use oauth_core::server::AuthorizationServerBuilder;
-use oauth_core::{AuthorizationServer, Introspection, ResourceServer, Scopes, SigningKey, SigningKeys};
+use oauth_core::{
+    AuthorizationServer, Introspection, ResourceServer, Scopes, Sessions, SigningKey, SigningKeys,
+};
 use thiserror::Error;
 
 use super::guesses::Attempts;
 use super::open::{OpenError, SCOPES, at, secret_bytes};
+use super::sign_in::SignedInUsers;
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::seed::API_SECRET;
@@ -46,19 +49,30 @@ pub(super) struct Authority {
     pub(super) resources: ResourceServer,
 }
 
+/// Parts of the service that the authorization server uses.
+pub(super) struct Parts<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) clock: &'a DemoClock,
+    pub(super) attempts: &'a Attempts,
+    pub(super) sessions: &'a Sessions,
+}
+
 impl Authority {
     pub(super) async fn open(
         base_url: &str,
         tokens: AccessTokens,
-        desk: &Desk,
-        clock: &DemoClock,
-        attempts: &Attempts,
+        parts: &Parts<'_>,
     ) -> Result<Self, OpenError> {
+        let Parts { desk, clock, .. } = *parts;
+        let signed_in = SignedInUsers::new(parts.sessions, desk);
         let (database, signing_key) = (desk.database(), signing_key(desk).await?);
         // shared key: each server's nonces still differ
         let nonce_key = NonceKey::from_bytes(secret_bytes(desk, "dpop-nonce-key").await?);
         let resources = resource_server(base_url, database, &signing_key)?.with_dpop_nonces(&nonce_key);
-        let server = authorization_server(base_url, database, clock, signing_key, attempts)?
+        let server = authorization_server(base_url, database, clock, signing_key, parts.attempts)?
+            // many clients accept ID tokens of RS256 only
+            .with_id_token_keys(SigningKeys::new(id_token_key(desk).await?))
+            .with_session_lookup(signed_in)
             .with_dpop_nonces(nonce_key)
             .with_access_token_format(tokens.format);
         let others = tokens.other_apis.iter();
@@ -85,15 +99,26 @@ impl Authority {
 #[error("the signing key cannot be exported")]
 struct KeyNotExportable;
 
-/// Key that signs tokens. Created once and stored, so that tokens survive a restart.
+/// Key that signs access tokens.
 async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
     let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
+    keep(desk, "signing-key", fresh).await
+}
+
+/// Key that signs ID tokens, for RS256.
+async fn id_token_key(desk: &Desk) -> Result<SigningKey, OpenError> {
+    let fresh = SigningKey::generate_rsa().map_err(at("a signing key"))?;
+    keep(desk, "id-token-key", fresh).await
+}
+
+/// Stores a key at the first start, and returns the stored key, so that tokens survive a restart.
+async fn keep(desk: &Desk, name: &'static str, fresh: SigningKey) -> Result<SigningKey, OpenError> {
     let pem = fresh
         .to_pkcs8_pem()
         .ok_or(KeyNotExportable)
         .map_err(at("a signing key"))?;
     let kept = desk
-        .host_secret("signing-key", move || pem.expose().as_bytes().to_vec())
+        .host_secret(name, move || pem.expose().as_bytes().to_vec())
         .await
         .map_err(at("the signing key"))?;
     let pem = String::from_utf8(kept).map_err(at("the signing key"))?;
@@ -112,6 +137,7 @@ fn authorization_server(
         .with_clients(database.clone())
         .with_interactions(database.clone())
         .with_tokens(database.clone())
+        .with_consents(database.clone())
         .with_replays(database.clone())
         .with_clock(clock.clone())
         .with_entropy(oauth_core::ports::OsEntropy)

@@ -4,7 +4,6 @@
 //! Unknown email addresses are counted the same way, so the limit does not reveal accounts. The
 //! counts are in the database and survive a restart.
 
-use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,14 +27,6 @@ const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
         .with_backoff(Duration::from_secs(60), Duration::from_secs(15 * 60)),
     None => AttemptPolicy::PASSWORDS,
 };
-
-/// Records the client address of a request for the limits: without a proxy, the peer.
-pub(super) fn record_source(request: &mut Request<Bytes>) {
-    let peer = request.extensions().get::<SocketAddr>().copied();
-    if let Some(peer) = peer {
-        request.extensions_mut().insert(Source::new(peer.ip()));
-    }
-}
 
 /// Counters of attempts. Each kind has its own table, so that a flood of client ids or reset links,
 /// which cost nothing to try, takes no room from the passwords.

@@ -38,7 +38,7 @@ pub struct Limits {
     pub of_token_endpoints: u32,
     /// Per address at `/authorize` and at the pages with forms; 600, since a sign-in takes five
     /// requests and many people may share an address. Each sign-in is stored for ten minutes. The
-    /// address is the peer of the socket; behind a proxy, all clients share the proxy's.
+    /// address is the peer of the socket, or the client that a trusted proxy reports.
     pub of_pages: u32,
 }
 

@@ -14,6 +14,7 @@ mod browser;
 mod caller;
 mod certificates;
 mod charges;
+mod client_address;
 mod console;
 mod customers;
 mod graph;
@@ -41,6 +42,7 @@ use graph_core::subscription::transport_ws::AllowedOrigins;
 use host_store_sqlite::Database;
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::forwarding::TrustedProxies;
 use http_conventions::idempotency::{KeyScope, Reply};
 use http_conventions::paging::CursorKeyring;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited};
@@ -87,6 +89,7 @@ pub struct App {
     conventions: Conventions,
     document: Document,
     limiting: Limiting,
+    proxies: TrustedProxies,
     cursors: CursorKeyring,
     addresses: AddressPolicy,
     dispatcher: Dispatcher,
@@ -156,7 +159,7 @@ impl App {
         exchange: Exchange<Admitted>,
         mut request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyResponse> {
-        guesses::record_source(&mut request);
+        client_address::record_client(&self.proxies, &mut request, exchange.id().as_str());
         certificates::record_certificate(&mut request);
         let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
@@ -191,6 +194,7 @@ impl App {
             Route::Console | Route::SignInCallback => self.show_console(),
             Route::Asset(asset) => self.show_asset(&request, asset),
             Route::Authorize => self.authorize(request).await,
+            Route::EndSession => page::problem_as_page(&request, self.end_session(&request).await),
             Route::Login | Route::Consent => {
                 page::problem_as_page(&request, self.sign_in(&route, &request).await)
             }
@@ -282,7 +286,7 @@ impl App {
 
     fn log_events(&self, events: &[AuthEvent]) {
         for event in events {
-            (self.log)(&format!("{event:?}"));
+            (self.log)(&logged(event));
         }
     }
 
@@ -299,6 +303,11 @@ impl App {
         }
         problem::from_desk(error, self.conventions.problems())
     }
+}
+
+/// Log line of an event: a JSON object.
+fn logged(event: &AuthEvent) -> String {
+    serde_json::to_string(event).unwrap_or_else(|_| event.kind.code().to_owned())
 }
 
 /// Decides if and how the response is stored for its idempotency key. After a 503 the request may

@@ -10,6 +10,7 @@ use host_store_sqlite::Database;
 use host_transport_hyper::HyperTransport;
 use http_conventions::cors::CorsRules;
 use http_conventions::errors::{Challenge, ProblemBase};
+use http_conventions::forwarding::TrustedProxies;
 use http_conventions::idempotency::Idempotency;
 use http_conventions::paging::{CursorKey, CursorKeyring};
 use http_conventions::pipeline::Conventions;
@@ -23,7 +24,7 @@ use tokio::sync::watch;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
-use super::authority::{AccessTokens, Authority};
+use super::authority::{AccessTokens, Authority, Parts};
 use super::graph::Graph;
 use super::guesses::Attempts;
 use super::limits::{Limiting, Limits, limiter};
@@ -69,6 +70,8 @@ pub struct Config {
     pub redis: Option<host_store_redis::Database>,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
+    /// Proxies whose `X-Forwarded-For` is believed; none by default.
+    pub proxies: TrustedProxies,
 }
 
 impl Config {
@@ -88,6 +91,7 @@ impl Config {
             cross_origins: Vec::new(),
             redis: None,
             access_tokens: AccessTokens::default(),
+            proxies: TrustedProxies::new(),
         }
     }
 }
@@ -143,30 +147,34 @@ impl App {
             cross_origins,
             redis,
             access_tokens,
+            proxies,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone())
             .await
             .map_err(at("the desk's tables"))?;
         seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
-        if let Some(email) = &sign_in_as {
-            let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
-            user.ok_or(UnknownUser).map_err(at("--sign-in-as"))?;
-        }
+        check_user(&desk, sign_in_as.as_deref()).await?;
         let attempts = Attempts::in_database(&database);
-        let authority = Authority::open(&base_url, access_tokens, &desk, &clock, &attempts).await?;
+        let sessions = sessions(&base_url, &database, &clock, &attempts, &log)?;
+        let parts = Parts {
+            desk: &desk,
+            clock: &clock,
+            attempts: &attempts,
+            sessions: &sessions,
+        };
+        let authority = Authority::open(&base_url, access_tokens, &parts).await?;
         let addresses = address_policy(danger_deliver_to_loopback);
-        let own = [base_url.clone()];
-        let socket_origins = AllowedOrigins::new(cross_origins.iter().cloned().chain(own));
-        let socket_origins = socket_origins.map_err(at("the origins of WebSockets"))?;
+        let socket_origins = socket_origins(&base_url, &cross_origins)?;
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {
-            sessions: sessions(&base_url, &database, &clock, &attempts, &log)?,
+            sessions,
             resources: authority.resources,
             server: authority.server,
             attempts,
             document: Document::new(&base_url, &conventions),
             conventions,
             limiting: Limiting::new(limits)?,
+            proxies,
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&database, &clock, &addresses),
             graph: Graph::open(&desk, &clock, &log, trusted_documents).await?,
@@ -185,6 +193,21 @@ impl App {
             worked: watch::Sender::new(()),
         })
     }
+}
+
+/// Origins whose pages can open a WebSocket: the service's own, and those of CORS.
+fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOrigins, OpenError> {
+    let own = [base_url.to_owned()];
+    AllowedOrigins::new(cross_origins.iter().cloned().chain(own)).map_err(at("the origins of WebSockets"))
+}
+
+/// Checks that the user of `--sign-in-as` exists.
+async fn check_user(desk: &Desk, email: Option<&str>) -> Result<(), OpenError> {
+    if let Some(email) = email {
+        let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
+        user.ok_or(UnknownUser).map_err(at("--sign-in-as"))?;
+    }
+    Ok(())
 }
 
 /// Builds the conventions that every response follows.
@@ -255,7 +278,7 @@ fn sessions(
     let log = Arc::clone(log);
     Ok(sessions
         .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
-        .with_events(move |event| log(&format!("{event:?}"))))
+        .with_events(move |event| log(&super::logged(&event))))
 }
 
 /// Allows webhooks to public https addresses only, and in demos also to loopback.

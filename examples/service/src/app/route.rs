@@ -19,6 +19,7 @@ pub(super) enum Route {
     ForgottenPassword,
     PasswordReset,
     Authorize,
+    EndSession,
     PushedRequests,
     Token,
     Introspect,
@@ -53,6 +54,7 @@ pub(super) enum AccountForm {
     SignOutEverywhere,
     EndSession,
     Password,
+    WithdrawConsent,
 }
 
 impl AccountForm {
@@ -62,6 +64,7 @@ impl AccountForm {
             "sign-out-everywhere" => Some(Self::SignOutEverywhere),
             "end-session" => Some(Self::EndSession),
             "password" => Some(Self::Password),
+            "withdraw-consent" => Some(Self::WithdrawConsent),
             _ => None,
         }
     }
@@ -85,6 +88,7 @@ impl Route {
             ["password", "forgotten"] => Self::ForgottenPassword,
             ["password", "reset"] => Self::PasswordReset,
             ["authorize"] => Self::Authorize,
+            ["end_session"] => Self::EndSession,
             ["par"] => Self::PushedRequests,
             ["token"] => Self::Token,
             ["oauth", "introspect"] => Self::Introspect,
@@ -144,6 +148,7 @@ impl Route {
         matches!(
             self,
             Self::Authorize
+                | Self::EndSession
                 | Self::Login
                 | Self::Consent
                 | Self::ForgottenPassword
@@ -175,6 +180,7 @@ impl Route {
             | Self::ForgottenPassword
             | Self::PasswordReset
             | Self::Authorize
+            | Self::EndSession
             | Self::UserInfo
             | Self::Graph
             | Self::Charges

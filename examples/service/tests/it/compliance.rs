@@ -29,12 +29,12 @@ const PAGES: [Page; 5] = [
     Page {
         path: "http-conventions/COMPLIANCE.md",
         map: "docs/rules/http-conventions.md",
-        ids: &[("H", 1..=22)],
+        ids: &[("H", 1..=22), ("H", 25..=25)],
     },
     Page {
         path: "oauth-core/COMPLIANCE.md",
         map: "docs/rules/oauth-core.md",
-        ids: &[("O", 1..=27), ("O", 31..=33), ("O", 44..=44), ("S", 1..=6)],
+        ids: &[("O", 1..=38), ("O", 44..=46), ("S", 1..=6)],
     },
     Page {
         path: "webhook-core/COMPLIANCE.md",

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use host_store_sqlite::Database;
 use http::Response;
 use http_conventions::errors::ReceivedProblem;
+use http_conventions::forwarding::TrustedProxies;
 use http_conventions::limits::QUOTA_EXCEEDED;
 use service::app::{App, Config, Limits};
 use service::clock::DemoClock;
@@ -153,6 +154,54 @@ async fn an_address_is_counted_before_the_sign_in() {
         (page.status().as_u16(), header(page.headers(), "ratelimit")),
         (200, "")
     );
+}
+
+/// H15, H25: behind a trusted proxy, each client has its own limit; a client that writes the header
+/// itself does not escape its limit.
+#[tokio::test]
+async fn clients_behind_trusted_proxy_are_told_apart() {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    config.limits = few();
+    config.proxies = TrustedProxies::new().with_network("10.0.0.0/8").unwrap();
+    let app = Arc::new(App::open(config).await.unwrap());
+    let by = async |peer: &str, forwarded: &str| {
+        let headers = [("x-forwarded-for", forwarded)];
+        from(&app, peer, ("GET", "/v1/charges"), &headers).await
+    };
+    for spoofed in 1..=5 {
+        let chain = format!("192.0.2.{spoofed}, 203.0.113.7");
+        assert_eq!(by("10.0.0.1:1", &chain).await.status(), 401);
+    }
+    expect_429(&by("10.0.0.2:1", "192.0.2.9, 203.0.113.7").await, "address");
+    assert_eq!(by("10.0.0.1:1", "203.0.113.8").await.status(), 401);
+    // a peer that is no proxy is counted as itself
+    expect_429(&by("203.0.113.7:9", "203.0.113.10").await, "address");
+}
+
+/// O37, H25: an audit event names the request and the client behind the proxy.
+#[tokio::test]
+async fn audit_events_name_request_and_client() {
+    let lines: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+    let log = lines.clone();
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    config.proxies = TrustedProxies::new().with_network("10.0.0.1").unwrap();
+    config.log = Arc::new(move |line| log.lock().unwrap().push(line.to_owned()));
+    let app = Arc::new(App::open(config).await.unwrap());
+    let headers = [("x-forwarded-for", "203.0.113.7"), ("x-request-id", "0197f9a1")];
+    let refused = from(
+        &app,
+        "10.0.0.1:1",
+        ("GET", "/authorize?client_id=unknown"),
+        &headers,
+    )
+    .await;
+    assert_eq!(refused.status(), 400);
+    let lines = lines.lock().unwrap();
+    let event: serde_json::Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+    assert_eq!(event.get("reason"), Some(&"client_unknown".into()));
+    assert_eq!(event.get("address"), Some(&"203.0.113.7".into()));
+    let id = header(refused.headers(), "x-request-id");
+    assert_eq!(event.get("request_id"), Some(&id.into()));
 }
 
 /// H15: the pages of a sign-in share a bucket per address, separate from the API's: the store of

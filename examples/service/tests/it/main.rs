@@ -8,6 +8,7 @@ mod browser;
 mod checklist;
 mod compliance;
 mod desk;
+mod end_session;
 mod exits;
 mod fan_out;
 mod graph;

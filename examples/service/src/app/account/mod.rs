@@ -1,5 +1,6 @@
 //! `/account`: the user's sessions, sign-out and password change.
 
+mod applications;
 mod device;
 mod password;
 mod reset;
@@ -9,10 +10,12 @@ use std::time::{Duration, SystemTime};
 use askama::Template;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
+use http_conventions::errors::Problem;
 use oauth_core::params::Params;
 use oauth_core::session::Session;
 use oauth_core::store::{RevocationReason, SessionId, SessionRecord};
 
+use self::applications::ApplicationShown;
 use self::device::Device;
 use super::browser::{Browser, form, missing_csrf_token, see_other};
 use super::lists::query_parameter;
@@ -28,6 +31,7 @@ struct AccountPage<'a> {
     initial: char,
     csrf_token: &'a str,
     sessions: Vec<SessionShown>,
+    applications: Vec<ApplicationShown>,
     notice: Option<&'static str>,
     password_error: Option<&'static str>,
     shortest_password: usize,
@@ -97,7 +101,8 @@ impl App {
             (AccountForm::SignOut, _) => self.sign_out(request).await,
             (_, None) => Ok(see_other(SIGN_IN, None)),
             (AccountForm::SignOutEverywhere, Some((_, session))) => self.sign_out_everywhere(session).await,
-            (AccountForm::EndSession, Some((_, session))) => self.end_session(&form, session).await,
+            (AccountForm::EndSession, Some((_, session))) => self.end_one_session(&form, session).await,
+            (AccountForm::WithdrawConsent, Some((_, session))) => self.withdraw_consent(&form, session).await,
             (AccountForm::Password, Some((user, session))) => {
                 let changed = self.change_password(request, &form, &user, session).await?;
                 let error = match changed {
@@ -131,7 +136,7 @@ impl App {
         Ok(see_other("/login?notice=everywhere", [cleared]))
     }
 
-    async fn end_session(&self, form: &Params, session: &Session) -> Handled {
+    async fn end_one_session(&self, form: &Params, session: &Session) -> Handled {
         if let Some(id) = form.optional("session").and_then(|id| id.parse().ok()) {
             let subject = &session.record.subject;
             let ended = self.sessions.end(subject, &id).await;
@@ -167,6 +172,7 @@ impl App {
             initial: user.name.chars().next().unwrap_or('?'),
             csrf_token: &browser.csrf_token(),
             sessions,
+            applications: self.applications(&session.record.subject).await?,
             notice: said.notice,
             password_error: said.password_error,
             shortest_password: PasswordText::SHORTEST,
@@ -185,6 +191,9 @@ fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
         "ended" => Some(
             "That session has ended. Applications that you allowed in it lose their access within ten minutes.",
+        ),
+        "withdrawn" => Some(
+            "The application lost its permission. Its access to your data ends within ten minutes, and it must ask again.",
         ),
         "password" => Some(
             "Your password is changed. Every other session has ended. Applications that you allowed in those lose their access within ten minutes.",

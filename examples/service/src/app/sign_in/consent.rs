@@ -3,7 +3,7 @@
 use askama::Template;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
-use http::{Method, Request, StatusCode};
+use http::{Request, Response, StatusCode};
 use oauth_core::server::Consent;
 use url::Url;
 
@@ -11,7 +11,7 @@ use super::super::browser::{form, missing_csrf_token, see_other};
 use super::super::lists::query_parameter;
 use super::super::page::{Capability, rendered};
 use super::super::{App, Handled};
-use super::{at, client_name, granted, is_fresh_enough};
+use super::{at, authentication, client_name, is_acceptable};
 
 #[derive(Template)]
 #[template(path = "consent.html")]
@@ -48,9 +48,14 @@ impl App {
         let details = self.interaction(request, &id).await?;
         let browser = self.browser(request.headers()).await?;
         let user = self.user_of(&browser).await?;
-        let Some((user, _)) = user.filter(|(_, session)| is_fresh_enough(session, &details)) else {
+        let Some((user, session)) = user.filter(|(_, session)| is_acceptable(session, &details)) else {
             return Ok(see_other(&at("/login", &id), None));
         };
+        let needed = self.server.needs_consent(&details, &session.record.subject).await;
+        if !needed.map_err(|error| self.store_failed(&error))? {
+            let remembered = Consent::Remembered(authentication(&user, &session.record));
+            return Ok(self.return_to_client(request, &id, remembered).await);
+        }
         let leads_to = Destination::of(details.redirect_uri.as_str());
         let page = ConsentPage {
             client: client_name(&details),
@@ -85,16 +90,26 @@ impl App {
             return Ok(see_other(&at("/login", id), None));
         };
         let decision = match form.optional("decision") {
-            Some("allow") => granted(&user, session.record.auth_time, Some(session.record.id))?,
+            Some("allow") => Consent::Granted(authentication(&user, &session.record)),
             _ => Consent::Denied,
         };
+        Ok(self.return_to_client(request, id, decision).await)
+    }
+
+    /// Completes the interaction and redirects the browser to the client.
+    async fn return_to_client(
+        &self,
+        request: &Request<Bytes>,
+        id: &str,
+        decision: Consent,
+    ) -> Response<Bytes> {
         let secret = self.browser_secret(request, id).unwrap_or_default();
-        let mut response =
-            self.log_and_return(self.server.resume(&Method::POST, id, &secret, decision).await);
+        let answer = self.server.resume(request.method(), id, &secret, decision).await;
+        let mut response = self.log_and_return(answer);
         let over = self.cookie(id, "", 0);
         let headers = response.headers_mut();
         headers.extend(over.map(|cookie| (SET_COOKIE, cookie)));
-        Ok(response)
+        response
     }
 }
 

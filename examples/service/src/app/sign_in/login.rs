@@ -15,7 +15,7 @@ use super::super::lists::query_parameter;
 use super::super::page::{Capability, rendered};
 use super::super::problem::unavailable;
 use super::super::{App, Handled};
-use super::{at, client_name, is_fresh_enough};
+use super::{at, client_name, is_acceptable};
 use crate::desk::Authenticated;
 use crate::seed;
 
@@ -61,7 +61,7 @@ impl App {
         let browser = self.browser(request.headers()).await?;
         if let Some((user, session)) = self.user_of(&browser).await? {
             let details = asked.details.as_ref();
-            let goes_on = details.is_none_or(|details| is_fresh_enough(session, details));
+            let goes_on = details.is_none_or(|details| is_acceptable(session, details));
             let chooses = details.is_some_and(|details| details.prompts.contains(&Prompt::SelectAccount))
                 || query_parameter(request, "switch").is_some();
             if goes_on && !chooses {

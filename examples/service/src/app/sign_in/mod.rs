@@ -8,7 +8,11 @@
 //! unless the client requires a fresh password.
 
 mod consent;
+mod end_session;
 mod login;
+mod signed_in;
+
+pub(super) use signed_in::SignedInUsers;
 
 use bytes::Bytes;
 use http::header::COOKIE;
@@ -16,7 +20,7 @@ use http::{HeaderValue, Method, Request, Response};
 use http_conventions::errors::{ErrorStatus, Problem};
 use oauth_core::server::{Authentication, Authorize, Consent, Interaction, InteractionDetails};
 use oauth_core::session::Session;
-use oauth_core::store::SessionId;
+use oauth_core::store::SessionRecord;
 use oauth_core::vocabulary::Subject;
 
 use super::browser::see_other;
@@ -41,7 +45,7 @@ impl App {
                 .map_err(|error| self.refused(error))?;
             // the user existed when the service was opened
             let user = user.ok_or_else(unavailable)?;
-            let decision = granted(&user, self.clock.now(), None)?;
+            let decision = Consent::Granted(without_session(&user, self.clock.now())?);
             let answer = self
                 .server
                 .resume(&method, &interaction.id, interaction.browser.expose(), decision)
@@ -114,11 +118,14 @@ fn at(page: &str, interaction: &str) -> String {
     format!("{page}?interaction={interaction}")
 }
 
-/// Returns `true` if the client accepts a sign-in as old as this session.
-fn is_fresh_enough(session: &Session, details: &InteractionDetails) -> bool {
-    details
-        .signed_in_since
-        .is_none_or(|since| session.record.auth_time >= since)
+/// Returns `true` if the client accepts the user of this session, and a sign-in as old as it.
+fn is_acceptable(session: &Session, details: &InteractionDetails) -> bool {
+    let record = &session.record;
+    let expected = details.expected_subject.as_ref();
+    expected.is_none_or(|expected| *expected == record.subject)
+        && details
+            .signed_in_since
+            .is_none_or(|since| record.auth_time >= since)
 }
 
 fn gone() -> Problem {
@@ -126,19 +133,20 @@ fn gone() -> Problem {
         .with_detail("this sign-in has expired or was started in another browser; go back to the application and start again")
 }
 
-fn granted(
-    user: &User,
-    auth_time: std::time::SystemTime,
-    session: Option<SessionId>,
-) -> Result<Consent, Problem> {
-    let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
-    let authentication = Authentication::new(subject, auth_time)
+/// Authentication of the user of a session.
+fn authentication(user: &User, session: &SessionRecord) -> Authentication {
+    Authentication::new(session.subject.clone(), session.auth_time)
         .with_email(&user.email)
-        .with_name(&user.name);
-    Ok(Consent::Granted(match session {
-        Some(session) => authentication.with_session(session),
-        None => authentication,
-    }))
+        .with_name(&user.name)
+        .with_session(session.id)
+}
+
+/// Authentication of a user without a session.
+fn without_session(user: &User, auth_time: std::time::SystemTime) -> Result<Authentication, Problem> {
+    let subject: Subject = user.subject.parse().map_err(|_| unavailable())?;
+    Ok(Authentication::new(subject, auth_time)
+        .with_email(&user.email)
+        .with_name(&user.name))
 }
 
 fn client_name(details: &InteractionDetails) -> &str {

@@ -1,0 +1,58 @@
+//! Connected applications: the consents of the user.
+
+use oauth_core::params::Params;
+use oauth_core::session::Session;
+use oauth_core::store::{ClientStore, ConsentRecord, ConsentStore};
+use oauth_core::vocabulary::{ClientId, Subject};
+use std::collections::BTreeSet;
+
+use super::super::browser::see_other;
+use super::super::{App, Handled};
+use super::{Problem, ago};
+
+/// An application to which the user has consented.
+pub(super) struct ApplicationShown {
+    pub(super) client_id: ClientId,
+    pub(super) name: String,
+    pub(super) scopes: Vec<String>,
+    pub(super) allowed: String,
+}
+
+impl App {
+    pub(super) async fn applications(&self, subject: &Subject) -> Result<Vec<ApplicationShown>, Problem> {
+        let consents = self.database.consents_of(subject).await;
+        let consents = consents.map_err(|error| self.store_failed(&error))?;
+        let mut shown = Vec::with_capacity(consents.len());
+        for consent in consents {
+            let client = self.database.client(&consent.client_id).await;
+            let client = client.map_err(|error| self.store_failed(&error))?;
+            let name = client.and_then(|client| client.name);
+            shown.push(ApplicationShown {
+                name: name.unwrap_or_else(|| consent.client_id.to_string()),
+                scopes: scopes(&consent),
+                allowed: ago(self.clock.now(), consent.granted_at),
+                client_id: consent.client_id,
+            });
+        }
+        Ok(shown)
+    }
+
+    pub(super) async fn withdraw_consent(&self, form: &Params, session: &Session) -> Handled {
+        if let Some(client_id) = form.optional("client").and_then(|id| id.parse().ok()) {
+            let withdrawn = self
+                .server
+                .withdraw_consent(&session.record.subject, &client_id)
+                .await;
+            let event = withdrawn.map_err(|error| self.store_failed(&error))?;
+            self.log_events(&[event]);
+        }
+        Ok(see_other("/account?notice=withdrawn", None))
+    }
+}
+
+/// Names of the granted scopes, over all resource servers.
+fn scopes(consent: &ConsentRecord) -> Vec<String> {
+    let scopes = consent.scopes.values().flat_map(|scopes| scopes.iter());
+    let names: BTreeSet<_> = scopes.map(|scope| scope.as_str().to_owned()).collect();
+    names.into_iter().collect()
+}
