@@ -23,7 +23,7 @@ export const service = await discovered("demo-service", oidc.ClientSecretBasic("
 
 // An authorization request: its URL and the checks for its response. With a DPoP handle, the code is
 // bound to its key.
-export async function request(client, callback, { scope = EVERYTHING, pushed = false, dpop } = {}) {
+export async function request(client, callback, { scope = EVERYTHING, prompt, pushed = false, dpop } = {}) {
   const checks = {
     pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
     expectedState: oidc.randomState(),
@@ -37,6 +37,7 @@ export async function request(client, callback, { scope = EVERYTHING, pushed = f
     nonce: checks.expectedNonce,
     code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: "S256",
+    ...(prompt && { prompt }),
     ...(dpop && !pushed && { dpop_jkt: await dpop.calculateThumbprint() }),
   };
   const build = pushed ? oidc.buildAuthorizationUrlWithPAR : oidc.buildAuthorizationUrl;

@@ -59,7 +59,8 @@ const checks = {
   },
 
   async "a denial reaches the client as access_denied"() {
-    const { url, checks } = await request(web, WEB_CALLBACK);
+    // without the prompt, the consent of an earlier sign-in suffices
+    const { url, checks } = await request(web, WEB_CALLBACK, { prompt: "consent" });
     const answer = await new Browser().signIn(url, WEB_CALLBACK, { person: PERSON, allow: false });
     await assert.rejects(oidc.authorizationCodeGrant(web, answer, checks), { error: "access_denied" });
   },
