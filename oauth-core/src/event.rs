@@ -15,6 +15,9 @@
 //! | `code_replayed` | `server` | A redeemed code was presented again in an otherwise valid request: treat it as stolen |
 //! | `consent_withdrawn` | `server` | A user withdrew the consent to a client, and the grants of the client ended |
 //! | `family_revoked` | `server` | A token family, that is all tokens of one grant, was revoked |
+//! | `logout_abandoned` | `server` | The last attempt to tell a client that a session ended failed |
+//! | `logout_failed` | `server` | An attempt to tell a client that a session ended failed, and will be repeated |
+//! | `logout_sent` | `server` | A client accepted that a session ended (back-channel logout) |
 //! | `refresh_token_reused` | `server` | A rotated refresh token was presented again: treat it as stolen, unless a client does not store its tokens |
 //! | `refresh_token_rotated` | `server` | A refresh token was rotated |
 //! | `request_pushed` | `server` | A client pushed an authorization request |
@@ -27,6 +30,7 @@
 //! | `session_renewed` | `session` | A session got a new secret |
 //! | `signed_in` | `session` | A session started, or continues under a new secret after its user authenticated again |
 //! | `signed_out_everywhere` | `session` | All sessions, codes, families and reset tokens of a user ended, except the named session, if there is one |
+//! | `signed_out_of_client` | `server` | A user signed out of one client: its grants ended, and the consent stayed |
 //! | `tokens_issued` | `server` | Tokens were issued |
 
 use std::net::IpAddr;
@@ -269,6 +273,12 @@ kinds! {
     ConsentWithdrawn = "consent_withdrawn",
     /// A token family, that is all tokens of one grant, was revoked.
     FamilyRevoked = "family_revoked",
+    /// The last attempt to tell a client that a session ended failed.
+    LogoutAbandoned = "logout_abandoned",
+    /// An attempt to tell a client that a session ended failed, and will be repeated.
+    LogoutFailed = "logout_failed",
+    /// A client accepted that a session ended (back-channel logout).
+    LogoutSent = "logout_sent",
     /// A rotated refresh token was presented again: treat it as stolen, unless a client does not
     /// store its tokens.
     RefreshTokenReused = "refresh_token_reused",
@@ -295,6 +305,8 @@ kinds! {
     /// All sessions, codes, families and reset tokens of a user ended, except the named session, if
     /// there is one.
     SignedOutEverywhere = "signed_out_everywhere",
+    /// A user signed out of one client: its grants ended, and the consent stayed.
+    SignedOutOfClient = "signed_out_of_client",
     /// Tokens were issued.
     TokensIssued = "tokens_issued",
 }

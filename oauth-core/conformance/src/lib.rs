@@ -7,6 +7,7 @@ mod delayed;
 pub mod faults;
 pub mod history;
 pub mod interaction_store;
+pub mod logout_store;
 #[cfg(feature = "_signatures")]
 pub mod parallel_requests;
 mod records;

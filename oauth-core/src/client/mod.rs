@@ -20,6 +20,8 @@
 //! Client::client_credentials ──> Call ──> TokenResponse
 //! TokenSource::token ──> TokenResponse                            with single-flight refresh
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
+//! Client::sign_out_url ──> URL for the browser                    sign-out at the server
+//! Client::backchannel_logout(request) ──> LogoutToken             the server signed the user out
 //!
 //! Call::send(ports) ──> response
 //! Call::start ──> HTTP request + Pending
@@ -73,6 +75,7 @@ mod draft;
 pub(crate) mod form;
 mod id_token;
 mod lifetime;
+mod logout;
 mod oauth_error;
 mod ports;
 mod provider;
@@ -91,6 +94,7 @@ pub use authorization_params::{AuthorizationParams, ReservedParameter};
 pub use call::{Call, CallError, CallResponse, Pending};
 pub use credentials::ClientCredentials;
 pub use dpop_key::DpopKey;
+pub use logout::{LogoutError, logout_accepted};
 pub use oauth_error::OAuthError;
 pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
@@ -136,6 +140,9 @@ pub enum NotOffered {
     /// The server has no known revocation endpoint.
     #[error("the server has no revocation endpoint")]
     Revocation,
+    /// The server has no known sign-out endpoint.
+    #[error("the server has no end_session_endpoint")]
+    EndSession,
 }
 
 impl Client {

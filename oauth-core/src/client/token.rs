@@ -293,6 +293,14 @@ impl TokenResponse {
         self.refresh_token.as_ref()
     }
 
+    /// Returns the ID token as the server sent it, for the `id_token_hint` of a
+    /// [sign-out](Client::sign_out_url). `None` if the response has none. Its claims are not
+    /// verified: [`identity`](Self::identity) verifies them.
+    #[must_use]
+    pub fn id_token(&self) -> Option<&str> {
+        self.id_token.as_deref()
+    }
+
     /// Returns the expiry of the access token: the time of the request plus `expires_in`. `None` if
     /// the server did not send `expires_in` in whole seconds.
     #[must_use]

@@ -205,6 +205,10 @@ reasons! {
     InteractionUnknown = "interaction_unknown" [89],
     /// The request has `prompt=none`, and no user is signed in.
     LoginRequired = "login_required" [34],
+    /// The client's URL for logout tokens did not respond.
+    LogoutEndpointUnreachable = "logout_endpoint_unreachable" [],
+    /// The client refused a logout token: its response was not a 2xx status.
+    LogoutRefused = "logout_refused" [],
     /// The `Authorization` header is not valid for the scheme `Basic`.
     MalformedBasicCredentials = "malformed_basic_credentials" [7],
     /// `client_secret` has invalid characters or is too long.

@@ -8,6 +8,7 @@ use super::{AccessTokenLifetime, TokenPolicy, narrow};
 use crate::error::{ErrorCode, Reason};
 use crate::pkce::CodeVerifier;
 use crate::secret::TokenHash;
+use crate::session_timeouts::SessionTimeouts;
 use crate::store::{
     AccessTokenRecord, AuthorizationCodeRecord, CodeRedemption, FamilyId, Grant, RefreshTokenRecord,
     RegisteredClient, TokenFamily,
@@ -225,8 +226,10 @@ impl Redemption {
                 family_expires_at
             },
             family_expires_at,
-            // the policy may change; this maximum covers access tokens of any policy
-            retain_until: later(family_expires_at, AccessTokenLifetime::MAX),
+            // the policy may change; this maximum covers access tokens of any policy. The family is
+            // kept as long as its session, whose end queues the logout of the client
+            retain_until: later(family_expires_at, AccessTokenLifetime::MAX)
+                .max(later(now, SessionTimeouts::MAX_ABSOLUTE)),
         }
     }
 

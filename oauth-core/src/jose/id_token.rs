@@ -136,6 +136,10 @@ impl IdTokenPolicy {
         if self.algorithm.is_some_and(|pinned| pinned != algorithm) {
             return Err(JwtError::UnsupportedAlgorithm);
         }
+        // a logout token or another security event
+        if claims.claims.get("events").is_some() {
+            return Err(JwtError::WrongType);
+        }
         if claims.iss != self.issuer.as_str() {
             return Err(JwtError::WrongIssuer);
         }

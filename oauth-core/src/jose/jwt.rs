@@ -85,6 +85,7 @@ pub(super) enum TokenType {
     ClientAssertion,
     DpopProof,
     IdToken,
+    LogoutToken,
 }
 
 impl TokenType {
@@ -94,22 +95,24 @@ impl TokenType {
             Self::ClientAssertion => "client-authentication+jwt",
             Self::DpopProof => "dpop+jwt",
             Self::IdToken => "JWT",
+            Self::LogoutToken => "logout+jwt",
         }
     }
 
     /// Returns `true` if `typ` is accepted for this type. Media types are compared without regard
     /// to case, and `application/` is optional ([RFC 7515
-    /// §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). ID tokens and client
-    /// assertions may omit `typ`, and client assertions may use `JWT`, because they are older than
-    /// explicit typing.
+    /// §4.1.9](https://www.rfc-editor.org/rfc/rfc7515#section-4.1.9)). ID tokens, client assertions
+    /// and logout tokens may omit `typ`, and the latter two may use `JWT`, because they are older
+    /// than explicit typing.
     pub(super) fn accepts(self, typ: Option<&str>) -> bool {
         let Some(typ) = typ else {
-            return matches!(self, Self::ClientAssertion | Self::IdToken);
+            return matches!(self, Self::ClientAssertion | Self::IdToken | Self::LogoutToken);
         };
         let (prefix, name) = typ.split_once('/').unwrap_or(("application", typ));
         let is = |expected: &str| name.eq_ignore_ascii_case(expected);
         prefix.eq_ignore_ascii_case("application")
-            && (is(self.as_str()) || self == Self::ClientAssertion && is("JWT"))
+            && (is(self.as_str())
+                || matches!(self, Self::ClientAssertion | Self::LogoutToken) && is("JWT"))
     }
 }
 

@@ -3,8 +3,8 @@
 //! 8725](https://www.rfc-editor.org/rfc/rfc8725).
 //!
 //! - A [`SigningKey`] signs [`AccessTokenClaims`] (`at+jwt`, [RFC
-//!   9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`] and [`ClientAssertion`]s. A
-//!   [`KeySet`] verifies them.
+//!   9068](https://www.rfc-editor.org/rfc/rfc9068)), [`IdTokenClaims`], [`ClientAssertion`]s and
+//!   [`LogoutToken`]s. A [`KeySet`] verifies them.
 //! - [`SigningKeys`] rotates the keys of an issuer.
 //! - [`RemoteKeySet`] is the JWKS client for the keys of another issuer.
 //!
@@ -18,8 +18,8 @@
 //! - The key determines the algorithm, and `alg` must match it. `none` and HMAC are not supported.
 //! - `kid` selects the key. `jku`, `jwk`, `x5u` and `x5c` are ignored, except for the `jwk` of a
 //!   [DPoP proof](crate::dpop).
-//! - `crit`, `b64` and `zip` are refused. `typ` must name the expected type of token; ID tokens and
-//!   client assertions may omit it.
+//! - `crit`, `b64` and `zip` are refused. `typ` must name the expected type of token; ID tokens,
+//!   client assertions and logout tokens may omit it.
 //! - `iss` and `aud` are compared byte for byte. Times are compared with the argument `now`.
 //!
 //! ```
@@ -67,6 +67,7 @@ mod issuer_profile;
 mod jwk;
 mod jwt;
 mod key_set;
+mod logout_token;
 mod pkcs8;
 mod remote_key_set;
 mod signing_key;
@@ -91,6 +92,7 @@ pub use jwk::{InvalidKey, Jwk};
 pub use jwt::JwtError;
 pub(crate) use jwt::sign_with_key;
 pub use key_set::{InvalidKeySet, KeySet};
+pub use logout_token::LogoutToken;
 pub use pkcs8::PrivateKeyPem;
 pub use remote_key_set::{KeysUnavailable, RemoteKeySet, VerifyError};
 pub use signing_key::SigningKey;

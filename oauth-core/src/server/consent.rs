@@ -116,12 +116,41 @@ impl AuthorizationServer {
         if let Some(consents) = &self.inner.options.consents {
             consents.remove_consent(subject, client_id).await?;
         }
-        let (reason, now) = (RevocationReason::ConsentWithdrawn, self.inner.clock.now());
+        let (kind, reason) = (
+            AuthEventKind::ConsentWithdrawn,
+            RevocationReason::ConsentWithdrawn,
+        );
+        self.end_grants(subject, client_id, kind, reason).await
+    }
+
+    /// Signs `subject` out of a client in all sessions: revokes the client's token families and
+    /// codes of this user, and queues its logouts
+    /// ([`with_backchannel_logout`](super::AuthorizationServerBuilder::with_backchannel_logout)).
+    /// The sessions of the user and the consent stay. Returns the event for the audit log.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
+    pub async fn sign_out_of_client(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+    ) -> Result<AuthEvent, StoreError> {
+        let (kind, reason) = (AuthEventKind::SignedOutOfClient, RevocationReason::SignedOut);
+        self.end_grants(subject, client_id, kind, reason).await
+    }
+
+    async fn end_grants(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+        kind: AuthEventKind,
+        reason: RevocationReason,
+    ) -> Result<AuthEvent, StoreError> {
+        let now = self.inner.clock.now();
         let revoked = self.inner.tokens.revoke_grants(subject, client_id, reason, now);
         let _counts = revoked.await?;
-        let event = AuthEvent::new(AuthEventKind::ConsentWithdrawn)
-            .ended_by(reason)
-            .at(now);
+        let event = AuthEvent::new(kind).ended_by(reason).at(now);
         Ok(event.by(client_id).about(subject))
     }
 }

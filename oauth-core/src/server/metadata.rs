@@ -109,6 +109,8 @@ pub(super) struct Offer<'a> {
     /// `true` if the server has a replay store, which client assertions and DPoP proofs need.
     pub(super) replays: bool,
     pub(super) certificates: CertificateUse,
+    /// `true` if the server sends logout tokens.
+    pub(super) backchannel_logout: bool,
     /// Base URL of the mTLS endpoint aliases, if there are any.
     pub(super) mtls_base: Option<&'a Issuer>,
 }
@@ -150,6 +152,8 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
+        "backchannel_logout_supported": offer.backchannel_logout,
+        "backchannel_logout_session_supported": offer.backchannel_logout,
         "tls_client_certificate_bound_access_tokens": offer.certificates.bound_tokens,
     });
     if let Some(members) = document.as_object_mut().filter(|_| offer.replays) {

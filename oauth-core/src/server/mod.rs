@@ -14,6 +14,7 @@
 //! | `/oauth/revoke` | [`revoke`](AuthorizationServer::revoke) |
 //! | `/userinfo` | [`userinfo`](AuthorizationServer::userinfo) |
 //! | `/end_session` | [`end_session`](AuthorizationServer::end_session) |
+//! | – (by a timer) | [`send_logouts`](AuthorizationServer::send_logouts) |
 //! | each of [`metadata_paths`](AuthorizationServer::metadata_paths) | [`metadata`](AuthorizationServer::metadata) |
 //! | `/.well-known/jwks.json` | [`jwks`](AuthorizationServer::jwks) |
 //!
@@ -47,6 +48,7 @@
 
 mod authorization_request;
 mod authorize;
+mod backchannel_logout;
 mod certificates;
 mod claims;
 mod client_assertion;
@@ -168,6 +170,7 @@ struct Options {
     certificates: certificates::CertificateUse,
     paths: EndpointPaths,
     client_key_sets: Option<client_key_sets::ClientKeySets>,
+    backchannel_logout: Option<backchannel_logout::BackchannelLogout>,
 }
 
 impl AuthorizationServer {

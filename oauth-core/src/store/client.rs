@@ -12,7 +12,9 @@ use crate::jose::Algorithm;
 use crate::lifetime::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::mtls::CertificateName;
 use crate::ports::StoreError;
-use crate::vocabulary::{Audience, ClientId, Confirmation, RedirectUri, RegisteredRedirectUri, Scopes};
+use crate::vocabulary::{
+    Audience, ClientId, Confirmation, Endpoint, RedirectUri, RegisteredRedirectUri, Scopes,
+};
 
 /// A registered client.
 ///
@@ -43,6 +45,8 @@ pub struct RegisteredClient {
     pub redirect_uris: Vec<RegisteredRedirectUri>,
     /// URIs to which the server may redirect a browser after a sign-out.
     pub post_logout_redirect_uris: Vec<RedirectUri>,
+    /// URL to which the server sends logout tokens, `backchannel_logout_uri`.
+    pub backchannel_logout_uri: Option<Endpoint>,
     /// Grant types that the client may use.
     pub grant_types: BTreeSet<GrantType>,
     /// Scopes that the client may request.
@@ -121,6 +125,7 @@ impl RegisteredClient {
             authentication,
             redirect_uris: Vec::new(),
             post_logout_redirect_uris: Vec::new(),
+            backchannel_logout_uri: None,
             grant_types: BTreeSet::from([GrantType::AuthorizationCode, GrantType::RefreshToken]),
             scopes: Scopes::default(),
             audiences: BTreeSet::new(),
@@ -167,6 +172,17 @@ impl RegisteredClient {
     #[must_use]
     pub fn with_post_logout_redirect_uri(mut self, uri: RedirectUri) -> Self {
         self.post_logout_redirect_uris.push(uri);
+        self
+    }
+
+    /// Sets the URL to which the server sends a logout token when a session of the client's user
+    /// ends, `backchannel_logout_uri` ([OpenID Connect Back-Channel Logout
+    /// §2.2](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRegistration)). The
+    /// token always has `sid`. The server must
+    /// [send logouts](crate::server::AuthorizationServerBuilder::with_backchannel_logout).
+    #[must_use]
+    pub fn with_backchannel_logout_uri(mut self, uri: Endpoint) -> Self {
+        self.backchannel_logout_uri = Some(uri);
         self
     }
 

@@ -10,6 +10,7 @@
 //! | used `jti` values (replay detection) | [`ReplayStore`] | |
 //! | attempts at secrets and passwords | [`AttemptStore`] | [`Tally`](crate::attempts::Tally) |
 //! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
+//! | back-channel logouts | [`LogoutStore`] | [`LogoutRecord`] |
 //!
 //! Codes and tokens are one aggregate, because redeeming a code creates a token family and its
 //! first tokens in the same step. With two steps, a crash between them would leave a redeemed code
@@ -50,6 +51,7 @@ mod client_secrets;
 mod consent;
 mod id;
 mod interaction;
+mod logout;
 mod pushed_request;
 mod replay_store;
 mod rotation;
@@ -73,6 +75,7 @@ pub use client_secrets::{ClientSecrets, PreviousSecret};
 pub use consent::{ConsentRecord, ConsentStore};
 pub use id::{FamilyId, InvalidFamilyId, InvalidSessionId, SessionId};
 pub use interaction::{AuthorizationRequest, InteractionRecord, InteractionStore, Prompt, TakeOutcome};
+pub use logout::{LogoutRecord, LogoutStore};
 pub use pushed_request::PushedRequestRecord;
 pub use replay_store::{ReplayStore, SpendOutcome};
 pub use rotation::{Rotated, RotationSalt, Successor};

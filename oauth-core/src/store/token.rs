@@ -27,7 +27,7 @@ pub struct TokenFamily {
     /// Absolute expiry: the instant from which every refresh of the family is refused.
     pub expires_at: SystemTime,
     /// Instant from which the family and its refresh tokens may be deleted: all its access tokens
-    /// have expired by then.
+    /// and its session have expired by then.
     pub retain_until: SystemTime,
     /// Instant and reason of the revocation. This is the only field that changes.
     pub revoked: Option<FamilyRevocation>,

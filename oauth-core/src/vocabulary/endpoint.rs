@@ -2,7 +2,7 @@
 
 use http::Uri;
 
-use super::Issuer;
+use super::{Issuer, serde_as_text};
 
 /// Error for a text that is not an [`Endpoint`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -41,6 +41,8 @@ impl std::str::FromStr for Endpoint {
         text.parse().map(Self).map_err(|_| InvalidEndpoint)
     }
 }
+
+serde_as_text!(Endpoint);
 
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -92,6 +92,15 @@ mod interactions {
     );
 }
 
+mod logouts {
+    oauth_core_conformance::logout_store!(
+        #[tokio::test]
+        async {
+            oauth_core::memory::MemoryTokens::new()
+        }
+    );
+}
+
 mod replays {
     oauth_core_conformance::replay_store!(
         #[tokio::test]

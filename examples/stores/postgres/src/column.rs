@@ -1,10 +1,10 @@
 //! Conversion of column values: times, durations, numbers and terms.
 
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 use std::any::type_name;
 #[cfg(any(feature = "conventions", feature = "oauth", feature = "webhooks"))]
 use std::error::Error;
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
@@ -72,7 +72,7 @@ pub(crate) fn limit(rows: usize) -> i64 {
 /// Parses a term of the suite's vocabulary.
 ///
 /// The parser's error may quote the stored value, so it is not passed on.
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 pub(crate) fn term<T: FromStr>(stored: &str) -> Result<T, DatabaseError> {
     let no_term = |_| DatabaseError::corrupt(format!("no {}", type_name::<T>()));
     stored.parse().map_err(no_term)

@@ -63,6 +63,9 @@ const SESSIONS: &str = delete!("oauth_session", "active_until <= $1");
 #[cfg(feature = "oauth")]
 const RESET_TOKENS: &str = delete!("oauth_reset_token", "expires_at <= $1");
 
+#[cfg(feature = "oauth")]
+const LOGOUTS: &str = delete!("oauth_logout", "expires_at <= $1");
+
 #[cfg(feature = "conventions")]
 const IDEMPOTENCY_RECORDS: &str = delete!("idempotency_record", "expires_at <= $1");
 
@@ -85,7 +88,7 @@ pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
 #[cfg(feature = "oauth")]
 pub(crate) const OF_ATTEMPTS: &[&str] = &[ATTEMPTS];
 #[cfg(feature = "oauth")]
-pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
+pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS, LOGOUTS];
 const OF_EVERYTHING: &[&[&str]] = &[
     #[cfg(feature = "oauth")]
     OF_TOKENS,

@@ -1,12 +1,12 @@
 //! Column types: times, durations, numbers and terms.
 
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 use std::any::type_name;
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 use std::error::Error;
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 use std::fmt;
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
@@ -119,10 +119,10 @@ pub(crate) fn limit(rows: usize) -> i64 {
 }
 
 /// A term of the suite's vocabulary as TEXT.
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 pub(crate) struct Term<T>(pub(crate) T);
 
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 impl<T: FromStr> FromSql for Term<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let term = value.as_str()?.parse();
@@ -133,18 +133,18 @@ impl<T: FromStr> FromSql for Term<T> {
 
 /// Error for a stored text that is no value of this type. The text may be a secret, so the parser's
 /// message is not passed on.
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 #[derive(Clone, Copy, Debug)]
 struct NoTerm(&'static str);
 
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 impl fmt::Display for NoTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no {}", self.0)
     }
 }
 
-#[cfg(feature = "webhooks")]
+#[cfg(any(feature = "oauth", feature = "webhooks"))]
 impl Error for NoTerm {}
 
 #[cfg(test)]

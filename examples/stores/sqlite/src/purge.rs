@@ -42,6 +42,10 @@ const RESET_TOKENS: &str = "DELETE FROM oauth_reset_token WHERE rowid IN (
     SELECT rowid FROM oauth_reset_token WHERE expires_at <= ?1 LIMIT ?2)";
 
 #[cfg(feature = "oauth")]
+const LOGOUTS: &str = "DELETE FROM oauth_logout WHERE (session, client_id) IN (
+    SELECT session, client_id FROM oauth_logout WHERE expires_at <= ?1 LIMIT ?2)";
+
+#[cfg(feature = "oauth")]
 const PUSHED_REQUESTS: &str = "DELETE FROM oauth_pushed_request WHERE rowid IN (
     SELECT rowid FROM oauth_pushed_request WHERE retain_until <= ?1 LIMIT ?2)";
 
@@ -79,7 +83,7 @@ pub(crate) const OF_ATTEMPTS: &[&str] = &[ATTEMPTS];
 #[cfg(feature = "oauth")]
 pub(crate) const OF_REPLAYS: &[&str] = &[REPLAYS];
 #[cfg(feature = "oauth")]
-pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS];
+pub(crate) const OF_SESSIONS: &[&str] = &[SESSIONS, RESET_TOKENS, LOGOUTS];
 const OF_EVERYTHING: &[&[&str]] = &[
     #[cfg(feature = "oauth")]
     OF_TOKENS,

@@ -58,6 +58,8 @@ struct Wire<'a> {
     #[serde(borrow)]
     introspection_endpoint: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    end_session_endpoint: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     jwks_uri: Option<Cow<'a, str>>,
     response_types_supported: Vec<String>,
     code_challenge_methods_supported: Option<Vec<String>>,
@@ -121,6 +123,7 @@ impl Wire<'_> {
             userinfo_endpoint: place.optional("userinfo_endpoint", self.userinfo_endpoint)?,
             revocation_endpoint: place.optional("revocation_endpoint", self.revocation_endpoint)?,
             introspection_endpoint: place.optional("introspection_endpoint", self.introspection_endpoint)?,
+            end_session_endpoint: place.optional("end_session_endpoint", self.end_session_endpoint)?,
             jwks_uri: place.optional("jwks_uri", self.jwks_uri)?,
             sends_issuer: self.authorization_response_iss_parameter_supported == Some(true),
             mtls_aliases: aliases.read(&place)?,

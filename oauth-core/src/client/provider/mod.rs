@@ -22,6 +22,7 @@ pub struct Provider {
     pub(super) userinfo_endpoint: Option<Endpoint>,
     pub(super) revocation_endpoint: Option<Endpoint>,
     pub(super) introspection_endpoint: Option<Endpoint>,
+    pub(super) end_session_endpoint: Option<Endpoint>,
     pub(super) jwks_uri: Option<Endpoint>,
     pub(super) sends_issuer: bool,
     /// Endpoints for clients that present a certificate.
@@ -53,6 +54,7 @@ impl Provider {
             userinfo_endpoint: None,
             revocation_endpoint: None,
             introspection_endpoint: None,
+            end_session_endpoint: None,
             jwks_uri: None,
             sends_issuer: true,
             mtls_aliases: MtlsAliases::default(),
@@ -94,6 +96,14 @@ impl Provider {
     #[must_use]
     pub fn with_introspection_endpoint(mut self, endpoint: Endpoint) -> Self {
         self.introspection_endpoint = Some(endpoint);
+        self
+    }
+
+    /// Sets the sign-out endpoint ([OpenID Connect RP-Initiated
+    /// Logout](https://openid.net/specs/openid-connect-rpinitiated-1_0.html)).
+    #[must_use]
+    pub fn with_end_session_endpoint(mut self, endpoint: Endpoint) -> Self {
+        self.end_session_endpoint = Some(endpoint);
         self
     }
 
@@ -174,6 +184,12 @@ impl Provider {
     #[must_use]
     pub fn revocation_endpoint(&self) -> Option<&Endpoint> {
         self.revocation_endpoint.as_ref()
+    }
+
+    /// Returns the sign-out endpoint, if the server has one.
+    #[must_use]
+    pub fn end_session_endpoint(&self) -> Option<&Endpoint> {
+        self.end_session_endpoint.as_ref()
     }
 
     /// Returns the introspection endpoint, if the server has one, for an

@@ -220,7 +220,10 @@ impl Jwk {
     pub(super) fn own_header(&self, typ: TokenType) -> Option<&str> {
         match typ {
             TokenType::AccessToken => self.access_token_header.as_deref(),
-            TokenType::ClientAssertion | TokenType::DpopProof | TokenType::IdToken => None,
+            TokenType::ClientAssertion
+            | TokenType::DpopProof
+            | TokenType::IdToken
+            | TokenType::LogoutToken => None,
         }
     }
 

@@ -4,6 +4,7 @@ mod access_token;
 mod client_assertion;
 mod header;
 mod id_token;
+mod logout_token;
 mod purpose;
 mod serialization;
 mod vectors;

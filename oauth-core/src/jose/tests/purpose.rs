@@ -1,5 +1,6 @@
 //! Confusion of token types: each type is presented to each verifier.
 
+use super::logout_token::{LOGOUT, verify_logout};
 use super::*;
 
 /// Registered values of `typ`, and `None` for a header without `typ`.
@@ -18,7 +19,7 @@ const TYPES: [Option<&str>; 9] = [
 type Verify = fn(&str) -> Result<(), JwtError>;
 
 /// Each verifier with claims that it accepts and the values of `typ` that it accepts.
-const VERIFIERS: [(Verify, &str, &[Option<&str>]); 3] = [
+const VERIFIERS: [(Verify, &str, &[Option<&str>]); 4] = [
     (
         |token| verify_at(token, now()).map(drop),
         CLAIMS,
@@ -33,6 +34,11 @@ const VERIFIERS: [(Verify, &str, &[Option<&str>]); 3] = [
         |token| verify_assertion(token).map(drop),
         ASSERTION,
         &[Some("client-authentication+jwt"), Some("JWT"), None],
+    ),
+    (
+        |token| verify_logout(token, now()).map(drop),
+        LOGOUT,
+        &[Some("logout+jwt"), Some("JWT"), None],
     ),
 ];
 

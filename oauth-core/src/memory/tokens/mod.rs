@@ -1,3 +1,4 @@
+mod logouts;
 mod sessions;
 
 use std::collections::HashMap;
@@ -11,9 +12,9 @@ use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, CodeSnapshot, FamilyId,
-    FamilyRevocation, Insertion, RedeemOutcome, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState,
+    FamilyRevocation, Insertion, LogoutRecord, RedeemOutcome, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState,
     ResetTokenRecord, RevocationReason, RevokeOutcome, Revoked, RotateOutcome, Rotated, Rotation,
-    SessionRecord, Successor, TokenFamily, TokenStore,
+    SessionId, SessionRecord, Successor, TokenFamily, TokenStore,
 };
 
 use crate::vocabulary::{ClientId, Subject};
@@ -33,6 +34,7 @@ struct Tables {
     access: HashMap<TokenHash, AccessTokenRecord>,
     sessions: HashMap<TokenHash, SessionRecord>,
     reset_tokens: HashMap<TokenHash, ResetTokenRecord>,
+    logouts: HashMap<(SessionId, ClientId), LogoutRecord>,
 }
 
 impl MemoryTokens {

@@ -2,6 +2,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
+use super::logouts::queue_logout;
 use super::{MemoryTokens, Tables, insert, set_once};
 use crate::memory::{count, lock};
 use crate::ports::StoreError;
@@ -126,10 +127,12 @@ impl SessionStore for MemoryTokens {
 
     async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError> {
         let mut tables = lock(&self.tables);
-        let rows = |tables: &Tables| tables.sessions.len() + tables.reset_tokens.len();
+        let rows =
+            |tables: &Tables| tables.sessions.len() + tables.reset_tokens.len() + tables.logouts.len();
         let before = rows(&tables);
         tables.sessions.retain(|_, session| now < session.kept_until());
         tables.reset_tokens.retain(|_, token| now < token.expires_at);
+        tables.logouts.retain(|_, logout| now < logout.expires_at);
         Ok(count(before - rows(&tables)))
     }
 }
@@ -205,7 +208,10 @@ impl Tables {
                 Some(&mut family.revoked),
                 FamilyRevocation::new(end.reason, end.now),
             );
-            revoked.families += u64::from(outcome == RevokeOutcome::Revoked);
+            if outcome == RevokeOutcome::Revoked {
+                revoked.families += 1;
+                queue_logout(&mut self.logouts, &family.grant, end.now);
+            }
         }
         let codes = self.codes.len();
         self.codes

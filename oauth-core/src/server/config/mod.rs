@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mistakes::Mistakes;
 pub use mistakes::{ConfigError, ConfigMistake};
 
+use super::backchannel_logout::BackchannelLogout;
 use super::client_key_sets::ClientKeySets;
 use super::guesses::Guesses;
 use super::possession::Possession;
@@ -21,7 +22,8 @@ use crate::grant::{
 use crate::jose::SigningKeys;
 use crate::ports::{Clock, Entropy, Transport};
 use crate::store::{
-    AttemptStore, ClientStore, ConsentStore, InteractionStore, ReplayStore, SubjectStatus, TokenStore,
+    AttemptStore, ClientStore, ConsentStore, InteractionStore, LogoutStore, ReplayStore, SubjectStatus,
+    TokenStore,
 };
 use crate::vocabulary::{Issuer, Scopes};
 
@@ -134,6 +136,29 @@ impl AuthorizationServerBuilder {
     /// follow redirects.
     pub fn with_client_key_transport(mut self, transport: impl Transport + 'static) -> Self {
         self.options.client_key_sets = Some(ClientKeySets::new(Arc::new(transport)));
+        self
+    }
+
+    /// Enables back-channel logout ([OpenID Connect Back-Channel
+    /// Logout](https://openid.net/specs/openid-connect-backchannel-1_0.html)): when a session ends,
+    /// the server sends a logout token to each client that has tokens of the session and a
+    /// [`backchannel_logout_uri`](crate::store::RegisteredClient::with_backchannel_logout_uri).
+    /// `store` is the store of sessions and tokens, in which the end of a session queues the
+    /// logouts. The host calls [`send_logouts`](AuthorizationServer::send_logouts) by a timer.
+    ///
+    /// # Security
+    ///
+    /// If clients register their own URLs, the transport must refuse private addresses and must not
+    /// follow redirects.
+    pub fn with_backchannel_logout(
+        mut self,
+        store: impl LogoutStore + 'static,
+        transport: impl Transport + 'static,
+    ) -> Self {
+        self.options.backchannel_logout = Some(BackchannelLogout {
+            store: Arc::new(store),
+            transport: Arc::new(transport),
+        });
         self
     }
 
@@ -440,6 +465,7 @@ impl AuthorizationServerBuilder {
             pushed_requests_required: self.options.pushed_requests_required,
             replays: self.options.replays.is_some(),
             certificates: self.options.certificates,
+            backchannel_logout: self.options.backchannel_logout.is_some(),
             mtls_base: mtls_base.as_ref(),
         };
         let metadata = metadata::describe(&issuer, &offer);

@@ -11,6 +11,7 @@ mod attempts;
 mod clients;
 mod consents;
 mod interactions;
+mod logouts;
 mod replays;
 mod sessions;
 mod subject;

@@ -42,6 +42,13 @@ mod interactions {
     );
 }
 
+mod logouts {
+    oauth_core_conformance::logout_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod replays {
     oauth_core_conformance::replay_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

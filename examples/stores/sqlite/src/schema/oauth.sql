@@ -84,6 +84,19 @@ CREATE INDEX oauth_session_of_subject ON oauth_session (subject);
 CREATE INDEX oauth_session_over ON oauth_session (active_until);
 CREATE INDEX oauth_session_renewed_from ON oauth_session (renewed_from) WHERE renewed_from IS NOT NULL;
 
+-- back-channel logouts that clients have not accepted yet
+CREATE TABLE oauth_logout (
+    session    TEXT NOT NULL,
+    client_id  TEXT NOT NULL,
+    subject    TEXT NOT NULL,
+    attempts   INTEGER NOT NULL,
+    due_at     INTEGER NOT NULL,  -- or the end of the lease
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (session, client_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oauth_logout_due ON oauth_logout (due_at);
+CREATE INDEX oauth_logout_expired ON oauth_logout (expires_at);
+
 CREATE TABLE oauth_reset_token (
     hash       BLOB PRIMARY KEY,
     subject    TEXT NOT NULL UNIQUE,  -- '' where it has none

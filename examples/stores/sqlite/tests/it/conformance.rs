@@ -39,6 +39,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod logouts {
+            oauth_core_conformance::logout_store!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod interactions {
             oauth_core_conformance::interaction_store!(
                 #[tokio::test]

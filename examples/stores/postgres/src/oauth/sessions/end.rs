@@ -7,15 +7,40 @@ use std::time::SystemTime;
 
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    FamilyRevocation, ResetOutcome, RevocationReason, Revoked, SessionId, SessionRecord,
+    FamilyRevocation, LogoutRecord, ResetOutcome, RevocationReason, Revoked, SessionId, SessionRecord,
 };
 use oauth_core::vocabulary::{ClientId, Subject};
 use sqlx::{PgConnection, PgPool};
 
 use super::{reset_token, row};
+use crate::column::{nanoseconds, number};
 use crate::database::{DatabaseError, begin};
 use crate::json::Document;
 use crate::oauth::subject;
+
+/// Revokes the families under a condition that are not revoked, and queues the logouts of their
+/// clients. The query returns the number of families. `$1` to `$3` are bound by [`End::bind`].
+macro_rules! revoke_families {
+    ($condition:literal) => {
+        concat!(
+            "WITH revoked AS (
+                 UPDATE oauth_family SET revocation = $1 WHERE id = ANY(ARRAY(
+                     SELECT id FROM oauth_family WHERE revocation IS NULL AND ",
+            $condition,
+            " ORDER BY id FOR NO KEY UPDATE))
+                 RETURNING session, client_id, subject
+             ), queued AS (
+                 INSERT INTO oauth_logout (session, client_id, subject, attempts, due_at, expires_at)
+                 SELECT DISTINCT session, client_id, subject, 0, $2::bigint, $3::bigint FROM revoked
+                 WHERE session IS NOT NULL
+                 ON CONFLICT DO NOTHING
+             )
+             SELECT count(*) FROM revoked"
+        )
+    };
+}
+
+type RevokeFamilies<'q> = sqlx::query::QueryScalar<'q, sqlx::Postgres, i64, sqlx::postgres::PgArguments>;
 
 /// The revocation that sessions and families get.
 pub(in crate::oauth) struct End {
@@ -32,6 +57,15 @@ impl End {
             now,
             revocation,
         })
+    }
+
+    /// Binds the first parameters of [`revoke_families`].
+    fn bind<'q>(&'q self, query: RevokeFamilies<'q>) -> RevokeFamilies<'q> {
+        let expires_at = self.now.checked_add(LogoutRecord::LIFETIME);
+        query
+            .bind(&self.revocation.text)
+            .bind(nanoseconds(self.now))
+            .bind(nanoseconds(expires_at.unwrap_or(self.now)))
     }
 
     /// Ends those of these sessions that are active; returns their number.
@@ -91,12 +125,9 @@ async fn session_on(
     );
     let codes = codes.bind(id.as_bytes()).execute(&mut *connection).await?;
     revoked.codes = codes.rows_affected();
-    let families = sqlx::query(
-        "UPDATE oauth_family SET revocation = $2 WHERE id = ANY(ARRAY(
-             SELECT id FROM oauth_family WHERE session = $1 AND revocation IS NULL ORDER BY id FOR NO KEY UPDATE))",
-    );
-    let families = families.bind(id.as_bytes()).bind(&end.revocation.text);
-    revoked.families = families.execute(connection).await?.rows_affected();
+    let families = end.bind(sqlx::query_scalar(revoke_families!("session = $4")));
+    let families = families.bind(id.as_bytes()).fetch_one(connection);
+    revoked.families = number(families.await?)?;
     Ok(revoked)
 }
 
@@ -129,20 +160,14 @@ pub(in crate::oauth) async fn grants_at(
     );
     let codes = codes.bind(subject.as_str()).bind(client_id.as_str());
     let codes = codes.execute(&mut *transaction).await?.rows_affected();
-    let families = sqlx::query(
-        "UPDATE oauth_family SET revocation = $3 WHERE id = ANY(ARRAY(
-             SELECT id FROM oauth_family
-             WHERE subject = $1 AND revocation IS NULL AND client_id = $2
-             ORDER BY id FOR NO KEY UPDATE))",
-    );
-    let families = families
-        .bind(subject.as_str())
-        .bind(client_id.as_str())
-        .bind(&end.revocation.text);
-    let families = families.execute(&mut *transaction).await?.rows_affected();
+    let families = end.bind(sqlx::query_scalar(revoke_families!(
+        "subject = $4 AND client_id = $5"
+    )));
+    let families = families.bind(subject.as_str()).bind(client_id.as_str());
+    let families = families.fetch_one(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(Revoked {
-        families,
+        families: number(families)?,
         codes,
         ..Revoked::default()
     })
@@ -189,17 +214,11 @@ async fn everything_on(
     );
     let codes = codes.bind(subject.as_str()).bind(kept);
     revoked.codes = codes.execute(&mut *connection).await?.rows_affected();
-    let families = sqlx::query(
-        "UPDATE oauth_family SET revocation = $3 WHERE id = ANY(ARRAY(
-             SELECT id FROM oauth_family
-             WHERE subject = $1 AND revocation IS NULL AND ($2 IS NULL OR session IS DISTINCT FROM $2)
-             ORDER BY id FOR NO KEY UPDATE))",
-    );
-    let families = families
-        .bind(subject.as_str())
-        .bind(kept)
-        .bind(&end.revocation.text);
-    revoked.families = families.execute(&mut *connection).await?.rows_affected();
+    let families = end.bind(sqlx::query_scalar(revoke_families!(
+        "subject = $4 AND ($5 IS NULL OR session IS DISTINCT FROM $5)"
+    )));
+    let families = families.bind(subject.as_str()).bind(kept);
+    revoked.families = number(families.fetch_one(&mut *connection).await?)?;
     let reset_tokens = sqlx::query("DELETE FROM oauth_reset_token WHERE subject = $1").bind(subject.as_str());
     revoked.reset_tokens = reset_tokens.execute(connection).await?.rows_affected();
     Ok(revoked)

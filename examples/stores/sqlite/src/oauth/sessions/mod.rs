@@ -9,12 +9,13 @@ use async_trait::async_trait;
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    FamilyRevocation, Insertion, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionChange,
+    FamilyRevocation, Insertion, LogoutRecord, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionChange,
     SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use oauth_core::vocabulary::{ClientId, Subject};
 use rusqlite::{Params, Transaction};
 
+use crate::column::Time;
 use crate::database::{Database, DatabaseError};
 use crate::json::Document;
 use crate::purge;
@@ -177,11 +178,7 @@ fn end_session(transaction: &Transaction<'_>, id: &SessionId, end: &End) -> Resu
         revoked.sessions = row::end(transaction, &session, end.reason, end.now)?;
     }
     let named = id.to_string();
-    revoked.families = count(
-        transaction,
-        "UPDATE oauth_family SET revocation = ?2 WHERE session = ?1 AND revocation IS NULL",
-        (&named, &end.revocation.text),
-    )?;
+    revoked.families = revoke_families(transaction, "session = ?1", (&named, None), end)?;
     revoked.codes = count(
         transaction,
         "DELETE FROM oauth_code WHERE session = ?1 AND redeemed IS NULL",
@@ -197,11 +194,11 @@ pub(super) fn revoke_grants(
     client_id: &ClientId,
     end: &End,
 ) -> Result<Revoked, DatabaseError> {
-    let families = count(
+    let families = revoke_families(
         transaction,
-        "UPDATE oauth_family SET revocation = ?3
-         WHERE subject = ?1 AND revocation IS NULL AND record ->> '$.grant.client_id' = ?2",
-        (subject.as_str(), client_id.as_str(), &end.revocation.text),
+        "subject = ?1 AND record ->> '$.grant.client_id' = ?2",
+        (subject.as_str(), Some(client_id.as_str())),
+        end,
     )?;
     let codes = count(
         transaction,
@@ -229,11 +226,11 @@ fn revoke_subject(
         }
     }
     let kept = keep.map(|id| id.to_string());
-    revoked.families = count(
+    revoked.families = revoke_families(
         transaction,
-        "UPDATE oauth_family SET revocation = ?3
-         WHERE subject = ?1 AND revocation IS NULL AND (?2 IS NULL OR session IS NOT ?2)",
-        (subject.as_str(), &kept, &end.revocation.text),
+        "subject = ?1 AND (?2 IS NULL OR session IS NOT ?2)",
+        (subject.as_str(), kept.as_deref()),
+        end,
     )?;
     revoked.codes = count(
         transaction,
@@ -246,6 +243,26 @@ fn revoke_subject(
         [subject.as_str()],
     )?;
     Ok(revoked)
+}
+
+/// Revokes the families under a condition on `?1` and `?2` that are not revoked, and queues the
+/// logouts of their clients. Returns the number of families.
+fn revoke_families(
+    transaction: &Transaction<'_>,
+    condition: &str,
+    key: (&str, Option<&str>),
+    end: &End,
+) -> Result<u64, DatabaseError> {
+    let expires_at = end.now.checked_add(LogoutRecord::LIFETIME).unwrap_or(end.now);
+    let queue = format!(
+        "INSERT INTO oauth_logout (session, client_id, subject, attempts, due_at, expires_at)
+         SELECT DISTINCT session, record ->> '$.grant.client_id', subject, 0, ?3, ?4 FROM oauth_family
+         WHERE {condition} AND revocation IS NULL AND session IS NOT NULL
+         ON CONFLICT DO NOTHING"
+    );
+    count(transaction, &queue, (key.0, key.1, Time(end.now), Time(expires_at)))?;
+    let revoke = format!("UPDATE oauth_family SET revocation = ?3 WHERE {condition} AND revocation IS NULL");
+    count(transaction, &revoke, (key.0, key.1, &end.revocation.text))
 }
 
 fn count(transaction: &Transaction<'_>, statement: &str, values: impl Params) -> Result<u64, DatabaseError> {

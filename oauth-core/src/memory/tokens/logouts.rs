@@ -1,0 +1,57 @@
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+
+use super::MemoryTokens;
+use crate::memory::lock;
+use crate::ports::StoreError;
+use crate::store::{Grant, LogoutRecord, LogoutStore, SessionId};
+use crate::vocabulary::ClientId;
+
+#[async_trait]
+impl LogoutStore for MemoryTokens {
+    async fn lease_logouts(&self, limit: usize, now: SystemTime) -> Result<Vec<LogoutRecord>, StoreError> {
+        let logouts = &mut lock(&self.tables).logouts;
+        let mut queued: Vec<_> = logouts.values().cloned().collect();
+        queued.sort_by_key(|logout| logout.due_at);
+        let due = queued.into_iter().filter_map(|logout| logout.lease(now));
+        let leased: Vec<_> = due.take(limit).collect();
+        for logout in &leased {
+            logouts.insert((logout.session, logout.client_id.clone()), logout.clone());
+        }
+        Ok(leased)
+    }
+
+    async fn settle_logout(
+        &self,
+        logout: &LogoutRecord,
+        retry_at: Option<SystemTime>,
+    ) -> Result<bool, StoreError> {
+        let logouts = &mut lock(&self.tables).logouts;
+        let key = (logout.session, logout.client_id.clone());
+        let stored = logouts.get_mut(&key);
+        let Some(stored) = stored.filter(|stored| stored.attempts == logout.attempts) else {
+            return Ok(false);
+        };
+        match retry_at {
+            Some(retry_at) => stored.due_at = retry_at,
+            None => drop(logouts.remove(&key)),
+        }
+        Ok(true)
+    }
+}
+
+/// Queues the logout of a revoked family, unless there is one of its client and session.
+pub(super) fn queue_logout(
+    logouts: &mut HashMap<(SessionId, ClientId), LogoutRecord>,
+    grant: &Grant,
+    now: SystemTime,
+) {
+    if let Some(session) = grant.session {
+        let logout = LogoutRecord::new(grant.client_id.clone(), session, grant.subject.clone(), now);
+        logouts
+            .entry((session, grant.client_id.clone()))
+            .or_insert(logout);
+    }
+}
