@@ -13,6 +13,8 @@ The payments desk: graph-core, oauth-core, webhook-core and http-conventions in 
 
 usage: service tour [--record FILE]
        service schema
+       service lock EMAIL [--database sqlite:FILE]
+       service unlock EMAIL [--database sqlite:FILE]
        service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
                [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
                [--api URL]... [--opaque-tokens] [--base-url URL] [--trusted-proxy NETWORK]...
@@ -20,6 +22,8 @@ usage: service tour [--record FILE]
   tour                      start on a free port with a new database, check every feature over HTTP; exit with 0 or 1
   --record FILE             write the responses of the tour to FILE as JSON, without secrets
   schema                    print the GraphQL schema
+  lock EMAIL                lock an account: its sessions end, and its tokens are refused until `unlock`
+  unlock EMAIL              unlock an account
   --listen ADDRESS          listen address (default: 127.0.0.1:8080)
   --database DATABASE       database of the service (default: sqlite:payments-desk.sqlite)
   --sign-in-as EMAIL        demo only: every browser is signed in as this user, without login and consent pages
@@ -120,6 +124,15 @@ pub enum Command {
     },
     /// Print the GraphQL schema.
     Schema,
+    /// Lock or unlock the account of a user, and exit.
+    SetLock {
+        /// Email address of the user.
+        email: String,
+        /// `true` to lock.
+        is_locked: bool,
+        /// Database of the service.
+        database: DatabaseChoice,
+    },
 }
 
 /// An invalid command line.
@@ -148,6 +161,9 @@ pub enum UsageError {
     /// `schema` with another argument.
     #[error("`schema` accepts no other argument")]
     SchemaAlone,
+    /// `lock` or `unlock` with a flag other than `--database`.
+    #[error("`lock` and `unlock` accept no flag except `--database`")]
+    FlagOfLock,
     /// An argument that is neither a command nor a flag.
     #[error("`{0}` is neither a command nor a flag; see --help")]
     Unknown(String),
@@ -162,7 +178,7 @@ impl Command {
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut words = words.into_iter();
         let mut options = Options::default();
-        let (mut tour, mut schema, mut record) = (false, false, None);
+        let (mut tour, mut schema, mut record, mut lock) = (false, false, None, None);
         while let Some(word) = words.next() {
             let mut value = |flag: &str| {
                 words
@@ -174,6 +190,8 @@ impl Command {
                 "tour" => tour = true,
                 "--record" => record = Some(PathBuf::from(value("--record")?)),
                 "schema" => schema = true,
+                "lock" => lock = Some((value("lock")?, true)),
+                "unlock" => lock = Some((value("unlock")?, false)),
                 "--listen" => options.listen = parse_listen(value("--listen")?)?,
                 "--database" => options.database = parse_database(value("--database")?)?,
                 "--allow-origin" => options.cross_origins.push(value("--allow-origin")?),
@@ -191,6 +209,16 @@ impl Command {
                 }
                 _ => return Err(UsageError::Unknown(word)),
             }
+        }
+        if let Some((email, is_locked)) = lock {
+            let database = std::mem::replace(&mut options.database, Options::default().database);
+            let is_alone = !tour && !schema && record.is_none() && options == Options::default();
+            let command = Self::SetLock {
+                email,
+                is_locked,
+                database,
+            };
+            return is_alone.then_some(command).ok_or(UsageError::FlagOfLock);
         }
         let plain = options == Options::default();
         match (tour, schema) {
@@ -268,6 +296,22 @@ mod tests {
     }
 
     #[test]
+    fn lock_names_account_and_database() {
+        let (email, database) = ("ada@example.com".to_owned(), Options::default().database);
+        let lock = |is_locked, database| Command::SetLock {
+            email: email.clone(),
+            is_locked,
+            database,
+        };
+        assert_eq!(parse("lock ada@example.com"), Ok(lock(true, database)));
+        let file = DatabaseChoice::File(PathBuf::from("x"));
+        assert_eq!(
+            parse("--database sqlite:x unlock ada@example.com"),
+            Ok(lock(false, file))
+        );
+    }
+
+    #[test]
     fn each_flag_sets_its_option() {
         let options = Options {
             listen: SocketAddr::from(([0, 0, 0, 0], 1)),
@@ -332,6 +376,15 @@ mod tests {
             ("--record tour.json", "`--record` works only with `tour`"),
             ("--sign-in-as a schema", "`schema` accepts no other argument"),
             ("tour schema", "`schema` accepts no other argument"),
+            ("lock", "lock: the value is missing"),
+            (
+                "lock a tour",
+                "`lock` and `unlock` accept no flag except `--database`",
+            ),
+            (
+                "unlock a --opaque-tokens",
+                "`lock` and `unlock` accept no flag except `--database`",
+            ),
         ] {
             assert_eq!(parse(line).unwrap_err().to_string(), expected);
         }

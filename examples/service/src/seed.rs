@@ -17,6 +17,8 @@ pub use tour::demo::{EMAIL, PASSWORD, SERVICE_SECRET, WEB_REDIRECT_URI, WEB_SECR
 pub const WEB_SIGNED_OUT_URI: &str = "http://127.0.0.1:9999/signed-out";
 /// Page to which the demo's browser application returns after a sign-out.
 pub const BROWSER_SIGNED_OUT_URI: &str = "http://127.0.0.1:9998/signed-out";
+/// URL of the demo's web application for logout tokens.
+pub const WEB_LOGOUT_URI: &str = "http://127.0.0.1:9999/backchannel-logout";
 /// Secret with which a resource server of the demo calls introspection.
 pub const API_SECRET: &str = "demo-api-secret";
 /// Public key of the client `demo-robot`. The private key is public too, in
@@ -63,6 +65,7 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient
         // the path of NextAuth
         .with_redirect_uri(exact("http://127.0.0.1:9999/api/auth/callback/desk")?)
         .with_post_logout_redirect_uri(WEB_SIGNED_OUT_URI.parse().map_err(at("a redirect URI"))?)
+        .with_backchannel_logout_uri(WEB_LOGOUT_URI.parse().map_err(at("a logout URI"))?)
         .with_scopes(all.clone())
         .with_audience(audience.clone());
     let stateless = RegisteredClient::confidential(id("demo-stateless")?, secret("demo-stateless-secret")?)

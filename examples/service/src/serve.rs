@@ -19,12 +19,14 @@ use graph_core::persisted::Manifest;
 use host_ports::Clock;
 use host_store_sqlite::Database;
 use oauth_core::grant::AccessTokenFormat;
+use oauth_core::store::{RevocationReason, SessionStore, SubjectLocks};
 use tokio::sync::{oneshot, watch};
 use tour::RunningDesk;
 
 use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, USAGE};
 use crate::clock::DemoClock;
+use crate::desk::Desk;
 use crate::mail::Mailbox;
 use crate::seed;
 
@@ -58,6 +60,11 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         }
         Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
         Ok(Command::Tour { record }) => run_tour(&server, record.as_deref()).await,
+        Ok(Command::SetLock {
+            email,
+            is_locked,
+            database,
+        }) => set_lock(&email, is_locked, &database).await.map(|()| true),
         Ok(Command::Schema) => App::graph_schema().map_err(Failure::from).map(|schema| {
             say(schema.trim_end());
             true
@@ -89,10 +96,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         );
     }
     let base_url = options.base_url.clone().unwrap_or_else(|| base_url(address));
-    let database = match &options.database {
-        DatabaseChoice::Memory => Database::open_in_memory()?,
-        DatabaseChoice::File(path) => Database::open(path)?,
-    };
+    let database = open_database(&options.database)?;
     let mut config = Config::new(&base_url, database);
     config.sign_in_as = options.sign_in_as.clone();
     if let Some(path) = &options.trusted_documents {
@@ -127,6 +131,35 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         program::stop_requested(),
     )
     .await?;
+    Ok(())
+}
+
+fn open_database(choice: &DatabaseChoice) -> Result<Database, Failure> {
+    Ok(match choice {
+        DatabaseChoice::Memory => Database::open_in_memory()?,
+        DatabaseChoice::File(path) => Database::open(path)?,
+    })
+}
+
+/// Locks the account and ends its sessions and tokens, or unlocks it.
+async fn set_lock(email: &str, is_locked: bool, database: &DatabaseChoice) -> Result<(), Failure> {
+    let database = open_database(database)?;
+    let desk = Desk::open(database.clone(), DemoClock::new()).await?;
+    let user = desk.user_by_email(email).await?;
+    let user = user.ok_or_else(|| format!("no user has the email address `{email}`"))?;
+    let subject = user.subject.parse()?;
+    if !is_locked {
+        database.unlock_subject(&subject).await?;
+        say(&format!("unlocked {email}"));
+        return Ok(());
+    }
+    database.lock_subject(&subject).await?;
+    let (reason, now) = (RevocationReason::SuspiciousActivity, SystemTime::now());
+    let revoked = database.revoke_subject(&subject, None, reason, now).await?;
+    let (sessions, families) = (revoked.sessions, revoked.families);
+    say(&format!(
+        "locked {email}: {sessions} sessions and {families} token families ended"
+    ));
     Ok(())
 }
 

@@ -13,6 +13,7 @@ pub mod parallel_requests;
 mod records;
 pub mod replay_store;
 pub mod session_store;
+pub mod subject_locks;
 pub mod token_store;
 pub mod verbs;
 

@@ -101,7 +101,10 @@ mod cases {
         assert_eq!(first, [leased_at("one", "web", "ada")]);
         assert_eq!(leased(store, start() + MINUTE - NANOSECOND).await, []);
         let again = leased(store, start() + MINUTE).await;
-        let second = [first.first().cloned().and_then(|logout| logout.lease(start() + MINUTE))];
+        let second = [first
+            .first()
+            .cloned()
+            .and_then(|logout| logout.lease(start() + MINUTE))];
         assert_eq!(again.iter().cloned().map(Some).collect::<Vec<_>>(), second);
 
         // the first lease was lost
@@ -142,7 +145,14 @@ mod cases {
     /// O34: of 32 callers exactly one leases each logout.
     pub async fn one_of_32_callers_leases_a_logout(store: &Arc<dyn LogoutStore>) {
         for index in 0..8 {
-            grant_in(store, "one", &format!("grant {index}"), &format!("web{index}"), "ada").await;
+            grant_in(
+                store,
+                "one",
+                &format!("grant {index}"),
+                &format!("web{index}"),
+                "ada",
+            )
+            .await;
         }
         let _counts = answer(store.end_session(&session_id("one"), REASON, start()).await);
         let leases = race(store, async |store: Arc<dyn LogoutStore>, _| {
@@ -153,7 +163,10 @@ mod cases {
         clients.extend(leased(store, start()).await);
         clients.sort_by(|a, b| a.client_id.cmp(&b.client_id));
         let names: Vec<_> = clients.iter().map(|logout| logout.client_id.as_str()).collect();
-        assert_eq!(names, ["web0", "web1", "web2", "web3", "web4", "web5", "web6", "web7"]);
+        assert_eq!(
+            names,
+            ["web0", "web1", "web2", "web3", "web4", "web5", "web6", "web7"]
+        );
     }
 
     /// O34: a logout that expired is neither leased nor kept.

@@ -111,8 +111,7 @@ impl TokenType {
         let (prefix, name) = typ.split_once('/').unwrap_or(("application", typ));
         let is = |expected: &str| name.eq_ignore_ascii_case(expected);
         prefix.eq_ignore_ascii_case("application")
-            && (is(self.as_str())
-                || matches!(self, Self::ClientAssertion | Self::LogoutToken) && is("JWT"))
+            && (is(self.as_str()) || matches!(self, Self::ClientAssertion | Self::LogoutToken) && is("JWT"))
     }
 }
 

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 
 use super::lock;
 use crate::ports::StoreError;
-use crate::store::SubjectStatus;
+use crate::store::{SubjectLocks, SubjectStatus};
 use crate::vocabulary::Subject;
 
 /// Locked subjects in memory.
@@ -20,21 +20,24 @@ impl MemorySubjectLocks {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Locks the subject.
-    pub fn lock(&self, subject: Subject) {
-        lock(&self.locked).insert(subject);
-    }
-
-    /// Unlocks the subject.
-    pub fn unlock(&self, subject: &Subject) {
-        lock(&self.locked).remove(subject);
-    }
 }
 
 #[async_trait]
 impl SubjectStatus for MemorySubjectLocks {
     async fn is_locked(&self, subject: &Subject) -> Result<bool, StoreError> {
         Ok(lock(&self.locked).contains(subject))
+    }
+}
+
+#[async_trait]
+impl SubjectLocks for MemorySubjectLocks {
+    async fn lock_subject(&self, subject: &Subject) -> Result<(), StoreError> {
+        lock(&self.locked).insert(subject.clone());
+        Ok(())
+    }
+
+    async fn unlock_subject(&self, subject: &Subject) -> Result<(), StoreError> {
+        lock(&self.locked).remove(subject);
+        Ok(())
     }
 }

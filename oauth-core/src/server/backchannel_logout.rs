@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use http::header::CONTENT_TYPE;
 use http::Request;
+use http::header::CONTENT_TYPE;
 
 use super::AuthorizationServer;
 use crate::error::Reason;
@@ -59,9 +59,7 @@ impl AuthorizationServer {
             return Ok(Vec::new());
         };
         let leased = logouts.store.lease_logouts(BATCH, self.inner.clock.now()).await?;
-        let sent = leased
-            .into_iter()
-            .map(|logout| self.send_logout(logouts, logout));
+        let sent = leased.into_iter().map(|logout| self.send_logout(logouts, logout));
         Ok(join_all(sent).await.into_iter().flatten().collect())
     }
 

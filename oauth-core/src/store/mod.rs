@@ -9,6 +9,7 @@
 //! | codes, families, tokens | [`TokenStore`] | [`AuthorizationCodeRecord`], [`TokenFamily`], [`RefreshTokenRecord`], [`AccessTokenRecord`] |
 //! | used `jti` values (replay detection) | [`ReplayStore`] | |
 //! | attempts at secrets and passwords | [`AttemptStore`] | [`Tally`](crate::attempts::Tally) |
+//! | locked users | [`SubjectStatus`], [`SubjectLocks`] | |
 //! | sessions, password resets | [`SessionStore`] | [`SessionRecord`], [`ResetTokenRecord`] |
 //! | back-channel logouts | [`LogoutStore`] | [`LogoutRecord`] |
 //!
@@ -82,7 +83,7 @@ pub use rotation::{Rotated, RotationSalt, Successor};
 pub use session::{SessionEnd, SessionRecord, SessionRenewal};
 pub use session_outcome::{ResetOutcome, SessionChange, SessionOutcome};
 pub use session_store::{ResetTokenRecord, Revoked, SessionStore};
-pub use subject_status::SubjectStatus;
+pub use subject_status::{SubjectLocks, SubjectStatus};
 pub use token::{
     AccessTokenRecord, AccessTokenState, FamilyRevocation, RefreshTokenRecord, RefreshTokenState,
     RevocationReason, TokenFamily,

@@ -12,6 +12,9 @@ use crate::vocabulary::Subject;
 /// valid; families that were revoked stay revoked. To end the sessions too, call
 /// [`SessionStore::revoke_subject`](super::SessionStore::revoke_subject).
 ///
+/// A host with user accounts of its own implements this trait over them. Another host uses a store
+/// with [`SubjectLocks`].
+///
 /// # Contract
 ///
 /// - After the host has locked a subject, every later call returns `true` until it is unlocked.
@@ -26,9 +29,43 @@ pub trait SubjectStatus: Send + Sync {
     async fn is_locked(&self, subject: &Subject) -> Result<bool, StoreError>;
 }
 
+/// Store of locked subjects, for a host whose user accounts have no such state.
+///
+/// # Contract
+///
+/// In addition to the contracts of [`SubjectStatus`] and of the [module](super): subjects are
+/// compared byte for byte, and a lock stays until it is removed.
+#[async_trait]
+pub trait SubjectLocks: SubjectStatus {
+    /// Locks the subject; it may be locked already.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
+    async fn lock_subject(&self, subject: &Subject) -> Result<(), StoreError>;
+
+    /// Unlocks the subject; it may be unlocked already.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer. Retrying is safe.
+    async fn unlock_subject(&self, subject: &Subject) -> Result<(), StoreError>;
+}
+
 #[async_trait]
 impl<S: SubjectStatus + ?Sized> SubjectStatus for Arc<S> {
     async fn is_locked(&self, subject: &Subject) -> Result<bool, StoreError> {
         (**self).is_locked(subject).await
+    }
+}
+
+#[async_trait]
+impl<S: SubjectLocks + ?Sized> SubjectLocks for Arc<S> {
+    async fn lock_subject(&self, subject: &Subject) -> Result<(), StoreError> {
+        (**self).lock_subject(subject).await
+    }
+
+    async fn unlock_subject(&self, subject: &Subject) -> Result<(), StoreError> {
+        (**self).unlock_subject(subject).await
     }
 }

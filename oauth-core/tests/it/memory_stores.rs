@@ -108,6 +108,15 @@ mod replays {
     );
 }
 
+mod subject_locks {
+    oauth_core_conformance::subject_locks!(
+        #[tokio::test]
+        async {
+            oauth_core::memory::MemorySubjectLocks::new()
+        }
+    );
+}
+
 mod tokens {
     oauth_core_conformance::token_store!(
         #[tokio::test]

@@ -52,6 +52,29 @@ await check("a form without the CSRF token signs no user out", async () => {
   assert.match(await page(browser), /Hello grace/);
 });
 
+await check("a person who signs out at the issuer is signed out at the app", async () => {
+  const [here, other] = [new Browser(), new Browser()];
+  for (const browser of [here, other]) await browser.signIn(at("/login"), at("/"), { person });
+  assert.match(await page(here), /Hello grace/);
+  const question = await here.open(new URL("/session/end", issuer));
+  const [, action, xsrf] = (await question.text()).match(/action="([^"]+)"[\s\S]*name="xsrf" value="([^"]+)"/);
+  const answer = new URLSearchParams({ xsrf, logout: "yes" });
+  assert.equal((await here.open(new URL(action, issuer), answer)).status, 303);
+  // the issuer does not wait for the app
+  for (let tries = 0; tries < 50 && /Hello/.test(await page(here)); tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.match(await page(here), /Not signed in/);
+  // another session of the same user goes on
+  assert.match(await page(other), /Hello grace/);
+});
+
+await check("a forged logout token signs no user out", async () => {
+  for (const body of ["logout_token=a.b.c", "", "logout_token=x&logout_token=y"]) {
+    const response = await fetch(at("/backchannel-logout"), { method: "POST", body: new URLSearchParams(body) });
+    assert.equal(response.status, 400);
+  }
+  assert.match(await page(browser), /Hello grace/);
+});
+
 await check("a person signs out", async () => {
   const [, token] = (await page(browser)).match(/name="csrf_token" value="([^"]+)"/);
   assert.equal((await browser.open(at("/sign-out"), new URLSearchParams({ csrf_token: token }))).status, 303);

@@ -1,5 +1,6 @@
-// npm oidc-provider as an issuer for our client: `node provider.mjs KEY` writes the private key of
-// the client `assertion` to the file KEY and says where it listens. Tokens are kept in memory.
+// npm oidc-provider as an issuer for our client: `node provider.mjs KEY APP` writes the private key
+// of the client `assertion` to the file KEY and says where it listens. Tokens are kept in memory.
+// APP is the URL of the app, to which logout tokens of the client `basic` are sent.
 //
 // A request with `login_hint=ada` is signed in without a page; any other user is asked for a name
 // and a password, and all are accepted.
@@ -36,6 +37,8 @@ const clients = [
     client_secret: 'the secret of basic: 50% + more',
     token_endpoint_auth_method: 'client_secret_basic',
     id_token_signed_response_alg: 'RS256',
+    backchannel_logout_uri: `${process.argv[3]}/backchannel-logout`,
+    backchannel_logout_session_required: true,
   },
   {
     ...signsIn,
@@ -76,6 +79,7 @@ const server = createServer().listen(0, '127.0.0.1', () => {
     conformIdTokenClaims: false,
     cookies: { keys: [randomBytes(16).toString('hex')] },
     features: {
+      backchannelLogout: { enabled: true },
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },

@@ -1,4 +1,4 @@
-//! The four requests of the app.
+//! The requests of the app.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
-use oauth_core::client::{AuthorizationParams, CallbackError, Ports, TokenResponse};
+use oauth_core::client::{AuthorizationParams, CallbackError, Ports, TokenResponse, logout_accepted};
 use oauth_core::jose::IdTokenClaims;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::params::Params;
@@ -77,6 +77,7 @@ impl App {
             (&Method::GET, "/login") => self.login(request).await,
             (&Method::GET, "/callback") => self.callback(request).await,
             (&Method::POST, "/sign-out") => self.sign_out(request).await,
+            (&Method::POST, "/backchannel-logout") => self.backchannel_logout(request).await,
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, "Page not found.")),
         };
         answered.unwrap_or_else(|refusal| self.refused(&refusal))
@@ -209,6 +210,33 @@ impl App {
         let mut page = see_other("/");
         page.headers_mut().append(SET_COOKIE, cookie);
         Ok(page)
+    }
+
+    /// Ends the sessions of a logout token, which the issuer sends when the user signed out there.
+    async fn backchannel_logout(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
+        let verified = self
+            .client
+            .backchannel_logout(request, &self.keys, self.ports.now());
+        let logout = match verified.await {
+            Ok(logout) => logout,
+            Err(error) => {
+                log(&error);
+                return Ok(error.response());
+            }
+        };
+        let is_meant = |identity: &IdTokenClaims| match logout.session.as_deref() {
+            Some(sid) => identity.claims.get_str("sid") == Some(sid),
+            None => logout.subject.as_ref() == Some(&identity.subject),
+        };
+        let ended: Vec<_> = {
+            let mut people = self.people();
+            people.extract_if(|_, known| is_meant(&known.identity)).collect()
+        };
+        for (id, known) in ended {
+            let ended = self.sessions.end(&known.identity.subject, &id).await;
+            ended.map_err(Refusal::unavailable)?;
+        }
+        Ok(logout_accepted())
     }
 
     async fn session(&self, request: &Request<Bytes>) -> Result<Option<Session>, Refusal> {

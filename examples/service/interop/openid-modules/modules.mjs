@@ -1,16 +1,20 @@
-// The modules of the OpenID Connect conformance plans Basic, Config and RP-Initiated Logout, restated
-// for the service: each with PKCE, which the service requires. Compares the outcome with README.md.
+// The modules of the OpenID Connect conformance plans Basic, Config, RP-Initiated Logout and
+// Back-Channel Logout, restated for the service: each with PKCE, which the service requires.
+// Compares the outcome with README.md.
 // usage: node modules.mjs ISSUER [--update]
 
 import assert from "node:assert/strict";
 import { createHash, createVerify, createPublicKey, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { Browser } from "../openid-client/browser.mjs";
 
 const ISSUER = new URL(process.argv[2]).origin;
 const PERSON = { email: "ada@example.com", password: "correct horse battery staple" };
 const CALLBACK = new URL("http://127.0.0.1:9999/callback");
 const SIGNED_OUT = "http://127.0.0.1:9999/signed-out";
+const LOGOUT = new URL("http://127.0.0.1:9999/backchannel-logout");
 const WEB = { id: "demo-web", secret: "demo-web-secret" };
 const POST = { id: "demo-post", secret: "demo-post-secret" };
 const TABLE = new URL(process.argv.find((word) => word.startsWith("--table="))?.slice(8) ?? "README.md", import.meta.url);
@@ -282,10 +286,50 @@ const modules = {
     assert.equal(response.headers.get("location"), SIGNED_OUT);
     assert.equal(await isSignedIn(browser), false);
   },
-  "oidcc-backchannel-rp-initiated-logout": "the service sends no logout tokens yet",
+  async "oidcc-backchannel-logout-discovery-endpoint-verification"() {
+    const metadata = await json(endpoint("/.well-known/openid-configuration"));
+    assert.equal(metadata.end_session_endpoint, endpoint("/end_session").href);
+    assert.equal(metadata.backchannel_logout_supported, true);
+    assert.equal(metadata.backchannel_logout_session_supported, true);
+  },
+  async "oidcc-backchannel-rp-initiated-logout"() {
+    const { browser, first } = await signedIn();
+    const request = await logoutRequest(async () => {
+      const response = await endSession(browser, { id_token_hint: first.id_token, post_logout_redirect_uri: SIGNED_OUT });
+      assert.equal(response.headers.get("location"), SIGNED_OUT);
+    });
+    assert.deepEqual([request.method, request.type], ["POST", "application/x-www-form-urlencoded"]);
+    const token = new URLSearchParams(request.body).get("logout_token");
+    const claims = await verified(token);
+    assert.equal(part(token, 0).typ, "logout+jwt");
+    assert.deepEqual([claims.aud, claims.sub, claims.sid], [WEB.id, first.claims.sub, first.claims.sid]);
+    assert.deepEqual(claims.events, { "http://schemas.openid.net/event/backchannel-logout": {} });
+    assert.ok(claims.jti && claims.exp - claims.iat <= 120 && claims.nonce === undefined);
+  },
   "oidcc-frontchannel-rp-initiated-logout": "front-channel logout needs third-party cookies; the service does not offer it",
   "oidcc-session-management-rp-initiated-logout": "session management needs third-party cookies; the service does not offer it",
 };
+
+// The first request to the URL for logout tokens while `run` runs, and for ten seconds after it.
+async function logoutRequest(run) {
+  const listener = createServer();
+  const received = once(listener, "request", { signal: AbortSignal.timeout(10_000) });
+  // `run` may fail first
+  received.catch(() => {});
+  await once(listener.listen(LOGOUT.port, LOGOUT.hostname), "listening");
+  try {
+    await run();
+    const [request, response] = await received;
+    assert.equal(request.url, LOGOUT.pathname);
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    response.writeHead(200, { "cache-control": "no-store" }).end();
+    return { method: request.method, type: request.headers["content-type"], body: Buffer.concat(chunks).toString() };
+  } finally {
+    listener.close();
+    listener.closeAllConnections();
+  }
+}
 
 const rows = ["| module | outcome |", "|---|---|"];
 for (const [name, check] of Object.entries(modules)) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use host_ports::transport_fn;
 use host_store_sqlite::Database;
+use host_transport_hyper::HyperTransport;
 use http::Request;
 use oauth_core::attempts::{AttemptPolicy, Source};
 use oauth_core::dpop::NonceKey;
@@ -17,6 +18,7 @@ use oauth_core::{
     AuthorizationServer, Introspection, ResourceServer, Scopes, Sessions, SigningKey, SigningKeys,
 };
 use thiserror::Error;
+use webhook_core::address::AddressPolicy;
 
 use super::guesses::Attempts;
 use super::open::{OpenError, SCOPES, at, secret_bytes};
@@ -55,6 +57,8 @@ pub(super) struct Parts<'a> {
     pub(super) clock: &'a DemoClock,
     pub(super) attempts: &'a Attempts,
     pub(super) sessions: &'a Sessions,
+    /// Addresses to which logout tokens may be sent.
+    pub(super) addresses: &'a AddressPolicy,
 }
 
 impl Authority {
@@ -73,6 +77,8 @@ impl Authority {
             // many clients accept ID tokens of RS256 only
             .with_id_token_keys(SigningKeys::new(id_token_key(desk).await?))
             .with_session_lookup(signed_in)
+            .with_subject_status(database.clone())
+            .with_backchannel_logout(database.clone(), HyperTransport::new(parts.addresses.clone()))
             .with_dpop_nonces(nonce_key)
             .with_access_token_format(tokens.format);
         let others = tokens.other_apis.iter();
@@ -161,6 +167,9 @@ fn resource_server(
     let scopes = SCOPES.parse().map_err(at("the scopes"))?;
     let server = ResourceServer::new(issuer, audience, keys)
         .with_dpop(url, database.clone())
+        // a revoked token is refused at once, not when it expires
+        .with_token_store(database.clone())
+        .with_subject_status(database.clone())
         .with_metadata(scopes);
     // the issuer and the verifier share a clock, and pages state exact lifetimes
     Ok(server.with_leeway(Duration::ZERO))

@@ -156,14 +156,15 @@ impl App {
         check_user(&desk, sign_in_as.as_deref()).await?;
         let attempts = Attempts::in_database(&database);
         let sessions = sessions(&base_url, &database, &clock, &attempts, &log)?;
+        let addresses = address_policy(danger_deliver_to_loopback);
         let parts = Parts {
             desk: &desk,
             clock: &clock,
             attempts: &attempts,
             sessions: &sessions,
+            addresses: &addresses,
         };
         let authority = Authority::open(&base_url, access_tokens, &parts).await?;
-        let addresses = address_policy(danger_deliver_to_loopback);
         let socket_origins = socket_origins(&base_url, &cross_origins)?;
         let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
         Ok(Self {

@@ -54,6 +54,7 @@ pub(super) enum AccountForm {
     SignOutEverywhere,
     EndSession,
     Password,
+    SignOutOfApplication,
     WithdrawConsent,
 }
 
@@ -64,6 +65,7 @@ impl AccountForm {
             "sign-out-everywhere" => Some(Self::SignOutEverywhere),
             "end-session" => Some(Self::EndSession),
             "password" => Some(Self::Password),
+            "sign-out-of-application" => Some(Self::SignOutOfApplication),
             "withdraw-consent" => Some(Self::WithdrawConsent),
             _ => None,
         }

@@ -1,10 +1,12 @@
-//! Background work: books refunds, delivers webhooks and deletes expired rows.
+//! Background work: books refunds, delivers webhooks, tells clients of ended sessions and deletes
+//! expired rows.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
@@ -16,6 +18,11 @@ const FAILURE_DELAY: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Redis channel of changed charges; a message names the process and the charge.
 const CHARGES: &str = "charges";
+/// Interval at which due logouts are sent.
+const LOGOUT_INTERVAL: Duration = Duration::from_secs(1);
+/// Limit of concurrent calls that send logouts. A call waits for its slowest client, so that others
+/// must run beside it.
+const LOGOUT_CALLS: usize = 8;
 /// Interval at which expired rows are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -23,7 +30,14 @@ impl App {
     /// Runs until [`drain`](Self::drain), and then until the running deliveries are settled.
     /// Unfinished work stays in the database.
     pub async fn work(&self) {
-        let rest = async { tokio::join!(self.book_refunds(), self.fan_out(), self.delete_expired()) };
+        let rest = async {
+            tokio::join!(
+                self.book_refunds(),
+                self.fan_out(),
+                self.send_logouts(),
+                self.delete_expired()
+            )
+        };
         tokio::select! {
             () = self.deliver_events() => {}
             _never = rest => {}
@@ -140,6 +154,25 @@ impl App {
                         let _logged = self.refused(error);
                     }
                 }
+            }
+        }
+    }
+
+    /// Sends logout tokens to the clients of ended sessions.
+    async fn send_logouts(&self) {
+        let mut calls = JoinSet::new();
+        loop {
+            tokio::time::sleep(LOGOUT_INTERVAL).await;
+            while let Some(sent) = calls.try_join_next() {
+                match sent {
+                    Ok(Ok(events)) => self.log_events(&events),
+                    Ok(Err(error)) => drop(self.refused(error.into())),
+                    Err(panicked) => (self.log)(&format!("sending logouts failed: {panicked}")),
+                }
+            }
+            if calls.len() < LOGOUT_CALLS {
+                let server = self.server.clone();
+                calls.spawn(async move { server.send_logouts().await });
             }
         }
     }

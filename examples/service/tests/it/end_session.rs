@@ -195,3 +195,26 @@ async fn connected_application_is_listed_and_withdrawn() {
     let refused = browser.get(&authorize_url("&prompt=none")).await;
     assert_eq!(parameter(&refused, "error").as_deref(), Some("consent_required"));
 }
+
+/// O34, O35: signing out of an application ends its tokens in every session, and keeps its
+/// permission and the session of the browser.
+#[tokio::test]
+async fn signing_out_of_application_keeps_its_permission() {
+    let app = open().await;
+    let mut browser = Browser::new(&app);
+    let tokens = sign_in(&app, &mut browser).await;
+    browser.get("/account").await;
+    let signed_out = browser
+        .post("/account/sign-out-of-application", &[("client", "demo-web")])
+        .await;
+    assert_eq!(where_to(&signed_out), "/account?notice=application");
+    let body = format!(
+        "grant_type=refresh_token&refresh_token={}",
+        member(&tokens, "refresh_token")
+    );
+    let refresh = ask(&app, request("POST", "/token", &[FORM, BASIC], body)).await;
+    assert_eq!(refresh.status(), 400);
+    assert!(browser.is_signed_in().await);
+    let silent = browser.get(&authorize_url("&prompt=none")).await;
+    assert!(parameter(&silent, "code").is_some());
+}

@@ -81,7 +81,11 @@ async fn newest_reset_link_sets_password_once() {
     for _ in 0..2 {
         let page = open(&mut browser, &newer).await;
         assert_eq!(page.status(), 200);
-        assert!(text(&page).contains("within ten minutes"), "{}", text(&page));
+        assert!(
+            text(&page).contains("lose their access at once"),
+            "{}",
+            text(&page)
+        );
         assert_eq!(set(&mut browser, &newer, "short").await.status(), 422);
     }
     assert!(there.is_signed_in().await);

@@ -47,15 +47,17 @@ fn another_event_is_no_logout() {
     check_member(r#""events":{}"#, Err(JwtError::WrongType));
     check_member(r#""events":{"logout":{}}"#, Err(JwtError::WrongType));
     for value in ["true", "null", "[]", "\"\""] {
-        let events =
-            format!(r#""events":{{"http://schemas.openid.net/event/backchannel-logout":{value}}}"#);
+        let events = format!(r#""events":{{"http://schemas.openid.net/event/backchannel-logout":{value}}}"#);
         check_member(&events, Err(JwtError::WrongType));
     }
     check(&without(LOGOUT, "events"), Err(JwtError::Malformed));
     // an ID token verifier refuses it, even without a nonce to compare
     for claims in [format!("{{{LOGOUT}}}"), with(ID_CLAIMS, r#""events":{}"#)] {
         let token = forge(&header("JWT"), &claims);
-        assert_eq!(verify_id(&token, &id_policy()).map(drop), Err(JwtError::WrongType));
+        assert_eq!(
+            verify_id(&token, &id_policy()).map(drop),
+            Err(JwtError::WrongType)
+        );
     }
 }
 
@@ -99,6 +101,9 @@ fn replay_keys_of_logout_tokens_differ() {
     let other = LogoutToken { jti, ..token.clone() };
     assert_ne!(token.replay_key(), other.replay_key());
     let issuer = "https://other.example".parse().unwrap();
-    let foreign = LogoutToken { issuer, ..token.clone() };
+    let foreign = LogoutToken {
+        issuer,
+        ..token.clone()
+    };
     assert_ne!(token.replay_key(), foreign.replay_key());
 }

@@ -12,9 +12,9 @@ use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::store::{
     AccessTokenRecord, AccessTokenState, AuthorizationCodeRecord, CodeRedemption, CodeSnapshot, FamilyId,
-    FamilyRevocation, Insertion, LogoutRecord, RedeemOutcome, RefreshTokenRecord, RefreshTokenSnapshot, RefreshTokenState,
-    ResetTokenRecord, RevocationReason, RevokeOutcome, Revoked, RotateOutcome, Rotated, Rotation,
-    SessionId, SessionRecord, Successor, TokenFamily, TokenStore,
+    FamilyRevocation, Insertion, LogoutRecord, RedeemOutcome, RefreshTokenRecord, RefreshTokenSnapshot,
+    RefreshTokenState, ResetTokenRecord, RevocationReason, RevokeOutcome, Revoked, RotateOutcome, Rotated,
+    Rotation, SessionId, SessionRecord, Successor, TokenFamily, TokenStore,
 };
 
 use crate::vocabulary::{ClientId, Subject};

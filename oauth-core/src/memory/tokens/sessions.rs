@@ -127,8 +127,7 @@ impl SessionStore for MemoryTokens {
 
     async fn purge_sessions(&self, now: SystemTime) -> Result<u64, StoreError> {
         let mut tables = lock(&self.tables);
-        let rows =
-            |tables: &Tables| tables.sessions.len() + tables.reset_tokens.len() + tables.logouts.len();
+        let rows = |tables: &Tables| tables.sessions.len() + tables.reset_tokens.len() + tables.logouts.len();
         let before = rows(&tables);
         tables.sessions.retain(|_, session| now < session.kept_until());
         tables.reset_tokens.retain(|_, token| now < token.expires_at);

@@ -3,6 +3,7 @@
 mod answers;
 mod authorization;
 mod identity;
+mod logout;
 mod peer;
 mod pending_text;
 mod possession;

@@ -10,7 +10,7 @@ use oauth_core::memory::{MemorySubjectLocks, MemoryTokens};
 use oauth_core::ports::StoreError;
 use oauth_core::resource::ChallengeReason;
 use oauth_core::server::{AuthorizationServer, AuthorizationServerBuilder, ConfigMistake};
-use oauth_core::store::{RegisteredClient, RevocationReason, SubjectStatus, TokenStore};
+use oauth_core::store::{RegisteredClient, RevocationReason, SubjectLocks, SubjectStatus, TokenStore};
 use oauth_core::vocabulary::Subject;
 
 use super::fixture::{
@@ -49,7 +49,7 @@ async fn locked_user_has_no_active_token() {
     };
     let ada: Subject = "ada".parse().unwrap();
     assert!(call(&kept.access).await.is_ok());
-    locks.lock(ada.clone());
+    locks.lock_subject(&ada).await.unwrap();
     let refused = call(&kept.access).await.unwrap_err();
     assert_eq!(*refused.reason(), ChallengeReason::LockedSubject);
     for token in [&kept.access, &kept.refresh] {
@@ -87,7 +87,7 @@ async fn locked_user_has_no_active_token() {
         .revoke_family(&family, reason, fixture.now())
         .await
         .unwrap();
-    locks.unlock(&ada);
+    locks.unlock_subject(&ada).await.unwrap();
     assert!(call(&kept.access).await.is_ok());
     assert!(!fixture.is_active(&revoked.refresh).await);
     Tokens::of(&fixture.refresh(&kept.refresh).await);
@@ -98,7 +98,7 @@ async fn locked_user_has_no_active_token() {
 #[tokio::test]
 async fn lock_is_of_one_user() {
     let (fixture, locks) = fixture();
-    locks.lock("bob".parse().unwrap());
+    locks.lock_subject(&"bob".parse().unwrap()).await.unwrap();
     let tokens = fixture.sign_in().await;
     assert!(fixture.is_active(&tokens.access).await);
     let pairs = [("grant_type", "client_credentials"), ("scope", "read:charges")];

@@ -50,6 +50,8 @@ fn metadata_list_offered_features() {
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
+        "backchannel_logout_supported": false,
+        "backchannel_logout_session_supported": false,
         "tls_client_certificate_bound_access_tokens": false,
     });
     assert_eq!(document, expected);

@@ -3,6 +3,7 @@
 mod account_lock;
 mod attempts;
 mod authorize;
+mod backchannel_logout;
 mod certificates;
 mod client_assertion;
 mod client_authentication;

@@ -193,3 +193,25 @@ async fn own_api_refuses_revoked_jwt_at_once() {
         Err(ChallengeReason::InactiveToken)
     );
 }
+
+/// O36: if the token store fails, the issuer's own API accepts no token and answers 503.
+#[tokio::test]
+async fn own_api_without_its_store_accepts_no_token() {
+    use super::fixture::{API, ISSUER, with_bearer};
+    use http::StatusCode;
+    use oauth_core::ResourceServer;
+    use oauth_core::memory::MemoryTokens;
+    use oauth_core::store::SessionStore;
+    use oauth_core_conformance::faults::{Fault, Faulty};
+    use std::sync::Arc;
+
+    let fixture = Fixture::new();
+    let token = fixture.sign_in().await.access;
+    let memory: Arc<dyn SessionStore> = Arc::new(MemoryTokens::new());
+    let failing = Faulty::new(memory, |_, _| Some(Fault::LostCall));
+    let (issuer, audience) = (ISSUER.parse().unwrap(), API.parse().unwrap());
+    let api = ResourceServer::new(issuer, audience, fixture.keys()).with_token_store(failing);
+    let (parts, _) = with_bearer(&token).into_parts();
+    let refused = api.authenticate(&parts, fixture.now()).await.unwrap_err();
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+}

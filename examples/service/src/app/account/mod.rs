@@ -103,6 +103,9 @@ impl App {
             (AccountForm::SignOutEverywhere, Some((_, session))) => self.sign_out_everywhere(session).await,
             (AccountForm::EndSession, Some((_, session))) => self.end_one_session(&form, session).await,
             (AccountForm::WithdrawConsent, Some((_, session))) => self.withdraw_consent(&form, session).await,
+            (AccountForm::SignOutOfApplication, Some((_, session))) => {
+                self.sign_out_of_application(&form, session).await
+            }
             (AccountForm::Password, Some((user, session))) => {
                 let changed = self.change_password(request, &form, &user, session).await?;
                 let error = match changed {
@@ -189,14 +192,15 @@ struct FormNotice {
 
 fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
-        "ended" => Some(
-            "That session has ended. Applications that you allowed in it lose their access within ten minutes.",
-        ),
-        "withdrawn" => Some(
-            "The application lost its permission. Its access to your data ends within ten minutes, and it must ask again.",
+        "ended" => {
+            Some("That session has ended. Applications that you allowed in it have lost their access.")
+        }
+        "withdrawn" => Some("The application has lost its permission and its access. It must ask you again."),
+        "application" => Some(
+            "You are signed out of the application on every device. It keeps its permission for your next sign-in.",
         ),
         "password" => Some(
-            "Your password is changed. Every other session has ended. Applications that you allowed in those lose their access within ten minutes.",
+            "Your password is changed. Every other session has ended, and applications that you allowed in those have lost their access.",
         ),
         _ => None,
     }

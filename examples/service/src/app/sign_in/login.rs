@@ -7,7 +7,7 @@ use http::{Request, StatusCode};
 use http_conventions::errors::Problem;
 use oauth_core::server::InteractionDetails;
 use oauth_core::session::NewSession;
-use oauth_core::store::Prompt;
+use oauth_core::store::{Prompt, SubjectStatus};
 use oauth_core::vocabulary::Subject;
 
 use super::super::browser::{Browser, form, see_other};
@@ -85,25 +85,34 @@ impl App {
         let password = form.optional("password").unwrap_or_default();
         let begun = match self.verify_login(request, &asked.email, password).await? {
             Some(known) => self.begin_session(request, &known).await?,
-            None => None,
+            None => Err("Email and password do not match."),
         };
-        let Some(begun) = begun else {
-            let error = "Email and password do not match.";
-            // read the session again: it may have ended during the hash
-            let browser = self.browser(request.headers()).await?;
-            return self.login_page(StatusCode::UNPROCESSABLE_ENTITY, &asked, &browser, Some(error));
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                // read the session again: it may have ended during the hash
+                let browser = self.browser(request.headers()).await?;
+                return self.login_page(StatusCode::UNPROCESSABLE_ENTITY, &asked, &browser, Some(error));
+            }
         };
         Ok(see_other(&asked.next(), [begun.set_cookie]))
     }
 
     /// Starts a session after a correct password, or continues the session of the same user.
-    /// Returns `None` if the password was changed meanwhile.
+    /// Returns the text for the page if the account is locked, or if the password was changed
+    /// meanwhile.
     async fn begin_session(
         &self,
         request: &Request<Bytes>,
         known: &Authenticated,
-    ) -> Result<Option<NewSession>, Problem> {
+    ) -> Result<Result<NewSession, &'static str>, Problem> {
         let subject: Subject = known.user.subject.parse().map_err(|_| unavailable())?;
+        let is_locked = self.database.is_locked(&subject).await;
+        if is_locked.map_err(|error| self.store_failed(&error))? {
+            return Ok(Err(
+                "This account is locked. Contact the operator of the service.",
+            ));
+        }
         let device = request.headers().get(USER_AGENT);
         let device = device.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
         let begun = self
@@ -117,10 +126,10 @@ impl App {
         if !counts.map_err(|error| self.refused(error))? {
             let ended = self.sessions.end(&subject, &id).await;
             ended.map_err(|error| self.store_failed(&error))?;
-            return Ok(None);
+            return Ok(Err("Email and password do not match."));
         }
         (self.log)(&format!("{subject} signed in, session {id}"));
-        Ok(Some(begun))
+        Ok(Ok(begun))
     }
 
     async fn login_input(
@@ -168,9 +177,9 @@ impl App {
 fn notice_of(notice: &str) -> Option<&'static str> {
     match notice {
         "signed-out" => Some("You have signed out."),
-        "everywhere" => Some(
-            "You have been signed out on every device. Applications lose their access within ten minutes.",
-        ),
+        "everywhere" => {
+            Some("You have been signed out on every device. Applications have lost their access.")
+        }
         "reset" => Some("Your password is set. Sign in with the new password."),
         _ => None,
     }

@@ -83,7 +83,9 @@ async fn settle(
     Ok(settled.rows_affected() > 0)
 }
 
-fn record((session, client_id, subject, attempts, due_at, expires_at): Row) -> Result<LogoutRecord, DatabaseError> {
+fn record(
+    (session, client_id, subject, attempts, due_at, expires_at): Row,
+) -> Result<LogoutRecord, DatabaseError> {
     let session = session.try_into();
     let session = session.map_err(|_| DatabaseError::corrupt("a session of another length"))?;
     Ok(LogoutRecord {

@@ -1,16 +1,17 @@
-//! The stores of `oauth_core`: clients, interactions, replays, attempts, sessions, codes and
-//! tokens.
+//! The stores of `oauth_core`: attempts, clients, consents, interactions, locks, logouts, replays,
+//! sessions, codes and tokens.
 //!
 //! # Lock order
 //!
 //! An operation that waits for a row holds only rows that come earlier in this order: the lock of a
-//! subject, sessions, codes, families, tokens; several of a kind by their keys. So no deadlock is
+//! subject, sessions, codes, families, logouts, tokens; several of a kind by their keys. So no deadlock is
 //! possible.
 
 mod attempts;
 mod clients;
 mod consents;
 mod interactions;
+mod locks;
 mod logouts;
 mod replays;
 mod sessions;

@@ -55,6 +55,10 @@ CREATE TABLE oauth_logout (
 CREATE INDEX oauth_logout_due ON oauth_logout (due_at);
 CREATE INDEX oauth_logout_expired ON oauth_logout (expires_at);
 
+CREATE TABLE oauth_locked_subject (
+    subject TEXT COLLATE "C" PRIMARY KEY
+);
+
 CREATE TABLE oauth_reset_token (
     hash       BYTEA PRIMARY KEY,
     subject    TEXT COLLATE "C" NOT NULL UNIQUE,  -- '' where it has none

@@ -49,6 +49,13 @@ mod logouts {
     );
 }
 
+mod subject_locks {
+    oauth_core_conformance::subject_locks!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod replays {
     oauth_core_conformance::replay_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

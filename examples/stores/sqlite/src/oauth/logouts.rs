@@ -47,7 +47,12 @@ fn lease(
     )?;
     for logout in &leased {
         let session = logout.session.to_string();
-        update.execute((session, logout.client_id.as_str(), logout.attempts, Time(logout.due_at)))?;
+        update.execute((
+            session,
+            logout.client_id.as_str(),
+            logout.attempts,
+            Time(logout.due_at),
+        ))?;
     }
     Ok(leased)
 }
@@ -66,7 +71,9 @@ fn settle(
             )?
             .execute((session, client_id, logout.attempts, Time(retry_at)))?,
         None => transaction
-            .prepare_cached("DELETE FROM oauth_logout WHERE session = ?1 AND client_id = ?2 AND attempts = ?3")?
+            .prepare_cached(
+                "DELETE FROM oauth_logout WHERE session = ?1 AND client_id = ?2 AND attempts = ?3",
+            )?
             .execute((session, client_id, logout.attempts))?,
     };
     Ok(rows > 0)

@@ -1,10 +1,11 @@
-//! The stores of `oauth_core`: attempts, clients, consents, interactions, logouts, replays, sessions,
-//! codes and tokens.
+//! The stores of `oauth_core`: attempts, clients, consents, interactions, locks, logouts, replays,
+//! sessions, codes and tokens.
 
 mod attempts;
 mod clients;
 mod consents;
 mod interactions;
+mod locks;
 mod logouts;
 mod replays;
 mod sessions;

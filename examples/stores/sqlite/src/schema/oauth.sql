@@ -97,6 +97,10 @@ CREATE TABLE oauth_logout (
 CREATE INDEX oauth_logout_due ON oauth_logout (due_at);
 CREATE INDEX oauth_logout_expired ON oauth_logout (expires_at);
 
+CREATE TABLE oauth_locked_subject (
+    subject TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE oauth_reset_token (
     hash       BLOB PRIMARY KEY,
     subject    TEXT NOT NULL UNIQUE,  -- '' where it has none

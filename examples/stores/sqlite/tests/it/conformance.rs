@@ -45,6 +45,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod subject_locks {
+            oauth_core_conformance::subject_locks!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod interactions {
             oauth_core_conformance::interaction_store!(
                 #[tokio::test]

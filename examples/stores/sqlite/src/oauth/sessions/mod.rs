@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use oauth_core::ports::StoreError;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
-    FamilyRevocation, Insertion, LogoutRecord, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked, SessionChange,
-    SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
+    FamilyRevocation, Insertion, LogoutRecord, ResetOutcome, ResetTokenRecord, RevocationReason, Revoked,
+    SessionChange, SessionId, SessionOutcome, SessionRecord, SessionRenewal, SessionStore,
 };
 use oauth_core::vocabulary::{ClientId, Subject};
 use rusqlite::{Params, Transaction};
@@ -260,7 +260,11 @@ fn revoke_families(
          WHERE {condition} AND revocation IS NULL AND session IS NOT NULL
          ON CONFLICT DO NOTHING"
     );
-    count(transaction, &queue, (key.0, key.1, Time(end.now), Time(expires_at)))?;
+    count(
+        transaction,
+        &queue,
+        (key.0, key.1, Time(end.now), Time(expires_at)),
+    )?;
     let revoke = format!("UPDATE oauth_family SET revocation = ?3 WHERE {condition} AND revocation IS NULL");
     count(transaction, &revoke, (key.0, key.1, &end.revocation.text))
 }
