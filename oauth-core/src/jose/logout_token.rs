@@ -36,9 +36,10 @@ const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// use oauth_core::vocabulary::{ClientId, Issuer};
 ///
 /// let (issuer, web): (Issuer, ClientId) = ("https://as.example".parse()?, "demo-web".parse()?);
+/// let ada = "ada".parse()?;
 /// let key = SigningKey::generate_es256(&OsEntropy)?;
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// let logout = LogoutToken::new(issuer.clone(), web.clone(), "ada".parse()?, "s1", &OsEntropy, now);
+/// let logout = LogoutToken::new(issuer.clone(), web.clone(), ada, "s1", &OsEntropy, now);
 /// let token = logout.sign(&key)?;
 ///
 /// let keys = KeySet::new([key.public_key().clone()])?;

@@ -111,8 +111,9 @@ impl AuthorizationServer {
         }
     }
 
-    /// Builds the request of [§2.5](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest)
-    /// with a new token, signed as the ID tokens of the client.
+    /// Builds the request of [OpenID Connect Back-Channel Logout
+    /// §2.5](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCRequest) with a new
+    /// token, signed as the ID tokens of the client.
     fn logout_request(
         &self,
         client: &RegisteredClient,

@@ -160,13 +160,15 @@ impl App {
 
     /// Sends logout tokens to the clients of ended sessions.
     async fn send_logouts(&self) {
-        let mut calls = JoinSet::new();
+        let mut calls = JoinSet::<Result<Vec<_>, StoreError>>::new();
         loop {
             tokio::time::sleep(LOGOUT_INTERVAL).await;
             while let Some(sent) = calls.try_join_next() {
                 match sent {
                     Ok(Ok(events)) => self.log_events(&events),
-                    Ok(Err(error)) => drop(self.refused(error.into())),
+                    Ok(Err(error)) => {
+                        let _logged = self.store_failed(&error);
+                    }
                     Err(panicked) => (self.log)(&format!("sending logouts failed: {panicked}")),
                 }
             }

@@ -214,8 +214,8 @@ async fn sign_out_after_renewal_ends_the_session() {
     assert!(!here.is_signed_in().await);
 }
 
-/// O36, S3: after a sign-out everywhere the desk refuses the access tokens at once, as its pages say,
-/// although they are JWTs.
+/// O36, S3: after a sign-out everywhere the desk refuses the access tokens at once, as its pages
+/// say, although they are JWTs.
 #[tokio::test]
 async fn signed_out_access_token_is_refused_at_once() {
     let app = open().await;

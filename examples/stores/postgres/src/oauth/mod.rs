@@ -4,8 +4,8 @@
 //! # Lock order
 //!
 //! An operation that waits for a row holds only rows that come earlier in this order: the lock of a
-//! subject, sessions, codes, families, logouts, tokens; several of a kind by their keys. So no deadlock is
-//! possible.
+//! subject, sessions, codes, families, logouts, tokens; several of a kind by their keys. So no
+//! deadlock is possible.
 
 mod attempts;
 mod clients;
