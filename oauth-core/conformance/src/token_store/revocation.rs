@@ -87,7 +87,7 @@ mod cases {
         }
     }
 
-    /// O13, 62: revoking an access token leaves its family active.
+    /// O13, O36, 62: revoking an access token leaves its family active.
     pub async fn revoking_an_access_token_ends_it_alone(store: &Arc<dyn TokenStore>) {
         redeemed(store, "f").await;
         assert_eq!(
