@@ -42,7 +42,8 @@ fn with_port(text: &str) -> Option<IpAddr> {
     }
 }
 
-/// Returns the value of the parameter `for`, which must be present once, without quotes.
+/// Returns the value of the parameter `for`, unquoted. `None` unless the parameter is present
+/// exactly once.
 fn forwarded_for(element: &str) -> Option<Cow<'_, str>> {
     let mut found = None;
     for pair in split_unquoted(element, ';')? {

@@ -1,8 +1,8 @@
 //! Address of a client behind proxies: `X-Forwarded-For` and `Forwarded` ([RFC
 //! 7239](https://www.rfc-editor.org/rfc/rfc7239)).
 //!
-//! Any client can send these headers. They are believed from the listed proxies only, and only as
-//! far as each next hop is a listed proxy too.
+//! Any client can send these headers. The header is read only if the peer is a listed proxy, from
+//! the last element back to the first address that is not listed.
 //!
 //! ```
 //! use http::HeaderMap;
@@ -14,9 +14,8 @@
 //! headers.insert("x-forwarded-for", "192.0.2.1, 203.0.113.7".parse()?);
 //!
 //! let client = proxies.client_address("10.1.2.3".parse()?, &headers);
-//! assert_eq!(client.to_string(), "203.0.113.7");
-//! // another peer is believed nothing
-//! let client = proxies.client_address("198.51.100.9".parse()?, &headers);
+//! assert_eq!(client.to_string(), "203.0.113.7"); // the header of an unlisted peer is ignored let
+//! client = proxies.client_address("198.51.100.9".parse()?, &headers);
 //! assert_eq!(client.to_string(), "198.51.100.9");
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
@@ -31,7 +30,7 @@ use http::HeaderMap;
 pub use network::InvalidNetwork;
 use network::Network;
 
-/// Largest number of hops that are followed.
+/// Largest number of elements that are read.
 const MAX_HOPS: usize = 32;
 
 /// Header in which the proxies report addresses.
@@ -103,7 +102,7 @@ impl TrustedProxies {
     ///   The client is the first address that is not listed, or the leftmost address if all are.
     /// - An element that names no address (malformed, `unknown`, an obfuscated identifier) ends the
     ///   search: the client is the hop that reported it.
-    /// - At most 32 elements are read.
+    /// - At most 32 elements are read. If all 32 are listed, the client is the 32nd from the end.
     ///
     /// IPv4-mapped IPv6 addresses are returned as IPv4 addresses.
     #[must_use]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// Error for a text that is neither an address nor a network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("not an address or network, for example 10.0.0.0/8 or fd00::/8")]
+#[error("invalid network: expected an IP address or CIDR notation, for example 10.0.0.0/8 or fd00::/8")]
 pub struct InvalidNetwork;
 
 /// The addresses whose first bits equal those of `address`.
@@ -17,7 +17,7 @@ pub(super) struct Network {
 
 impl Network {
     pub(super) fn contains(&self, address: IpAddr) -> bool {
-        // a shift by all bits is an overflow, and every address is in a network without a prefix
+        // with prefix 0, `checked_shr` returns `None`, and each address matches
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
                 let difference = own.to_bits() ^ other.to_bits();

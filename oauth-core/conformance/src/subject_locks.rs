@@ -14,7 +14,7 @@ mod cases {
     use oauth_core::vocabulary::Subject;
 
     /// O45: a lock is of one subject, byte for byte, and lasts until it is removed.
-    pub async fn lock_is_of_one_subject(store: &Arc<dyn SubjectLocks>) {
+    pub async fn lock_leaves_other_subjects_unlocked(store: &Arc<dyn SubjectLocks>) {
         let others = ["Ada 'one' %_", "ada 'one' %", "ada", "ada 'one' %_ "];
         let ada = "ada 'one' %_";
         assert!(!is_locked(store, ada).await);

@@ -24,7 +24,7 @@ pub enum LogoutError {
     #[error("the logout request is malformed")]
     Malformed,
     /// The logout token is invalid, or the keys of the server cannot be fetched.
-    #[error("the logout token was not verified")]
+    #[error("cannot verify the logout token: it is invalid, or the keys of the server are unavailable")]
     Unverified(#[from] VerifyError),
 }
 
@@ -45,9 +45,9 @@ impl LogoutError {
 
 impl Client {
     /// Builds the URL to which the host redirects the browser to sign the user out at the server,
-    /// after it has ended its own session. `id_token` is the [ID
-    /// token](super::TokenResponse::id_token) of the sign-in: without it, the server asks the user.
-    /// The server then redirects to `post_logout_redirect_uri`, which must be registered, with
+    /// after it has ended its own session. Pass the [ID token](super::TokenResponse::id_token) of
+    /// the sign-in as `id_token`. Without it, the server asks the user for confirmation. After the
+    /// sign-out, the server redirects to `post_logout_redirect_uri`, which must be registered, with
     /// `state`.
     ///
     /// # Errors
@@ -81,13 +81,13 @@ impl Client {
     ///
     /// The host then ends the local sessions with the `sid` of the token
     /// ([`LogoutToken::session`]), or all sessions of its user if the token has no `sid`, and sends
-    /// [`logout_accepted`], also if it knows no such session.
+    /// [`accept_logout`], also if it knows no such session.
     ///
     /// ```
     /// # use std::time::SystemTime;
     /// # use bytes::Bytes;
     /// # use http::{Request, Response};
-    /// use oauth_core::client::{Client, logout_accepted};
+    /// use oauth_core::client::{Client, accept_logout};
     /// use oauth_core::jose::RemoteKeySet;
     ///
     /// async fn backchannel_logout(
@@ -96,11 +96,11 @@ impl Client {
     ///     request: &Request<Bytes>,
     ///     end_sessions: impl Fn(Option<&str>, Option<&str>),
     /// ) -> Response<Bytes> {
-    ///     match client.backchannel_logout(request, keys, SystemTime::now()).await {
+    ///     match client.verify_backchannel_logout(request, keys, SystemTime::now()).await {
     ///         Ok(logout) => {
     ///             let user = logout.subject.as_ref().map(|subject| subject.as_str());
     ///             end_sessions(logout.session.as_deref(), user);
-    ///             logout_accepted()
+    ///             accept_logout()
     ///         }
     ///         Err(refused) => refused.response(),
     ///     }
@@ -113,9 +113,9 @@ impl Client {
     ///
     /// # Security
     ///
-    /// The request comes from no browser: the route must not require a cookie or a token against
-    /// cross-site request forgery. Its proof is the signature of the token.
-    pub async fn backchannel_logout(
+    /// The request does not come from a browser, so the route must require neither a cookie nor a
+    /// CSRF token. The signature of the logout token authenticates the request.
+    pub async fn verify_backchannel_logout(
         &self,
         request: &Request<Bytes>,
         keys: &RemoteKeySet,
@@ -139,6 +139,6 @@ impl Client {
 /// Connect Back-Channel Logout
 /// §2.8](https://openid.net/specs/openid-connect-backchannel-1_0.html#BCResponse)).
 #[must_use]
-pub fn logout_accepted() -> Response<Bytes> {
+pub fn accept_logout() -> Response<Bytes> {
     uncached(Response::new(Bytes::new()))
 }

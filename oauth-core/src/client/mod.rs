@@ -21,7 +21,7 @@
 //! TokenSource::token ──> TokenResponse                            with single-flight refresh
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //! Client::sign_out_url ──> URL for the browser                    sign-out at the server
-//! Client::backchannel_logout(request) ──> LogoutToken             the server signed the user out
+//! Client::verify_backchannel_logout(request) ──> LogoutToken             the server signed the user out
 //!
 //! Call::send(ports) ──> response
 //! Call::start ──> HTTP request + Pending
@@ -94,7 +94,7 @@ pub use authorization_params::{AuthorizationParams, ReservedParameter};
 pub use call::{Call, CallError, CallResponse, Pending};
 pub use credentials::ClientCredentials;
 pub use dpop_key::DpopKey;
-pub use logout::{LogoutError, logout_accepted};
+pub use logout::{LogoutError, accept_logout};
 pub use oauth_error::OAuthError;
 pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};

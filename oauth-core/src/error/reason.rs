@@ -145,7 +145,7 @@ reasons! {
     CodeVerifierMismatch = "code_verifier_mismatch" [37, 42],
     /// `code_verifier` is missing.
     CodeVerifierMissing = "code_verifier_missing" [39],
-    /// The request has `prompt=none`, and the user has not consented to all of it.
+    /// The request needs the consent of the user, and no stored consent covers it.
     ConsentRequired = "consent_required" [34],
     /// The body is not a form.
     ContentTypeNotAForm = "content_type_not_a_form" [3],
@@ -203,7 +203,7 @@ reasons! {
     InteractionRequired = "interaction_required" [34],
     /// No such interaction exists in this browser, or it was completed before.
     InteractionUnknown = "interaction_unknown" [89],
-    /// The request has `prompt=none`, and no user is signed in.
+    /// The request has `prompt=none`, and no user who is signed in matches it.
     LoginRequired = "login_required" [34],
     /// The client's URL for logout tokens did not respond.
     LogoutEndpointUnreachable = "logout_endpoint_unreachable" [],
@@ -301,7 +301,7 @@ reasons! {
     SignInTooOld = "sign_in_too_old" [34],
     /// The signer failed.
     SigningFailed = "signing_failed" [],
-    /// `state` is missing or malformed.
+    /// `state` is missing where it is required, or malformed.
     StateMissing = "state_missing" [24],
     /// The store returned corrupt data.
     StoreCorrupt = "store_corrupt" [],

@@ -22,7 +22,8 @@ use crate::vocabulary::{ClientId, Issuer, Subject};
 /// Lifetime of logout tokens that this crate signs: two minutes, the maximum that the specification
 /// recommends.
 const OWN_LIFE: Duration = Duration::from_secs(2 * 60);
-/// Maximum time until `exp` of an accepted token: one hour, as long as an issuer may retry.
+/// Maximum time until `exp` of an accepted token: one hour, for issuers that send the same token in
+/// each retry.
 const MAX_LIFE: Duration = Duration::from_secs(60 * 60);
 /// Member of `events` that marks a logout token.
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
@@ -164,7 +165,8 @@ impl LogoutToken {
     /// Verifies a token of `issuer` for the client `client_id`, [OpenID Connect Back-Channel Logout
     /// §2.6](https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation).
     ///
-    /// `typ` is `logout+jwt`, `JWT` or absent, because issuers of earlier drafts do not set it.
+    /// Accepts `typ` `logout+jwt`, `JWT` and an absent `typ`, because issuers of earlier drafts do
+    /// not set `logout+jwt`.
     ///
     /// # Errors
     ///

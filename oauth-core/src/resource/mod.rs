@@ -221,15 +221,15 @@ impl ResourceServer {
         self
     }
 
-    /// Refuses JWTs that were revoked, for an API of the issuer itself: `tokens` is the token store
-    /// of its authorization server. A JWT that this server did not issue is refused.
+    /// Refuses revoked tokens, for an API of the issuer itself. `tokens` is the token store of the
+    /// issuer's authorization server. A token that is not in this store is refused, JWT or opaque.
     ///
     /// The revocation of a token or of its family takes effect at once, in all processes that share
     /// the store. If the store cannot answer, the response is 503.
     ///
     /// # Performance
     ///
-    /// Each request with a JWT reads one row by its key.
+    /// Each request reads its token, with the token family, from the store by key.
     #[must_use]
     pub fn with_token_store(mut self, tokens: impl TokenStore + 'static) -> Self {
         self.tokens = Some(Arc::new(tokens));
@@ -256,7 +256,9 @@ impl ResourceServer {
     /// - The host must add the [`headers`](AuthenticatedToken::headers) of the returned token to
     ///   its response.
     ///
-    /// A bearer JWT that is signed with a pinned or cached key is verified without I/O.
+    /// A bearer JWT that is signed with a pinned or cached key is verified without I/O, except that
+    /// [`with_token_store`](Self::with_token_store) and
+    /// [`with_subject_status`](Self::with_subject_status) each add one lookup per request.
     ///
     /// # Errors
     ///
@@ -264,8 +266,10 @@ impl ResourceServer {
     ///
     /// - 400: several tokens, a token in the query, or a malformed token, for example one of more
     ///   than 16 KiB.
-    /// - 401: no token, an invalid token, or a bound token without a valid proof or certificate.
-    /// - 503: the issuer, its JWKS or the replay store cannot be reached.
+    /// - 401: no token, an invalid or revoked token, a token of a locked user, or a bound token
+    ///   without a valid proof or certificate.
+    /// - 503: the issuer, its JWKS, the replay store, the token store or the lookup of locked users
+    ///   cannot be reached.
     ///
     /// # Security
     ///

@@ -36,18 +36,19 @@ pub(super) struct BackchannelLogout {
 
 impl AuthorizationServer {
     /// Sends the back-channel logouts that are due: up to 64, concurrently. Returns the events for
-    /// the audit log, one per logout: `logout_sent`, or `logout_failed` after a failed attempt, or
-    /// `logout_abandoned` if the last attempt failed. Without
+    /// the audit log, one per attempt: `logout_sent`, `logout_failed` if a later attempt follows,
+    /// or `logout_abandoned` if none follows. A client that is not registered or has no
+    /// `backchannel_logout_uri` gets no attempt and no event. Without
     /// [`with_backchannel_logout`](super::AuthorizationServerBuilder::with_backchannel_logout)
     /// there are none.
     ///
     /// The host calls it every second, and need not await the previous call: concurrent calls, also
-    /// of several processes, send different logouts. A call takes as long as its slowest client, at
-    /// most ten seconds.
+    /// of several processes, send different logouts. A call takes as long as its slowest client: at
+    /// most ten seconds, plus the time of the stores.
     ///
-    /// A client that responds with a 2xx status has ended its sessions. Otherwise the server tries
-    /// again after 5 s, 15 s, 45 s and so on, and gives up after one hour. Each attempt has a new
-    /// token, which expires after two minutes. A client may get a logout twice, for example if the
+    /// A 2xx status means that the client ended its sessions. Otherwise the server tries again
+    /// after 5 s, 15 s, 45 s and so on, and gives up after one hour. Each attempt has a new token,
+    /// which expires after two minutes. A client may get a logout twice, for example if the
     /// response was lost.
     ///
     /// # Errors

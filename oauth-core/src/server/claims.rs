@@ -12,7 +12,7 @@ use crate::vocabulary::{AccessTokenTerms, Claims, ClientId, Scopes, Subject};
 
 /// Claims of a sign-in that are also in access tokens and introspection ([RFC 9068
 /// §2.2.1](https://www.rfc-editor.org/rfc/rfc9068#section-2.2.1)).
-const OF_AUTHENTICATION: [&str; 2] = ["acr", "amr"];
+const AUTHENTICATION_CLAIMS: [&str; 2] = ["acr", "amr"];
 
 /// Token or response for which a [`ClaimsSource`] is asked.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -48,7 +48,8 @@ pub struct ClaimsQuery<'a> {
 /// # Contract
 ///
 /// - The source is asked for each ID token, JWT access token, UserInfo response and introspection
-///   response of an active token, so the claims are current.
+///   response of an active access token, so the claims are current. It is not asked for the
+///   introspection of refresh tokens.
 /// - The source decides by [`scopes`](ClaimsQuery::scopes) and [`target`](ClaimsQuery::target) what
 ///   the reader may know.
 #[async_trait]
@@ -88,8 +89,9 @@ impl AuthorizationServer {
         }
     }
 
-    /// Returns the host's claims for a token with these terms: those of the sign-in, and those of
-    /// the claims source, which replace them.
+    /// Returns the host's claims for a token with these terms: those of the sign-in and those of
+    /// the claims source. If both have a claim, the claim of the source is used. An ID token of a
+    /// session also gets `sid`.
     pub(super) async fn host_claims(
         &self,
         target: ClaimsTarget,
@@ -100,7 +102,7 @@ impl AuthorizationServer {
             (_, None) => Claims::default(),
             (ClaimsTarget::IdToken | ClaimsTarget::UserInfo, Some(grant)) => grant.claims.clone(),
             (ClaimsTarget::AccessToken | ClaimsTarget::Introspection, Some(grant)) => {
-                grant.claims.only(&OF_AUTHENTICATION)
+                grant.claims.only(&AUTHENTICATION_CLAIMS)
             }
         };
         let claims = match &self.inner.options.claims_source {

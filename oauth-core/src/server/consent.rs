@@ -8,14 +8,14 @@ use crate::ports::StoreError;
 use crate::store::{AuthorizationRequest, ConsentRecord, Grant, Prompt, RegisteredClient, RevocationReason};
 use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes, Subject};
 
-/// Request for which a consent is needed.
-pub(super) struct Asked<'a> {
+/// Scopes, resource servers and redirect URI of a request, to compare with a stored consent.
+pub(super) struct RequestedAccess<'a> {
     scopes: &'a Scopes,
     resources: &'a [Audience],
     redirect_uri: &'a RedirectUri,
 }
 
-impl<'a> From<&'a AuthorizationRequest> for Asked<'a> {
+impl<'a> From<&'a AuthorizationRequest> for RequestedAccess<'a> {
     fn from(request: &'a AuthorizationRequest) -> Self {
         Self {
             scopes: &request.scopes,
@@ -54,20 +54,20 @@ impl AuthorizationServer {
         let Some(client) = self.inner.clients.client(&details.client_id).await? else {
             return Ok(true);
         };
-        let asked = Asked {
+        let asked = RequestedAccess {
             scopes: &details.scopes,
             resources: &details.resources,
             redirect_uri: &details.redirect_uri,
         };
-        Ok(!self.covered(&client, subject, &asked).await?)
+        Ok(!self.is_consent_covered(&client, subject, &asked).await?)
     }
 
     /// Returns `true` if the client needs no consent, or a stored consent covers the request.
-    pub(super) async fn covered(
+    pub(super) async fn is_consent_covered(
         &self,
         client: &RegisteredClient,
         subject: &Subject,
-        asked: &Asked<'_>,
+        asked: &RequestedAccess<'_>,
     ) -> Result<bool, StoreError> {
         if client.is_consent_implied() {
             return Ok(true);
@@ -86,7 +86,7 @@ impl AuthorizationServer {
     }
 
     /// Stores the consent of a user who was asked, if there is a consent store.
-    pub(super) async fn remember(&self, grant: &Grant) -> Result<(), StoreError> {
+    pub(super) async fn store_consent(&self, grant: &Grant) -> Result<(), StoreError> {
         let Some(consents) = &self.inner.options.consents else {
             return Ok(());
         };
@@ -96,13 +96,13 @@ impl AuthorizationServer {
         consents.add_consent(consent).await
     }
 
-    /// Withdraws the consent of `subject` to a client, and revokes the client's token families and
-    /// codes of this user: for a page of connected applications. Returns the event for the audit
-    /// log.
+    /// Withdraws the consent of `subject` to a client, revokes the client's token families and
+    /// codes of this user, and queues its logouts. Call it from the host's page of connected
+    /// applications. Returns the event for the audit log.
     ///
-    /// Afterwards, the client gets no code for the user without a new consent, not even by a
-    /// request with `prompt=none` that began before. Exception: a client with [implied
-    /// consent](RegisteredClient::with_implied_consent) is only signed out.
+    /// Afterwards, the client gets no code for the user without a new consent, even if its request
+    /// began before. Exception: a client with [implied
+    /// consent](RegisteredClient::with_implied_consent) can get a new code at once.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ use crate::vocabulary::{ClientId, RedirectUri, State, Subject};
     reason = "the host must handle both, and there is no third"
 )]
 pub enum EndSession {
-    /// The request was refused: send this error page.
+    /// The request was refused, or a store failed: send this response.
     Respond(EndpointResponse),
     /// The request is valid: sign the user out, after a question if
     /// [`needs_confirmation`](SignOutRequest::needs_confirmation), then send
@@ -29,7 +29,8 @@ pub enum EndSession {
     SignOut(Box<SignOutRequest>),
 }
 
-/// A valid request of a client to sign the user of a browser out.
+/// Valid sign-out request of a browser. [`needs_confirmation`](Self::needs_confirmation) decides
+/// whether it can be trusted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SignOutRequest {
@@ -47,9 +48,9 @@ pub struct SignOutRequest {
 }
 
 impl SignOutRequest {
-    /// Returns `true` if the host must ask the user before it ends a session, because the request
-    /// does not prove that it is from a client of this session: any page can send a browser here.
-    /// `subject` and `session` are of the browser.
+    /// Returns `true` if the host must ask the user before it ends the session. It must ask unless
+    /// the `id_token_hint` is of the user `subject` and, if it has `sid`, of the session `session`.
+    /// Without such a hint, the request may be from any page.
     #[must_use]
     pub fn needs_confirmation(&self, subject: &Subject, session: &SessionId) -> bool {
         let is_same_user = self.subject.as_ref() == Some(subject);

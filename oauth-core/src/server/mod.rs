@@ -92,7 +92,7 @@ pub use endpoint_response::EndpointResponse;
 pub use interaction::{BrowserSecret, Interaction, InteractionDetails};
 pub use page::AuthorizationFault;
 pub use resume::{Authentication, Consent};
-pub use session_lookup::{SessionLookup, SessionQuery, SignedIn};
+pub use session_lookup::{SessionLookup, SessionLookupOutcome, SessionQuery};
 
 pub use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 

@@ -13,19 +13,22 @@ use sha2::{Digest, Sha256};
 use crate::error::Reason;
 use crate::vocabulary::ClientId;
 
-/// Refused authorization or sign-out request, for the error page. The page is for a person who
-/// cannot correct the request, so that it must say whom to tell what.
+/// Refused authorization or sign-out request, for the error page. The user cannot correct the
+/// request, so the page must name the reason and the developer or operator to contact.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct AuthorizationFault {
     /// Reason of the refusal. Its [code](Reason::code) is also in the
     /// [`AuthEvent`](crate::server::AuthEvent).
     pub reason: Reason,
-    /// Client of the request, if it is known. It may not exist.
+    /// Client of the request, if it is known. It may not be registered. `None` for a page of
+    /// [`resume`](crate::server::AuthorizationServer::resume).
     pub client_id: Option<ClientId>,
-    /// `redirect_uri` of the request, which is not verified: escape it, and do not link to it.
+    /// Parameter `redirect_uri` as the browser sent it. It is not verified: escape it, and do not
+    /// link to it. `None` for a sign-out, a pushed request and a page of `resume`.
     pub redirect_uri: Option<String>,
     /// Identifier of the request, from its [`RequestContext`](crate::server::RequestContext).
+    /// `None` for a page of `resume`, which gets no request.
     pub request_id: Option<String>,
 }
 
@@ -50,8 +53,8 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
     (X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
-/// Builds the error page, by the host's renderer if there is one. The policy of a host's page
-/// allows inline styles and images of its origin.
+/// Builds the error page, by the host's renderer if there is one. The `Content-Security-Policy` of
+/// a host's page allows inline styles, and style sheets and images from the same origin.
 pub(super) fn error_page(
     status: StatusCode,
     fault: &AuthorizationFault,
@@ -107,7 +110,7 @@ const fn advice(reason: Reason) -> &'static str {
             "The sign-in took too long, was completed before, or began in another browser. \
              Go back to the application and start again."
         }
-        Reason::ClientUnknown | Reason::ClientIdMissing | Reason::ClientChanged => {
+        Reason::ClientUnknown | Reason::ClientChanged => {
             "The application that sent you is not registered here. \
              Tell its developer the reason below."
         }

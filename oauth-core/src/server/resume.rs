@@ -185,21 +185,31 @@ impl AuthorizationServer {
                 return Ok(Resumption::Error(request, error, denied));
             }
         };
-        if is_remembered {
-            let asked = (&request).into();
-            if !self.covered(&client, &user.subject, &asked).await? {
-                let error = AuthorizationErrorCode::ConsentRequired;
-                return Ok(Resumption::refused(request, error, Reason::ConsentRequired));
-            }
+        let subject = user.subject.clone();
+        let unconsented = |request| {
+            let error = AuthorizationErrorCode::ConsentRequired;
+            Ok(Resumption::refused(request, error, Reason::ConsentRequired))
+        };
+        let is_covered = async |request: &AuthorizationRequest| {
+            self.is_consent_covered(&client, &subject, &request.into()).await
+        };
+        if is_remembered && !is_covered(&request).await? {
+            return unconsented(request);
         }
         let grant = match self.check_grant(&request, asked_at, user).await? {
             Ok(grant) => grant,
             Err((error, reason)) => return Ok(Resumption::refused(request, error, reason)),
         };
         if !is_remembered {
-            self.remember(&grant).await?;
+            self.store_consent(&grant).await?;
         }
-        self.issue_code(request, grant, now).await
+        let asked = is_remembered.then(|| request.clone());
+        let outcome = self.issue_code(request, grant, now).await?;
+        match asked {
+            // a concurrent withdrawal may have missed this code
+            Some(request) if !is_covered(&request).await? => unconsented(request),
+            _ => Ok(outcome),
+        }
     }
 
     /// Takes the interaction of this browser, with its instant and its client. The error is the

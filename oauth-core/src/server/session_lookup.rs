@@ -8,7 +8,7 @@ use super::resume::Authentication;
 use crate::ports::StoreError;
 use crate::vocabulary::ClientId;
 
-/// Question to a [`SessionLookup`]: the browser, and the client that wants to know its user.
+/// Argument of [`SessionLookup::find_users`]: the browser and the requesting client.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SessionQuery<'a> {
@@ -26,18 +26,18 @@ pub struct SessionQuery<'a> {
     clippy::exhaustive_enums,
     reason = "the server handles both, and there is no third"
 )]
-pub enum SignedIn {
+pub enum SessionLookupOutcome {
     /// The users who are signed in in the browser; empty if there is none.
     Users(Vec<Authentication>),
-    /// The host must show a page before any user is signed in, for example for new terms or a
+    /// A user must first complete a page of the host, for example accept new terms or enter a
     /// second factor. The client gets `interaction_required`.
     InteractionRequired,
 }
 
 /// Lookup of the users who are signed in in a browser, for authorization requests with
 /// `prompt=none` ([OpenID Connect Core
-/// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)). The host reads
-/// the cookie of its session.
+/// §3.1.2.1](https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest)). An implementation
+/// reads the session cookie of the host.
 ///
 /// # Contract
 ///
@@ -54,12 +54,12 @@ pub trait SessionLookup: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError`] when the sessions cannot be read.
-    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError>;
+    async fn find_users(&self, query: SessionQuery<'_>) -> Result<SessionLookupOutcome, StoreError>;
 }
 
 #[async_trait]
 impl<L: SessionLookup + ?Sized> SessionLookup for Arc<L> {
-    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError> {
-        (**self).signed_in(query).await
+    async fn find_users(&self, query: SessionQuery<'_>) -> Result<SessionLookupOutcome, StoreError> {
+        (**self).find_users(query).await
     }
 }

@@ -7,7 +7,7 @@ use super::authorize::{Checked, Refusal};
 use super::endpoint_response::{Broken, EndpointResponse};
 use super::interaction::Interaction;
 use super::resume::Authentication;
-use super::session_lookup::{SessionQuery, SignedIn};
+use super::session_lookup::{SessionLookupOutcome, SessionQuery};
 use crate::error::{AuthorizationErrorCode as Error, Reason};
 use crate::store::AuthorizationRequest;
 
@@ -38,7 +38,7 @@ impl AuthorizationServer {
             Err((error, reason)) => return Err(Refusal::of(&request, error, reason)),
         };
         let outcome = self.issue_code(request, grant, now).await?;
-        // a withdrawal during this request has not seen the code: withhold it
+        // a concurrent withdrawal may have missed this code
         self.check_consent(&checked, &user).await?;
         Ok(self.send_back(outcome, method))
     }
@@ -47,7 +47,7 @@ impl AuthorizationServer {
     async fn check_consent(&self, checked: &Checked, user: &Authentication) -> Result<(), Refusal> {
         let request = &checked.request;
         let asked = request.into();
-        let covered = self.covered(&checked.client, &user.subject, &asked);
+        let covered = self.is_consent_covered(&checked.client, &user.subject, &asked);
         if covered.await.map_err(Broken::from)? {
             return Ok(());
         }
@@ -73,9 +73,9 @@ impl AuthorizationServer {
             client_id: &request.client_id,
             login_hint: request.login_hint.as_deref(),
         };
-        let users = match lookup.signed_in(query).await.map_err(Broken::from)? {
-            SignedIn::Users(users) => users,
-            SignedIn::InteractionRequired => {
+        let users = match lookup.find_users(query).await.map_err(Broken::from)? {
+            SessionLookupOutcome::Users(users) => users,
+            SessionLookupOutcome::InteractionRequired => {
                 return refused(Error::InteractionRequired, Reason::InteractionRequired);
             }
         };

@@ -16,31 +16,31 @@ const FIRST_DELAY: Duration = Duration::from_secs(5);
 /// Longest delay between two attempts.
 const LONGEST_DELAY: Duration = Duration::from_secs(10 * 60);
 
-/// A sign-out that the server must tell a client, by back-channel logout ([OpenID Connect
-/// Back-Channel Logout](https://openid.net/specs/openid-connect-backchannel-1_0.html)). There is at
-/// most one per client and session.
+/// Pending back-channel logout of one client ([OpenID Connect Back-Channel
+/// Logout](https://openid.net/specs/openid-connect-backchannel-1_0.html)). There is at most one per
+/// client and session.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a store must notice a field that it does not keep"
 )]
 pub struct LogoutRecord {
-    /// Client to tell.
+    /// Client that receives the logout token.
     pub client_id: ClientId,
     /// Session that ended.
     pub session: SessionId,
     /// User of the session.
     pub subject: Subject,
-    /// Number of leases, which is the number of attempts that were begun.
+    /// Number of leases. Each attempt has one lease.
     pub attempts: u32,
     /// Instant of the next attempt; during an attempt, the end of its lease.
     pub due_at: SystemTime,
-    /// Instant from which no attempt begins and the record may be deleted.
+    /// Expiry: no attempt begins at or after this instant, and the record may be deleted.
     pub expires_at: SystemTime,
 }
 
 impl LogoutRecord {
-    /// Time for which the server tries to reach a client: one hour.
+    /// Retry period: one hour from the end of the session.
     pub const LIFETIME: Duration = Duration::from_secs(60 * 60);
 
     /// Creates a logout that is due at once, for a session that ended at `now`. It expires after
@@ -69,9 +69,9 @@ impl LogoutRecord {
         })
     }
 
-    /// Returns the instant of the next attempt after this one failed at `now`: after 5 s, 15 s,
-    /// 45 s and so on, at most 10 min. `None`: the logout would expire before, so that the server
-    /// gives up.
+    /// Returns the instant of the next attempt after an attempt that failed at `now`. The delays
+    /// are 5 s, 15 s, 45 s and so on, at most 10 min. Returns `None` if the logout expires before
+    /// the next attempt.
     #[must_use]
     pub fn retry_at(&self, now: SystemTime) -> Option<SystemTime> {
         let factor = 3_u32.saturating_pow(self.attempts.saturating_sub(1));
@@ -94,7 +94,8 @@ impl LogoutRecord {
 ///   [`revoke_grants`](super::TokenStore::revoke_grants). For each client and session of the token
 ///   families that the call revokes, it inserts [`LogoutRecord::new`], unless there is a record of
 ///   this client and session already. Families without a session queue nothing.
-/// - Of concurrent callers, exactly one leases a due logout.
+/// - At most one of several concurrent callers leases a due logout. A store may skip logouts that
+///   another caller is leasing.
 /// - [`purge_sessions`](SessionStore::purge_sessions) also deletes the logouts with `expires_at <=
 ///   now`, and counts them.
 #[async_trait]
@@ -152,7 +153,7 @@ mod tests {
 
     /// O34: a logout is leased from its instant on, for one minute, until it expires.
     #[test]
-    fn a_logout_is_leased_while_it_is_due() {
+    fn logout_is_leased_only_while_due() {
         let nearly = |instant: SystemTime| instant - Duration::from_nanos(1);
         assert_eq!(logout().lease(nearly(at(0))), None);
         let leased = logout().lease(at(0)).unwrap();

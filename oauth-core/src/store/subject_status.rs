@@ -7,17 +7,19 @@ use crate::vocabulary::Subject;
 
 /// Lookup of locked user accounts.
 ///
-/// The tokens of a locked subject are inactive at once: at introspection, refresh, UserInfo and the
-/// issuer's own API. A lock revokes nothing, so that unlocking restores the tokens that are still
-/// valid; families that were revoked stay revoked. To end the sessions too, call
+/// The tokens of a locked subject are inactive at once at introspection, refresh and UserInfo, and
+/// at an API with `ResourceServer::with_subject_status`. An API that caches introspection follows
+/// when its cache expires. A lock revokes nothing, so that unlocking restores the tokens that are
+/// still valid; families that were revoked stay revoked. To end the sessions too, call
 /// [`SessionStore::revoke_subject`](super::SessionStore::revoke_subject).
 ///
-/// A host with user accounts of its own implements this trait over them. Another host uses a store
-/// with [`SubjectLocks`].
+/// A host with user accounts of its own implements this trait over them. Any other host uses a
+/// store that implements [`SubjectLocks`].
 ///
 /// # Contract
 ///
-/// - After the host has locked a subject, every later call returns `true` until it is unlocked.
+/// - After the host has locked a subject, every later call returns `true` until the host unlocks
+///   the subject.
 /// - The lookup returns `false` for an unknown subject.
 #[async_trait]
 pub trait SubjectStatus: Send + Sync {

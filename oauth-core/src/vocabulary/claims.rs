@@ -40,7 +40,7 @@ const RESERVED: [&str; 30] = [
 /// Error for a claim that the host must not set, because the server sets it or it changes the
 /// meaning of a token.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("the claim `{0}` is reserved for the server")]
+#[error("cannot set claim `{0}`: the name is reserved for the server")]
 pub struct ReservedClaim(String);
 
 /// Claims beyond those that the server sets, for example roles, for tokens and responses.
@@ -74,7 +74,8 @@ impl Claims {
     /// # Errors
     ///
     /// [`ReservedClaim`] for a name that the server sets itself, such as `sub`, `aud`, `email` or
-    /// `scope`, or that changes the meaning of a token, such as `cnf` or `act`.
+    /// `scope`, or that changes the meaning of a token, such as `cnf` or `act`. `sid` is not
+    /// reserved: in ID tokens of a grant with a session, the server replaces it.
     pub fn with(self, name: &str, value: impl Into<Value>) -> Result<Self, ReservedClaim> {
         if RESERVED.contains(&name) {
             return Err(ReservedClaim(name.to_owned()));
@@ -178,7 +179,7 @@ impl Claims {
 mod tests {
     use super::*;
 
-    /// O29: names that the server sets are refused, in every spelling that a verifier reads.
+    /// O29: reserved names are refused. Names are compared byte for byte.
     #[test]
     fn reserved_names_are_refused() {
         for name in RESERVED {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
-use oauth_core::client::{AuthorizationParams, CallbackError, Ports, TokenResponse, logout_accepted};
+use oauth_core::client::{AuthorizationParams, CallbackError, Ports, TokenResponse, accept_logout};
 use oauth_core::jose::IdTokenClaims;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::params::Params;
@@ -77,7 +77,7 @@ impl App {
             (&Method::GET, "/login") => self.login(request).await,
             (&Method::GET, "/callback") => self.callback(request).await,
             (&Method::POST, "/sign-out") => self.sign_out(request).await,
-            (&Method::POST, "/backchannel-logout") => self.backchannel_logout(request).await,
+            (&Method::POST, "/backchannel-logout") => self.verify_backchannel_logout(request).await,
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, "Page not found.")),
         };
         answered.unwrap_or_else(|refusal| self.refused(&refusal))
@@ -216,7 +216,7 @@ impl App {
     async fn backchannel_logout(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
         let verified = self
             .client
-            .backchannel_logout(request, &self.keys, self.ports.now());
+            .verify_backchannel_logout(request, &self.keys, self.ports.now());
         let logout = match verified.await {
             Ok(logout) => logout,
             Err(error) => {
@@ -236,7 +236,7 @@ impl App {
             let ended = self.sessions.end(&known.identity.subject, &id).await;
             ended.map_err(Refusal::unavailable)?;
         }
-        Ok(logout_accepted())
+        Ok(accept_logout())
     }
 
     async fn session(&self, request: &Request<Bytes>) -> Result<Option<Session>, Refusal> {

@@ -73,8 +73,8 @@ impl AuthorizationServerBuilder {
         }
     }
 
-    /// Sets the paths of the endpoints. The metadata list them, and client assertions and DPoP
-    /// proofs must name them.
+    /// Sets the paths of the endpoints. The metadata list them, DPoP proofs must name their URLs,
+    /// and a client assertion may name the token endpoint as its audience.
     pub fn with_paths(mut self, paths: EndpointPaths) -> Self {
         self.options.paths = paths;
         self
@@ -108,10 +108,11 @@ impl AuthorizationServerBuilder {
     /// Sets the lookup of signed-in users, which answers requests with `prompt=none`: the silent
     /// renewal of browser applications. Without it, such requests get `login_required`.
     ///
-    /// The client gets a code if exactly one user is signed in (with `id_token_hint`: that user),
-    /// signed in late enough for `max_age`, and [has consented](Self::with_consents) to all of the
-    /// request. Otherwise it gets `login_required`, `account_selection_required`,
-    /// `consent_required` or `interaction_required`.
+    /// The client gets a code if exactly one signed-in user matches (with `id_token_hint`, only the
+    /// user of the hint counts), this user authenticated recently enough for `max_age`, and this
+    /// user [has consented](Self::with_consents) to all of the request. Otherwise it gets an error,
+    /// for example `login_required`, `account_selection_required`, `consent_required` or
+    /// `interaction_required`.
     pub fn with_session_lookup(mut self, lookup: impl SessionLookup + 'static) -> Self {
         self.options.session_lookup = Some(Arc::new(lookup));
         self
@@ -140,11 +141,14 @@ impl AuthorizationServerBuilder {
     }
 
     /// Enables back-channel logout ([OpenID Connect Back-Channel
-    /// Logout](https://openid.net/specs/openid-connect-backchannel-1_0.html)): when a session ends,
-    /// the server sends a logout token to each client that has tokens of the session and a
-    /// [`backchannel_logout_uri`](crate::store::RegisteredClient::with_backchannel_logout_uri).
-    /// `store` is the store of sessions and tokens, in which the end of a session queues the
-    /// logouts. The host calls [`send_logouts`](AuthorizationServer::send_logouts) by a timer.
+    /// Logout](https://openid.net/specs/openid-connect-backchannel-1_0.html)): when the host ends a
+    /// session or the grants of a client, the server sends a logout token to each affected client
+    /// that has a
+    /// [`backchannel_logout_uri`](crate::store::RegisteredClient::with_backchannel_logout_uri). A
+    /// session timeout sends nothing. `store` must be the store that
+    /// [`with_tokens`](Self::with_tokens) gets and that holds the sessions: the call that ends a
+    /// session also queues its logouts. The host calls
+    /// [`send_logouts`](AuthorizationServer::send_logouts) by a timer.
     ///
     /// # Security
     ///
@@ -263,10 +267,10 @@ impl AuthorizationServerBuilder {
     /// retry. The server derives opaque tokens again with `pepper`, because the store keeps only
     /// hashes, and signs a JWT again over the same claims.
     ///
-    /// - If keys and settings did not change, the whole response, with the ID token, equals the
-    ///   first response byte for byte.
+    /// - If keys, settings and the claims of the [claims source](Self::with_claims_source) did not
+    ///   change, the whole response, with the ID token, equals the first response byte for byte.
     /// - The server refuses the retry, and revokes nothing, if the pepper or the token format has
-    ///   changed or, for a JWT, the issuer or the signing key.
+    ///   changed or, for a JWT, the issuer, the signing key or the claims of the claims source.
     /// - With an opaque access token, the ID token is signed with the current key over the current
     ///   claims and may differ.
     ///
@@ -317,9 +321,9 @@ impl AuthorizationServerBuilder {
     ///
     /// # Security
     ///
-    /// A client that uses one key at several authorization servers needs this setting: a malicious
-    /// server can name the token endpoint of this server as its own, and present the assertion that
-    /// it gets to this server.
+    /// Enable this setting if clients use one key at several authorization servers. A malicious
+    /// server can publish the token endpoint of this server as its own. A client then sends it an
+    /// assertion that is also valid here.
     pub fn with_strict_client_assertions(mut self) -> Self {
         self.options.strict_client_assertions = true;
         self
@@ -327,8 +331,9 @@ impl AuthorizationServerBuilder {
 
     /// Restricts the claim `email` to tokens with the scope `email`, and the claim `name` to tokens
     /// with the scope `profile` ([OpenID Connect Core
-    /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens,
-    /// UserInfo and introspection. Default: all clients get both claims, if the host sets them.
+    /// §5.4](https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims)), in ID tokens and
+    /// UserInfo. The same rule applies to `username` in introspection, which is the email address
+    /// or else the name. Default: all clients get both claims, if the host sets them.
     pub fn with_claims_by_scope(mut self) -> Self {
         self.options.claims_by_scope = true;
         self
@@ -342,16 +347,18 @@ impl AuthorizationServerBuilder {
         self
     }
 
-    /// Refuses scopes that are not `<verb>:<noun>`, for example `read:charges`, except those of
-    /// OpenID Connect. Verb and noun begin with a lower-case letter; lower-case letters, digits,
-    /// `-`, `_` and `.` follow. By default scopes have any shape.
+    /// Requires the shape `<verb>:<noun>`, for example `read:charges`, for all scopes except those
+    /// of OpenID Connect. The server refuses other scopes with `invalid_scope` in authorization and
+    /// token requests, and in [`with_scopes`](Self::with_scopes) as a configuration error.
+    /// Registrations are not checked. Verb and noun begin with a lower-case letter; lower-case
+    /// letters, digits, `-`, `_` and `.` follow. By default scopes have any shape.
     pub fn with_verb_noun_scopes(mut self) -> Self {
         self.options.scopes_are_verb_noun = true;
         self
     }
 
-    /// Sets the source of further claims, which is asked when a token is issued and when it is
-    /// introspected.
+    /// Sets the source of further claims. The server asks it for each ID token and JWT access token
+    /// that it issues, and for each UserInfo and introspection response of an active access token.
     ///
     /// A retry of a refresh within the [retry window](Self::with_retry_window) is refused if the
     /// claims of its JWT access token changed meanwhile.

@@ -1,7 +1,7 @@
 //! Sign-out at the server, and logout tokens of the server.
 
 use http::{Method, StatusCode};
-use oauth_core::client::{LogoutError, logout_accepted};
+use oauth_core::client::{LogoutError, accept_logout};
 use oauth_core::jose::{LogoutToken, RemoteKeySet};
 use oauth_core::params::encode;
 use oauth_core::ports::{TransportError, transport_fn};
@@ -65,9 +65,11 @@ async fn backchannel_logout_is_verified() {
         ("logout_token", logout_token("demo web").as_str()),
         ("other", "x"),
     ]);
-    let logout = client.backchannel_logout(&post(form.clone()), &keys, now()).await;
+    let logout = client
+        .verify_backchannel_logout(&post(form.clone()), &keys, now())
+        .await;
     assert_eq!(logout.unwrap().session.as_deref(), Some("s1"));
-    let accepted = logout_accepted();
+    let accepted = accept_logout();
     assert_eq!(accepted.status(), StatusCode::OK);
     assert_eq!(accepted.headers()["cache-control"], "no-store");
 
@@ -90,7 +92,7 @@ async fn backchannel_logout_is_verified() {
         (of_other, false),
     ] {
         let refused = client
-            .backchannel_logout(&request, &keys, now())
+            .verify_backchannel_logout(&request, &keys, now())
             .await
             .unwrap_err();
         assert_eq!(
@@ -112,7 +114,7 @@ async fn logout_without_keys_is_answered_by_503() {
     let keys = RemoteKeySet::new("https://as.example/jwks".parse().unwrap(), failing);
     let form = encode([("logout_token", logout_token("demo web").as_str())]);
     let refused = client()
-        .backchannel_logout(&post(form), &keys, now())
+        .verify_backchannel_logout(&post(form), &keys, now())
         .await
         .unwrap_err();
     assert_eq!(refused.response().status(), StatusCode::SERVICE_UNAVAILABLE);

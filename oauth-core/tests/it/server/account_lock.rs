@@ -96,7 +96,7 @@ async fn locked_user_has_no_active_token() {
 
 /// O45: a lock of one user changes nothing for others, nor for clients without a user.
 #[tokio::test]
-async fn lock_is_of_one_user() {
+async fn lock_leaves_other_users_active() {
     let (fixture, locks) = fixture();
     locks.lock_subject(&"bob".parse().unwrap()).await.unwrap();
     let tokens = fixture.sign_in().await;

@@ -150,7 +150,7 @@ impl SignedIn {
         let keys = RemoteKeySet::new(url("/.well-known/jwks.json"), jwks);
         let client = Client::new(provider, "web".parse().unwrap());
         let verified = client
-            .backchannel_logout(request, &keys, self.fixture.now())
+            .verify_backchannel_logout(request, &keys, self.fixture.now())
             .await;
         verified.expect("a valid logout")
     }
@@ -168,7 +168,7 @@ fn claims(token: &str) -> Value {
 /// O34: the end of a session sends one logout token to its client, which verifies it and finds the
 /// session of its ID token.
 #[tokio::test]
-async fn ended_session_is_told_to_its_client() {
+async fn ended_session_sends_logout_to_its_client() {
     let ada = SignedIn::new().await;
     let first = ada.tokens().await;
     ada.tokens().await;
@@ -289,9 +289,9 @@ async fn one_failing_client_stops_no_other() {
     assert_eq!(codes, expected);
 }
 
-/// O34: a client without a URL, and one that is no longer registered, are not told.
+/// O34: a client without a URL, and one that is no longer registered, get no logout.
 #[tokio::test]
-async fn client_without_url_is_not_told() {
+async fn client_without_url_gets_no_logout() {
     let ada = SignedIn::new().await;
     let client = RegisteredClient::public("quiet".parse().unwrap());
     oauth_core::store::ClientStore::put_client(&*ada.fixture.clients, client)
@@ -307,10 +307,10 @@ async fn client_without_url_is_not_told() {
     assert!(ada.clients.take().is_empty());
 }
 
-/// O34, O35: signing out of one client, and withdrawing its consent, tell this client in each
-/// session; the session of the user goes on.
+/// O34, O35: signing out of one client, and withdrawing its consent, send a logout to this client
+/// alone; the session of the user stays active.
 #[tokio::test]
-async fn sign_out_of_client_is_told_to_it_alone() {
+async fn sign_out_of_client_sends_logout_to_it_alone() {
     for is_withdrawn in [false, true] {
         let ada = SignedIn::new().await;
         ada.tokens().await;

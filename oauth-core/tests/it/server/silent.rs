@@ -18,8 +18,8 @@ use oauth_core::memory::{MemoryConsents, MemoryTokens};
 use oauth_core::params::encode;
 use oauth_core::ports::StoreError;
 use oauth_core::server::{
-    AuthEventKind, Authentication, Authorize, Consent, EndpointResponse, SessionLookup, SessionQuery,
-    SignedIn,
+    AuthEventKind, Authentication, Authorize, Consent, EndpointResponse, SessionLookup, SessionLookupOutcome,
+    SessionQuery,
 };
 use oauth_core::store::{ConsentRecord, ConsentStore, RegisteredClient};
 use oauth_core::vocabulary::{ClientId, Subject};
@@ -37,7 +37,7 @@ struct Browsers {
 
 #[async_trait]
 impl SessionLookup for Browsers {
-    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError> {
+    async fn find_users(&self, query: SessionQuery<'_>) -> Result<SessionLookupOutcome, StoreError> {
         self.hints
             .lock()
             .unwrap()
@@ -45,12 +45,12 @@ impl SessionLookup for Browsers {
         let cookie = query.headers.get("cookie").map(|cookie| cookie.to_str().unwrap());
         let auth_time = self.auth_time.lock().unwrap().unwrap();
         match cookie {
-            Some("terms") => Ok(SignedIn::InteractionRequired),
+            Some("terms") => Ok(SessionLookupOutcome::InteractionRequired),
             Some("broken") => Err(StoreError::unavailable("the sessions")),
             users => {
                 let users = users.unwrap_or_default().split_whitespace();
                 let users = users.map(|user| Authentication::new(user.parse().unwrap(), auth_time));
-                Ok(SignedIn::Users(users.collect()))
+                Ok(SessionLookupOutcome::Users(users.collect()))
             }
         }
     }
@@ -446,7 +446,8 @@ impl ConsentStore for WithdrawnMeanwhile {
     }
 }
 
-/// O28, O35: a consent that is withdrawn during a silent request gives no code.
+/// O28, O35: a consent that is withdrawn during a silent request, or while the host continues with
+/// the stored consent, gives no code.
 #[tokio::test]
 async fn consent_withdrawn_meanwhile_gives_no_code() {
     let mut world = World::new();
@@ -460,6 +461,15 @@ async fn consent_withdrawn_meanwhile_gives_no_code() {
     world
         .refused("ada", &web_request(), "consent_required", refusal)
         .await;
+
+    world.fixture.sign_in().await;
+    let interaction = world.fixture.interact(&web_request()).await;
+    let (id, browser) = (&interaction.id, interaction.browser.expose());
+    let decision = Consent::Remembered(world.fixture.ada());
+    let server = &world.fixture.server;
+    let response = server.resume(&Method::GET, id, browser, decision).await;
+    assert_eq!(reason(&response), refusal.code());
+    assert_eq!(redirected(&response.response).1.optional("code"), None);
 }
 
 /// O28, O35: an application that pretends to be a native client gets no code without a question,
@@ -482,8 +492,8 @@ async fn consent_to_native_client_is_asked_each_time() {
     assert!(!server.needs_consent(&interaction.details, &ada).await.unwrap());
 }
 
-/// O28, O35: a public client with an `https` redirect URI, such as a browser application, is told
-/// by its URI.
+/// O28, O35: a stored consent covers a public client with an `https` redirect URI, such as a
+/// browser application.
 #[tokio::test]
 async fn consent_to_browser_application_is_remembered() {
     let world = World::new();

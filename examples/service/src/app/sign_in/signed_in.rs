@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use oauth_core::Sessions;
 use oauth_core::ports::StoreError;
-use oauth_core::server::{SessionLookup, SessionQuery, SignedIn};
+use oauth_core::server::{SessionLookup, SessionLookupOutcome, SessionQuery};
 
 use super::authentication;
 use crate::desk::Desk;
@@ -25,13 +25,13 @@ impl SignedInUsers {
 
 #[async_trait]
 impl SessionLookup for SignedInUsers {
-    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError> {
+    async fn find_users(&self, query: SessionQuery<'_>) -> Result<SessionLookupOutcome, StoreError> {
         let Ok(session) = self.sessions.authenticate(query.headers).await? else {
-            return Ok(SignedIn::Users(Vec::new()));
+            return Ok(SessionLookupOutcome::Users(Vec::new()));
         };
         let user = self.desk.user_by_subject(session.record.subject.as_str()).await;
         let user = user.map_err(StoreError::unavailable)?;
         let authentication = user.map(|user| authentication(&user, &session.record));
-        Ok(SignedIn::Users(authentication.into_iter().collect()))
+        Ok(SessionLookupOutcome::Users(authentication.into_iter().collect()))
     }
 }
