@@ -18,6 +18,7 @@ use futures_util::future::BoxFuture;
 use graph_core::persisted::Manifest;
 use host_ports::Clock;
 use host_store_sqlite::Database;
+use http_conventions::forwarding::TrustedProxies;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::store::{RevocationReason, SessionStore, SubjectLocks};
 use tokio::sync::{oneshot, watch};
@@ -90,12 +91,15 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     let listener = TcpListener::bind(options.listen)
         .map_err(|error| format!("--listen: cannot listen on {}: {error}", options.listen))?;
     let address = listener.local_addr()?;
-    if options.sign_in_as.is_some() && !address.ip().is_loopback() {
+    let base_url = options.base_url.clone().unwrap_or_else(|| base_url(address));
+    let is_local = is_local(address.ip(), &base_url, &options.trusted_proxies);
+    if options.sign_in_as.is_some() && !is_local {
         return Err(
-            "--sign-in-as signs every browser in and requires a loopback address: change --listen".into(),
+            "--sign-in-as signs every browser in and requires a loopback address: change --listen, \
+                    --base-url or --trusted-proxy"
+                .into(),
         );
     }
-    let base_url = options.base_url.clone().unwrap_or_else(|| base_url(address));
     let database = open_database(&options.database)?;
     let mut config = Config::new(&base_url, database);
     config.sign_in_as = options.sign_in_as.clone();
@@ -113,7 +117,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     if options.opaque_tokens {
         config.access_tokens.format = AccessTokenFormat::Opaque;
     }
-    config.danger_deliver_to_loopback = address.ip().is_loopback();
+    config.danger_deliver_to_loopback = is_local;
     config.log = Arc::new(|line| complain(line));
     config.mail = Arc::new(|letter| {
         say(&format!(
@@ -132,6 +136,14 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     )
     .await?;
     Ok(())
+}
+
+/// Returns `true` if only this machine reaches the service: it listens on a loopback address, under
+/// a URL of such an address, without a proxy in front.
+fn is_local(listen: IpAddr, base_url: &str, proxies: &TrustedProxies) -> bool {
+    let host = base_url.parse::<http::Uri>().ok();
+    let host = host.and_then(|url| url.host()?.trim_matches(['[', ']']).parse::<IpAddr>().ok());
+    listen.is_loopback() && host.is_some_and(|host| host.is_loopback()) && *proxies == TrustedProxies::new()
 }
 
 fn open_database(choice: &DatabaseChoice) -> Result<Database, Failure> {

@@ -7,14 +7,20 @@ use http::HeaderValue;
 
 use super::ForwardingHeader;
 
-/// Splits a header line into its elements. `None` for a line that is not visible ASCII, or whose
-/// quoted strings do not end. Empty elements are omitted ([RFC 9110
-/// §5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1)).
+/// Splits a header line into its elements. Empty elements are omitted ([RFC 9110
+/// §5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1)), and an element that is not
+/// visible ASCII is replaced by one that names no address. `None` for a `Forwarded` line that is
+/// not visible ASCII, or whose quoted strings do not end.
 pub(super) fn split(header: ForwardingHeader, line: &HeaderValue) -> Option<Vec<&str>> {
-    let line = line.to_str().ok()?;
     let elements = match header {
-        ForwardingHeader::XForwardedFor => line.split(',').collect(),
-        ForwardingHeader::Forwarded => split_unquoted(line, ',')?,
+        // a proxy appends its element to any text of the client
+        ForwardingHeader::XForwardedFor => {
+            let elements = line.as_bytes().split(|byte| *byte == b',');
+            elements
+                .map(|element| str::from_utf8(element).unwrap_or("unknown"))
+                .collect()
+        }
+        ForwardingHeader::Forwarded => split_unquoted(line.to_str().ok()?, ',')?,
     };
     let elements = elements.into_iter().map(str::trim);
     Some(elements.filter(|element| !element.is_empty()).collect())

@@ -14,8 +14,9 @@
 //! headers.insert("x-forwarded-for", "192.0.2.1, 203.0.113.7".parse()?);
 //!
 //! let client = proxies.client_address("10.1.2.3".parse()?, &headers);
-//! assert_eq!(client.to_string(), "203.0.113.7"); // the header of an unlisted peer is ignored let
-//! client = proxies.client_address("198.51.100.9".parse()?, &headers);
+//! assert_eq!(client.to_string(), "203.0.113.7");
+//! // the header of an unlisted peer is ignored
+//! let client = proxies.client_address("198.51.100.9".parse()?, &headers);
 //! assert_eq!(client.to_string(), "198.51.100.9");
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
@@ -103,6 +104,10 @@ impl TrustedProxies {
     /// - An element that names no address (malformed, `unknown`, an obfuscated identifier) ends the
     ///   search: the client is the hop that reported it.
     /// - At most 32 elements are read. If all 32 are listed, the client is the 32nd from the end.
+    ///
+    /// A quoted string without an end hides the elements of its `Forwarded` line, also those that
+    /// proxies appended, so that a client can hide behind the proxy. `X-Forwarded-For` has no quoted
+    /// strings.
     ///
     /// IPv4-mapped IPv6 addresses are returned as IPv4 addresses.
     #[must_use]

@@ -85,6 +85,10 @@ fn malformed_element_ends_the_search() {
     );
     let peer = "10.0.0.1".parse().unwrap();
     assert_eq!(proxies.client_address(peer, &headers), peer);
+    // bytes of the client do not hide the element that the proxy appended
+    let appended = HeaderValue::from_bytes(b"\xff, 203.0.113.7").unwrap();
+    headers.insert("x-forwarded-for", appended);
+    assert_eq!(proxies.client_address(peer, &headers).to_string(), "203.0.113.7");
 }
 
 /// H25: `Forwarded` is read as RFC 7239 writes it.

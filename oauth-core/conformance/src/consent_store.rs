@@ -111,6 +111,28 @@ mod cases {
         assert_eq!(scopes, RACERS);
     }
 
+    /// O35: a removal that races additions removes the scopes of before, for ever.
+    pub async fn removed_scopes_do_not_come_back(store: &Arc<dyn ConsentStore>) {
+        for round in 0..4 {
+            let app = format!("app{round}");
+            let before = consent("ada", &app, "read write", "https://api.example");
+            answer(store.add_consent(before).await);
+            race(store, async move |store: Arc<dyn ConsentStore>, racer: usize| {
+                if racer == RACERS / 2 {
+                    let (ada, app) = (user("ada"), client(&format!("app{round}")));
+                    return store.remove_consent(&ada, &app).await.map(drop);
+                }
+                let given = consent("ada", &format!("app{round}"), "read", "https://api.example");
+                store.add_consent(given).await
+            })
+            .await;
+            let left = answer(store.consent(&user("ada"), &client(&app)).await);
+            let write = "write".parse().expect("scopes");
+            let server = ["https://api.example".parse().expect("an audience")];
+            assert!(!left.is_some_and(|consent| consent.covers(&write, &server)));
+        }
+    }
+
     fn user(id: &str) -> Subject {
         id.parse().expect("a subject")
     }

@@ -11,9 +11,11 @@ mod cases {
     use std::time::{Duration, SystemTime};
 
     use crate::records::race;
-    use crate::records::{NANOSECOND, answer, code, hash, redemption, reset, session, session_id, start};
+    use crate::records::{
+        NANOSECOND, answer, code, family_id, hash, redemption, reset, session, session_id, start,
+    };
     use oauth_core::store::{
-        Insertion, LogoutRecord, LogoutStore, RedeemOutcome, ResetOutcome, RevocationReason,
+        Insertion, LogoutRecord, LogoutStore, RedeemOutcome, ResetOutcome, RevocationReason, RevokeOutcome,
     };
     use oauth_core::vocabulary::{ClientId, Subject};
 
@@ -52,6 +54,46 @@ mod cases {
         assert!(settled(store, &leased_at("one", "web", "ada"), None).await);
         let _counts = end().await;
         assert_eq!(leased(store, start() + MINUTE).await, []);
+    }
+
+    /// O34: a client whose family was revoked before, for example because its refresh token was
+    /// stolen, gets a logout when its session ends.
+    pub async fn client_of_revoked_family_gets_logout(store: &Arc<dyn LogoutStore>) {
+        grant_in(store, "one", "stolen", "web", "ada").await;
+        grant_in(store, "two", "other", "web", "ada").await;
+        let reused = RevocationReason::RefreshTokenReused;
+        let revoked = store.revoke_family(&family_id("stolen"), reused, start()).await;
+        assert_eq!(answer(revoked), RevokeOutcome::Revoked);
+        assert_eq!(leased(store, start()).await, []);
+        let ada = "ada".parse().expect("a subject");
+        let keep = session_id("two");
+        let _counts = answer(store.revoke_subject(&ada, Some(&keep), REASON, start()).await);
+        assert_eq!(leased(store, start()).await, [leased_at("one", "web", "ada")]);
+    }
+
+    /// O34: if the grants of a session end again while an attempt runs, this attempt cannot settle
+    /// the logout, and it is due at once.
+    pub async fn end_during_an_attempt_queues_again(store: &Arc<dyn LogoutStore>) {
+        let (ada, web): (Subject, ClientId) = (
+            "ada".parse().expect("a subject"),
+            "web".parse().expect("a client id"),
+        );
+        grant_in(store, "one", "first", "web", "ada").await;
+        let _counts = answer(store.revoke_grants(&ada, &web, REASON, start()).await);
+        let running = leased(store, start()).await.into_iter().next().expect("a lease");
+        redeem(store, "second", "web", "ada", Some("one")).await;
+        let later = start() + NANOSECOND;
+        let _counts = answer(store.end_session(&session_id("one"), REASON, later).await);
+        assert!(!settled(store, &running, None).await);
+        let again = leased(store, later).await;
+        let [again] = again.as_slice() else {
+            unreachable!("one logout is due: {again:?}");
+        };
+        assert_eq!(
+            (again.attempts, again.expires_at),
+            (1, later + LogoutRecord::LIFETIME)
+        );
+        assert!(settled(store, again, None).await);
     }
 
     /// O34: each way to end sessions or grants queues their logouts: by the secret, everywhere

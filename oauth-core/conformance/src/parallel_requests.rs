@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 
 use crate::records::start;
 use host_ports::testing::{ManualClock, SeededEntropy};
@@ -181,9 +181,8 @@ impl TestServer {
         };
         let ada = Authentication::new("ada".parse().expect("a subject"), start());
         let (id, browser) = (&interaction.id, interaction.browser.expose());
-        let granted = self
-            .server
-            .resume(&Method::POST, id, browser, Consent::Granted(ada));
+        let request = Request::post("/").body(()).expect("a request");
+        let granted = self.server.resume(&request, id, browser, Consent::Granted(ada));
         let response = granted.await.response;
         let location = response.headers().get("location").expect("a redirect");
         let (_, query) = location.to_str().expect("text").split_once('?').expect("a query");

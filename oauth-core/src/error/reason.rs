@@ -4,8 +4,9 @@ macro_rules! reasons {
     ($($(#[doc = $docs:literal])* $name:ident = $code:literal [$($check:tt),*],)*) => {
         /// Precise reason of a refusal or failure.
         ///
-        /// The client gets only one of the few error codes of the RFCs. The host gets this reason
-        /// in an [`AuthEvent`](crate::server::AuthEvent) and in the refusals of
+        /// The client gets one of the few error codes of the RFCs and, in errors of the
+        /// authorization endpoint, the [`description`](Self::description). The host gets the reason
+        /// itself in an [`AuthEvent`](crate::server::AuthEvent) and in the refusals of
         /// [`grant`](crate::grant).
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
@@ -78,11 +79,12 @@ reasons! {
     ClientAssertionAlgorithm = "client_assertion_algorithm" [11, 65],
     /// The assertion has expired.
     ClientAssertionExpired = "client_assertion_expired" [11, 74],
-    /// The `aud` of the assertion is not exactly the issuer of this server.
+    /// The `aud` of the assertion is neither the issuer nor, unless assertions are strict, the token
+    /// endpoint of this server.
     ClientAssertionForAnotherServer = "client_assertion_for_another_server" [11],
     /// The client has no key, or several keys, that match the header of the assertion.
     ClientAssertionKeyUnknown = "client_assertion_key_unknown" [11],
-    /// The assertion expires more than five minutes from now.
+    /// The assertion expires more than one hour from now, or five minutes if assertions are strict.
     ClientAssertionLivesTooLong = "client_assertion_lives_too_long" [11],
     /// The assertion is malformed, or lacks a claim.
     ClientAssertionMalformed = "client_assertion_malformed" [11],

@@ -117,6 +117,8 @@ impl AuthorizationServer {
                 of_sign_in.and(source.claims(query).await?)
             }
         };
+        // a host can deserialize its claims, for example from a token of another issuer
+        let claims = claims.without_reserved();
         let session = grant.and_then(|grant| grant.session);
         Ok(match (target, session) {
             (ClaimsTarget::IdToken, Some(session)) => claims.with_session(&SessionId::to_string(&session)),

@@ -96,6 +96,23 @@ impl AuthorizationServer {
         consents.add_consent(consent).await
     }
 
+    /// Returns `true` if the stored consent does not cover the grant. `false` if the client needs no
+    /// consent, or there is no consent store.
+    pub(super) async fn is_consent_withdrawn(
+        &self,
+        client: &RegisteredClient,
+        grant: &Grant,
+    ) -> Result<bool, StoreError> {
+        let Some(consents) = &self.inner.options.consents else {
+            return Ok(false);
+        };
+        if client.is_consent_implied() {
+            return Ok(false);
+        }
+        let consent = consents.consent(&grant.subject, &grant.client_id).await?;
+        Ok(!consent.is_some_and(|consent| consent.covers(&grant.scopes, &grant.audience)))
+    }
+
     /// Withdraws the consent of `subject` to a client, revokes the client's token families and
     /// codes of this user, and queues its logouts. Call it from the host's page of connected
     /// applications. Returns the event for the audit log.

@@ -44,6 +44,8 @@ pub struct SignOutRequest {
     pub session: Option<SessionId>,
     /// Suggested user, from `logout_hint`. It is unverified.
     pub logout_hint: Option<String>,
+    /// The hint has a `sid` that is no identifier of a session.
+    has_foreign_sid: bool,
     target: Option<(RedirectUri, Option<State>)>,
 }
 
@@ -54,8 +56,19 @@ impl SignOutRequest {
     #[must_use]
     pub fn needs_confirmation(&self, subject: &Subject, session: &SessionId) -> bool {
         let is_same_user = self.subject.as_ref() == Some(subject);
-        let is_same_session = self.session.is_none_or(|hinted| hinted == *session);
+        let is_same_session = match self.session {
+            Some(hinted) => hinted == *session,
+            None => !self.has_foreign_sid,
+        };
         !(is_same_user && is_same_session)
+    }
+
+    /// Returns the URI to which [`redirect`](Self::redirect) leads. It is registered for the client.
+    /// A page with a form that leads there names its origin in the `form-action` of its
+    /// `Content-Security-Policy`.
+    #[must_use]
+    pub fn post_logout_redirect_uri(&self) -> Option<&RedirectUri> {
+        self.target.as_ref().map(|(uri, _)| uri)
     }
 
     /// Builds the redirect to the client with its `state`; `None` if the client gave no
@@ -119,11 +132,13 @@ impl AuthorizationServer {
         };
         let target = post_logout_target(&params, client.as_ref())?;
         let logout_hint = params.optional("logout_hint");
+        let sid = hint.as_ref().and_then(|hint| hint.sid.as_deref());
         Ok(SignOutRequest {
             client_name: client.as_ref().and_then(|client| client.name.clone()),
             client_id: client.map(|client| client.id),
-            session: hint.as_ref().and_then(|hint| hint.sid.as_deref()?.parse().ok()),
-            subject: hint.map(|hint| hint.subject),
+            session: sid.and_then(|sid| sid.parse().ok()),
+            has_foreign_sid: sid.is_some_and(|sid| sid.parse::<SessionId>().is_err()),
+            subject: hint.as_ref().map(|hint| hint.subject.clone()),
             logout_hint: logout_hint.map(str::to_owned),
             target,
         })

@@ -30,17 +30,6 @@ pub struct EndpointResponse {
 }
 
 impl EndpointResponse {
-    /// Sets the request identifier and the address of the events, for a response of
-    /// [`resume`](AuthorizationServer::resume). The other methods take the context from the
-    /// extensions of their request.
-    pub fn with_context(mut self, context: &RequestContext) -> Self {
-        for event in &mut self.events {
-            event.request_id.clone_from(&context.request_id);
-            event.address = context.address;
-        }
-        self
-    }
-
     pub(super) const fn new(response: Response<Bytes>, events: Vec<AuthEvent>) -> Self {
         Self {
             response,

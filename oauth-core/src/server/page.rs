@@ -28,7 +28,6 @@ pub struct AuthorizationFault {
     /// link to it. `None` for a sign-out, a pushed request and a page of `resume`.
     pub redirect_uri: Option<String>,
     /// Identifier of the request, from its [`RequestContext`](crate::server::RequestContext).
-    /// `None` for a page of `resume`, which gets no request.
     pub request_id: Option<String>,
 }
 

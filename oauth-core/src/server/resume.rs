@@ -3,7 +3,7 @@
 use std::iter;
 use std::time::SystemTime;
 
-use http::{Method, StatusCode};
+use http::{Method, Request, StatusCode};
 
 use super::AuthorizationServer;
 use super::authorization_request::Declined;
@@ -14,8 +14,8 @@ use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
 use crate::store::{
-    AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, RegisteredClient, SessionId,
-    TakeOutcome,
+    AuthorizationCodeRecord, AuthorizationRequest, Grant, GrantType, Insertion, Prompt, RegisteredClient,
+    SessionId, TakeOutcome,
 };
 use crate::vocabulary::{Audience, Claims, Scopes, Subject};
 
@@ -137,9 +137,8 @@ impl AuthorizationServer {
     /// Completes an interaction with the user's decision, and redirects the browser to the client
     /// with a code or an error.
     ///
-    /// `method` is the method of the current request: the status is 303 after a POST, otherwise
-    /// 302. The events have no [`RequestContext`]: the host adds it by
-    /// [`with_context`](EndpointResponse::with_context).
+    /// `request` is the current request of the browser: the status is 303 after a `POST`, otherwise
+    /// 302. The events and the error page have the [`RequestContext`] of its extensions.
     ///
     /// - An interaction can be completed once. The response is an error page if the interaction is
     ///   unknown, has expired or belongs to another browser, if another interaction completed its
@@ -155,18 +154,19 @@ impl AuthorizationServer {
     /// Call it only for a request with the cookie of the interaction, and for a user that the host
     /// authenticated in this browser. Protect the form of the consent page against cross-site
     /// request forgery.
-    pub async fn resume(
+    pub async fn resume<B>(
         &self,
-        method: &Method,
+        request: &Request<B>,
         id: &str,
         browser: &str,
         consent: Consent,
     ) -> EndpointResponse {
+        let context = request.extensions().get::<RequestContext>();
         let mut response = match self.complete(id, browser, consent).await {
-            Ok(outcome) => self.send_back(outcome, method),
-            Err(broken) => self.broken_page(broken, None),
+            Ok(outcome) => self.send_back(outcome, request.method(), context),
+            Err(broken) => self.broken_page(broken, context.and_then(|context| context.request_id.clone())),
         };
-        RequestContext::stamp(None, &mut response.events, self.inner.clock.now());
+        RequestContext::stamp(context, &mut response.events, self.inner.clock.now());
         response
     }
 
@@ -185,16 +185,16 @@ impl AuthorizationServer {
                 return Ok(Resumption::Error(request, error, denied));
             }
         };
-        let subject = user.subject.clone();
         let unconsented = |request| {
             let error = AuthorizationErrorCode::ConsentRequired;
             Ok(Resumption::refused(request, error, Reason::ConsentRequired))
         };
-        let is_covered = async |request: &AuthorizationRequest| {
-            self.is_consent_covered(&client, &subject, &request.into()).await
-        };
-        if is_remembered && !is_covered(&request).await? {
-            return unconsented(request);
+        if is_remembered {
+            let asked = (&request).into();
+            let must_ask = request.prompts.contains(&Prompt::Consent);
+            if must_ask || !self.is_consent_covered(&client, &user.subject, &asked).await? {
+                return unconsented(request);
+            }
         }
         let grant = match self.check_grant(&request, asked_at, user).await? {
             Ok(grant) => grant,
@@ -203,13 +203,12 @@ impl AuthorizationServer {
         if !is_remembered {
             self.store_consent(&grant).await?;
         }
-        let asked = is_remembered.then(|| request.clone());
-        let outcome = self.issue_code(request, grant, now).await?;
-        match asked {
-            // a concurrent withdrawal may have missed this code
-            Some(request) if !is_covered(&request).await? => unconsented(request),
-            _ => Ok(outcome),
+        let outcome = self.issue_code(request.clone(), grant.clone(), now).await?;
+        // a concurrent withdrawal may have missed this code
+        if self.is_consent_withdrawn(&client, &grant).await? {
+            return unconsented(request);
         }
+        Ok(outcome)
     }
 
     /// Takes the interaction of this browser, with its instant and its client. The error is the
@@ -292,7 +291,12 @@ impl AuthorizationServer {
         }
     }
 
-    pub(super) fn send_back(&self, outcome: Resumption, method: &Method) -> EndpointResponse {
+    pub(super) fn send_back(
+        &self,
+        outcome: Resumption,
+        method: &Method,
+        context: Option<&RequestContext>,
+    ) -> EndpointResponse {
         let issuer = &self.inner.issuer;
         match outcome {
             Resumption::Page(reason) => {
@@ -301,7 +305,7 @@ impl AuthorizationServer {
                     reason,
                     client_id: None,
                     redirect_uri: None,
-                    request_id: None,
+                    request_id: context.and_then(|context| context.request_id.clone()),
                 };
                 EndpointResponse::new(self.error_page(StatusCode::BAD_REQUEST, &fault), vec![refused])
             }

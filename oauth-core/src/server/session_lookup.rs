@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use http::HeaderMap;
+use std::fmt;
 use std::sync::Arc;
 
 use super::resume::Authentication;
@@ -9,7 +10,8 @@ use crate::ports::StoreError;
 use crate::vocabulary::ClientId;
 
 /// Argument of [`SessionLookup::find_users`]: the browser and the requesting client.
-#[derive(Clone, Copy, Debug)]
+/// `Debug` does not show the headers, because a cookie is a secret.
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct SessionQuery<'a> {
     /// Headers of the authorization request, with the cookies of the browser.
@@ -18,6 +20,26 @@ pub struct SessionQuery<'a> {
     pub client_id: &'a ClientId,
     /// Suggested user, from `login_hint`. It is unverified.
     pub login_hint: Option<&'a str>,
+}
+
+impl fmt::Debug for SessionQuery<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionQuery")
+            .field("client_id", &self.client_id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> SessionQuery<'a> {
+    /// Creates a query without `login_hint`.
+    #[must_use]
+    pub const fn new(headers: &'a HeaderMap, client_id: &'a ClientId) -> Self {
+        Self {
+            headers,
+            client_id,
+            login_hint: None,
+        }
+    }
 }
 
 /// Answer of a [`SessionLookup`].

@@ -40,7 +40,7 @@ impl AuthorizationServer {
         let outcome = self.issue_code(request, grant, now).await?;
         // a concurrent withdrawal may have missed this code
         self.check_consent(&checked, &user).await?;
-        Ok(self.send_back(outcome, method))
+        Ok(self.send_back(outcome, method, None))
     }
 
     /// Refuses a request to which the user has not consented.

@@ -31,8 +31,11 @@ pub struct LogoutRecord {
     pub session: SessionId,
     /// User of the session.
     pub subject: Subject,
-    /// Number of leases. Each attempt has one lease.
+    /// Number of attempts that were begun since the logout was queued.
     pub attempts: u32,
+    /// Fencing token: it increases with each lease and each time the logout is queued again, so
+    /// that an earlier attempt cannot settle the logout.
+    pub fencing_token: u32,
     /// Instant of the next attempt; during an attempt, the end of its lease.
     pub due_at: SystemTime,
     /// Expiry: no attempt begins at or after this instant, and the record may be deleted.
@@ -52,8 +55,19 @@ impl LogoutRecord {
             session,
             subject,
             attempts: 0,
+            fencing_token: 0,
             due_at: now,
             expires_at: later(now, Self::LIFETIME),
+        }
+    }
+
+    /// Queues the logout again, for another end of the session's grants at `now`: it is due at once,
+    /// and an attempt that is running does not settle it.
+    #[must_use]
+    pub fn queue_again(self, now: SystemTime) -> Self {
+        Self {
+            fencing_token: self.fencing_token.saturating_add(1),
+            ..Self::new(self.client_id, self.session, self.subject, now)
         }
     }
 
@@ -64,6 +78,7 @@ impl LogoutRecord {
         let is_due = self.due_at <= now && now < self.expires_at;
         is_due.then(|| Self {
             attempts: self.attempts.saturating_add(1),
+            fencing_token: self.fencing_token.saturating_add(1),
             due_at: later(now, LEASE),
             ..self
         })
@@ -91,9 +106,11 @@ impl LogoutRecord {
 ///   [`end_session_by_secret`](SessionStore::end_session_by_secret),
 ///   [`revoke_subject`](SessionStore::revoke_subject),
 ///   [`redeem_reset_token`](SessionStore::redeem_reset_token) and
-///   [`revoke_grants`](super::TokenStore::revoke_grants). For each client and session of the token
-///   families that the call revokes, it inserts [`LogoutRecord::new`], unless there is a record of
-///   this client and session already. Families without a session queue nothing.
+///   [`revoke_grants`](super::TokenStore::revoke_grants). The call queues one logout for each
+///   client and session of the token families that it revokes, and for each client that has a
+///   family, revoked before or not, of a session that the call ends. It inserts
+///   [`LogoutRecord::new`], or replaces a record of the same client and session by
+///   [`LogoutRecord::queue_again`]. Families without a session queue nothing.
 /// - At most one of several concurrent callers leases a due logout. A store may skip logouts that
 ///   another caller is leasing.
 /// - [`purge_sessions`](SessionStore::purge_sessions) also deletes the logouts with `expires_at <=
@@ -111,7 +128,7 @@ pub trait LogoutStore: SessionStore {
 
     /// Ends the attempt of a leased logout: sets `due_at` to `retry_at`, or deletes the record if
     /// `retry_at` is `None`. Returns `false` and changes nothing if the store has no record of this
-    /// client and session with the same `attempts`: the lease was lost.
+    /// client and session with the same `fencing_token`: the lease was lost.
     ///
     /// # Errors
     ///
@@ -181,5 +198,18 @@ mod tests {
         assert!(now < at(3600));
         leased.attempts = u32::MAX;
         assert_eq!(leased.retry_at(at(0)), Some(at(600)));
+    }
+
+    /// O34: a logout that is queued again starts anew, with another fencing token.
+    #[test]
+    fn logout_queued_again_starts_anew() {
+        let leased = logout().lease(at(0)).unwrap();
+        let again = leased.clone().queue_again(at(30));
+        assert_eq!(
+            (again.attempts, again.due_at, again.expires_at),
+            (0, at(30), at(3630))
+        );
+        assert!(again.fencing_token > leased.fencing_token);
+        assert!(again.lease(at(30)).unwrap().fencing_token > leased.fencing_token + 1);
     }
 }

@@ -167,6 +167,13 @@ impl Claims {
         self
     }
 
+    /// Returns the claims without those with a reserved name, which a deserialized set may have.
+    #[cfg(feature = "_signatures")]
+    pub(crate) fn without_reserved(mut self) -> Self {
+        self.0.retain(|name, _| !RESERVED.contains(&name.as_str()));
+        self
+    }
+
     /// Returns only those of `names`.
     #[cfg(feature = "_signatures")]
     pub(crate) fn only(&self, names: &[&str]) -> Self {

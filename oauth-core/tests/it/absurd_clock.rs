@@ -5,7 +5,7 @@ use oauth_core::vocabulary::AccessTokenTerms;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
+use http::{Request, Response};
 use oauth_core::client::{AuthorizationParams, CallbackError, Client, Provider};
 use oauth_core::grant::{TokenPolicy, authorization_code, client_credentials, refresh_token};
 use oauth_core::jose::{AccessTokenClaims, AccessTokenPolicy, KeySet, SigningKey, SigningKeys};
@@ -98,7 +98,12 @@ async fn server_survives_any_clock() {
         let decision = Consent::Granted(Authentication::new("ada".parse().unwrap(), now));
         let browser = interaction.browser.expose();
         let answer = server
-            .resume(&Method::POST, &interaction.id, browser, decision)
+            .resume(
+                &Request::post("/").body(()).unwrap(),
+                &interaction.id,
+                browser,
+                decision,
+            )
             .await;
         if let Some((_, rest)) = answer
             .response

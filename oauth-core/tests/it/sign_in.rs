@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use host_ports::testing::{ManualClock, SeededEntropy};
-use http::{Method, Request};
+use http::Request;
 use oauth_core::client::{
     AuthorizationParams, Call, CallError, Client, ClientCredentials, Ports, Provider, RefreshError,
     TokenError, TokenResponse, TokenSource,
@@ -95,7 +95,12 @@ impl World {
         let browser = interaction.browser.expose();
         let answer = self
             .server
-            .resume(&Method::POST, &interaction.id, browser, Consent::Granted(person))
+            .resume(
+                &Request::post("/").body(()).unwrap(),
+                &interaction.id,
+                browser,
+                Consent::Granted(person),
+            )
             .await;
         let location = answer.response.headers()["location"].to_str().unwrap();
         location

@@ -1,6 +1,7 @@
 //! Sign-out by a client, silent renewal and connected applications.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use service::app::App;
 
 use crate::browser::{Browser, EMAIL, PASSWORD, text, where_to};
-use crate::desk::{FORM, ask, header, json, open, request};
+use crate::desk::{FORM, ask, header, json, open, open_at, request};
 
 /// Code verifier and challenge of RFC 7636 appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -121,6 +122,28 @@ async fn client_signs_the_user_out() {
     assert_eq!(refresh.status(), 400);
 }
 
+/// O34: a client signs the user out although the session has timed out: its grants end, which the
+/// timeout alone does not do.
+#[tokio::test]
+async fn client_signs_the_user_out_of_timed_out_session() {
+    let (app, clock) = open_at().await;
+    let mut browser = Browser::new(&app);
+    let tokens = sign_in(&app, &mut browser).await;
+    clock.advance(Duration::from_secs(31 * 60));
+    assert!(!browser.is_signed_in().await);
+    let path = format!(
+        "/end_session?id_token_hint={}&post_logout_redirect_uri={SIGNED_OUT}",
+        member(&tokens, "id_token")
+    );
+    assert_eq!(where_to(&browser.get(&path).await), SIGNED_OUT);
+    let body = format!(
+        "grant_type=refresh_token&refresh_token={}",
+        member(&tokens, "refresh_token")
+    );
+    let refresh = ask(&app, request("POST", "/token", &[FORM, BASIC], body)).await;
+    assert_eq!(refresh.status(), 400);
+}
+
 /// O34: without an ID token of the session the user is asked, because any page can send a browser
 /// here; a form without the token of the page ends nothing.
 #[tokio::test]
@@ -131,6 +154,12 @@ async fn foreign_sign_out_is_asked_for() {
     let path = format!("/end_session?client_id=demo-web&post_logout_redirect_uri={SIGNED_OUT}");
     let page = browser.get(&path).await;
     assert_eq!(page.status(), 200);
+    // browsers apply the policy to the redirect after the form, too
+    let policy = header(page.headers(), "content-security-policy");
+    assert!(
+        policy.ends_with("form-action 'self' http://127.0.0.1:9999"),
+        "{policy}"
+    );
     assert!(text(&page).contains("Demo web application asks to sign <strong>Ada Lovelace</strong> out"));
     let fields = [
         ("client_id", "demo-web"),

@@ -3,11 +3,10 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use super::MemoryTokens;
+use super::{MemoryTokens, Tables};
 use crate::memory::lock;
 use crate::ports::StoreError;
-use crate::store::{Grant, LogoutRecord, LogoutStore, SessionId};
-use crate::vocabulary::ClientId;
+use crate::store::{Grant, LogoutRecord, LogoutStore};
 
 #[async_trait]
 impl LogoutStore for MemoryTokens {
@@ -31,7 +30,7 @@ impl LogoutStore for MemoryTokens {
         let logouts = &mut lock(&self.tables).logouts;
         let key = (logout.session, logout.client_id.clone());
         let stored = logouts.get_mut(&key);
-        let Some(stored) = stored.filter(|stored| stored.attempts == logout.attempts) else {
+        let Some(stored) = stored.filter(|stored| stored.fencing_token == logout.fencing_token) else {
             return Ok(false);
         };
         match retry_at {
@@ -42,16 +41,19 @@ impl LogoutStore for MemoryTokens {
     }
 }
 
-/// Queues the logout of a revoked family, unless there is one of its client and session.
-pub(super) fn queue_logout(
-    logouts: &mut HashMap<(SessionId, ClientId), LogoutRecord>,
-    grant: &Grant,
-    now: SystemTime,
-) {
-    if let Some(session) = grant.session {
-        let logout = LogoutRecord::new(grant.client_id.clone(), session, grant.subject.clone(), now);
-        logouts
-            .entry((session, grant.client_id.clone()))
-            .or_insert(logout);
+impl Tables {
+    /// Queues the logouts of these grants: one per client and session.
+    pub(super) fn queue_logouts(&mut self, grants: impl IntoIterator<Item = Grant>, now: SystemTime) {
+        let new = grants.into_iter().filter_map(|grant| {
+            let logout = LogoutRecord::new(grant.client_id.clone(), grant.session?, grant.subject, now);
+            Some(((logout.session, grant.client_id), logout))
+        });
+        for (key, new) in new.collect::<HashMap<_, _>>() {
+            let logout = match self.logouts.remove(&key) {
+                Some(queued) => queued.queue_again(now),
+                None => new,
+            };
+            self.logouts.insert(key, logout);
+        }
     }
 }

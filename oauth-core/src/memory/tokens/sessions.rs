@@ -1,8 +1,8 @@
+use std::collections::HashSet;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
 
-use super::logouts::queue_logout;
 use super::{MemoryTokens, Tables, insert, set_once};
 use crate::memory::{count, lock};
 use crate::ports::StoreError;
@@ -196,22 +196,26 @@ impl Tables {
         granted: impl Fn(&Grant) -> bool,
     ) -> Revoked {
         let mut revoked = Revoked::default();
+        let mut ended_sessions = HashSet::new();
         for session in self.sessions.values_mut().filter(|session| ends(session)) {
             if let Some(ended) = session.revoke(end.reason, end.now) {
+                ended_sessions.insert(ended.id);
                 *session = ended;
-                revoked.sessions += 1;
             }
         }
-        for family in self.families.values_mut().filter(|family| granted(&family.grant)) {
-            let outcome = set_once(
-                Some(&mut family.revoked),
-                FamilyRevocation::new(end.reason, end.now),
-            );
-            if outcome == RevokeOutcome::Revoked {
-                revoked.families += 1;
-                queue_logout(&mut self.logouts, &family.grant, end.now);
+        revoked.sessions = count(ended_sessions.len());
+        let mut signed_out = Vec::new();
+        for family in self.families.values_mut() {
+            let revocation = FamilyRevocation::new(end.reason, end.now);
+            let is_revoked = granted(&family.grant)
+                && set_once(Some(&mut family.revoked), revocation) == RevokeOutcome::Revoked;
+            revoked.families += u64::from(is_revoked);
+            let session = family.grant.session.as_ref();
+            if is_revoked || session.is_some_and(|session| ended_sessions.contains(session)) {
+                signed_out.push(family.grant.clone());
             }
         }
+        self.queue_logouts(signed_out, end.now);
         let codes = self.codes.len();
         self.codes
             .retain(|_, code| code.redeemed.is_some() || !granted(&code.grant));

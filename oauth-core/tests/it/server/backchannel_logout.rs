@@ -106,10 +106,11 @@ impl SignedIn {
         let interaction = self.fixture.interact(&web_request()).await;
         let decision = Consent::Granted(self.fixture.ada().with_session(self.session));
         let browser = interaction.browser.expose();
+        let request = Request::post("/").body(()).unwrap();
         let resumed = self
             .fixture
             .server
-            .resume(&http::Method::POST, &interaction.id, browser, decision);
+            .resume(&request, &interaction.id, browser, decision);
         let code = redirected(&resumed.await.response)
             .1
             .optional("code")

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use http::{Method, Request};
+use http::Request;
 use oauth_core::error::Reason;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::params::encode;
@@ -87,7 +87,7 @@ async fn host_renders_error_page() {
     assert!(policy.to_str().unwrap().contains("frame-ancestors 'none'"));
     let resumed = fixture
         .server
-        .resume(&Method::GET, "unknown", "unknown", Consent::Denied)
+        .resume(&Request::new(()), "unknown", "unknown", Consent::Denied)
         .await;
     assert_eq!(resumed.response.body(), "<p>interaction_unknown</p>");
 
@@ -135,7 +135,17 @@ async fn events_are_json_with_context() {
     );
 
     let interaction = fixture.interact(&web_request()).await;
-    let resumed = fixture.grant(&interaction).await.with_context(&context());
-    let event = resumed.events.first().unwrap();
-    assert_eq!((event.time, event.address), (fixture.now(), context().address));
+    let mut request = Request::new(());
+    request.extensions_mut().insert(context());
+    let (id, browser) = (&interaction.id, interaction.browser.expose());
+    for _ in 0..2 {
+        let decision = Consent::Granted(fixture.ada());
+        let resumed = fixture.server.resume(&request, id, browser, decision).await;
+        let event = resumed.events.first().unwrap();
+        assert_eq!((event.time, event.address), (fixture.now(), context().address));
+        assert_eq!(event.request_id.as_deref(), Some("0197f9a1"));
+        // the interaction can be completed once: the second response is an error page
+        let page = String::from_utf8_lossy(resumed.response.body());
+        assert_eq!(page.contains("0197f9a1"), resumed.response.status() == 400);
+    }
 }

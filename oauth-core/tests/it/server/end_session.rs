@@ -5,10 +5,12 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
 use oauth_core::error::Reason;
 use oauth_core::params::encode;
-use oauth_core::server::{EndSession, SignOutRequest};
+use oauth_core::server::{Consent, EndSession, SignOutRequest};
 use oauth_core::store::{RegisteredClient, SessionId};
 
-use super::fixture::{Fixture, ISSUER, Pairs, change, post, reason, redirected};
+use oauth_core::vocabulary::Claims;
+
+use super::fixture::{Fixture, ISSUER, Pairs, change, json, post, reason, redirected, web_request};
 
 const BACK: &str = "https://app.example/signed-out?a=b";
 
@@ -144,6 +146,30 @@ async fn foreign_sign_out_needs_confirmation() {
     assert!(of_session.needs_confirmation(&"ada".parse().unwrap(), &other));
     let bare = accepted(&fixture, &vec![("client_id", "web")]).await;
     assert!(bare.needs_confirmation(&"ada".parse().unwrap(), &session));
+}
+
+/// O34: an ID token with a `sid` of the host, which names no session of this server, does not end
+/// one without a question.
+#[tokio::test]
+async fn foreign_sid_needs_confirmation() {
+    let (fixture, _) = fixture().await;
+    let interaction = fixture.interact(&web_request()).await;
+    let claims = Claims::new().with("sid", "of the host").unwrap();
+    let decision = Consent::Granted(fixture.ada().with_claims(claims));
+    let (id, browser) = (&interaction.id, interaction.browser.expose());
+    let resumed = fixture
+        .server
+        .resume(&Request::new(()), id, browser, decision)
+        .await;
+    let code = redirected(&resumed.response)
+        .1
+        .optional("code")
+        .unwrap()
+        .to_owned();
+    let tokens = json(&fixture.redeem(&code).await.response);
+    let hinted = accepted(&fixture, &request(tokens["id_token"].as_str().unwrap())).await;
+    assert_eq!(hinted.session, None);
+    assert!(hinted.needs_confirmation(&"ada".parse().unwrap(), &SessionId::from_bytes([1; 16])));
 }
 
 /// O34: an ID token whose key is no longer published proves nothing: the user is asked.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use http::Method;
 use oauth_core::memory::MemoryTokens;
 use oauth_core::ports::StoreError;
 use oauth_core::server::Consent;
@@ -97,7 +96,7 @@ async fn unavailable_store_is_a_page_in_the_browser() {
     let answer = fixture
         .server
         .resume(
-            &Method::POST,
+            &http::Request::post("/").body(()).unwrap(),
             &interaction.id,
             interaction.browser.expose(),
             decision,

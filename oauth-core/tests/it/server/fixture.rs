@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use host_ports::testing::{ManualClock, SeededEntropy};
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Request, Response};
 use oauth_core::basic::BasicCredentials;
 use oauth_core::error::Reason;
 use oauth_core::jose::{KeySet, SigningKey, SigningKeys};
@@ -145,7 +145,7 @@ impl Fixture {
         let decision = Consent::Granted(self.ada());
         self.server
             .resume(
-                &Method::POST,
+                &Request::post("/").body(()).unwrap(),
                 &interaction.id,
                 interaction.browser.expose(),
                 decision,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use http::Method;
 use oauth_core::server::{Consent, EndpointResponse, Interaction};
 use oauth_core::store::Prompt;
 
@@ -21,7 +20,12 @@ async fn grant(fixture: &Fixture, interaction: &Interaction, ago: Duration) -> E
     let browser = interaction.browser.expose();
     fixture
         .server
-        .resume(&Method::POST, &interaction.id, browser, Consent::Granted(ada))
+        .resume(
+            &http::Request::post("/").body(()).unwrap(),
+            &interaction.id,
+            browser,
+            Consent::Granted(ada),
+        )
         .await
 }
 

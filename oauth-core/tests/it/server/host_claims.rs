@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use http::Method;
 use oauth_core::grant::{AccessTokenFormat, RetryPepper, RetryWindow};
 use oauth_core::jose::{AccessTokenPolicy, IdTokenClaims, IdTokenPolicy};
 use oauth_core::memory::MemoryTokens;
@@ -65,7 +64,10 @@ async fn sign_in(fixture: &Fixture) -> Tokens {
     let interaction = fixture.interact(&web_request()).await;
     let (id, browser) = (&interaction.id, interaction.browser.expose());
     let decision = Consent::Granted(fixture.ada().with_claims(claims));
-    let answer = fixture.server.resume(&Method::POST, id, browser, decision).await;
+    let answer = fixture
+        .server
+        .resume(&http::Request::post("/").body(()).unwrap(), id, browser, decision)
+        .await;
     let code = redirected(&answer.response)
         .1
         .optional("code")
@@ -82,6 +84,40 @@ fn claims_of(token: &str) -> Value {
         .decode(payload)
         .unwrap();
     serde_json::from_slice(&payload).unwrap()
+}
+
+/// Source that copies claims of another issuer's token without a check.
+struct Upstream;
+
+#[async_trait]
+impl ClaimsSource for Upstream {
+    async fn claims(&self, _: ClaimsQuery<'_>) -> Result<Claims, StoreError> {
+        let claims = object!({
+            "sub": "eve", "scope": "admin", "aud": "https://evil.example", "cnf": {}, "jti": "x", "exp": 1,
+            "active": true, "client_id": "evil", "department": "payments",
+        });
+        Ok(serde_json::from_value(claims).unwrap())
+    }
+}
+
+/// O29: attack: reserved names in deserialized claims reach no token and no response.
+#[tokio::test]
+async fn deserialized_reserved_claims_are_dropped() {
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_claims_source(Upstream)
+    });
+    let tokens = sign_in(&fixture).await;
+    let access = claims_of(&tokens.access);
+    let id_token = claims_of(tokens.body["id_token"].as_str().unwrap());
+    let introspected = fixture.introspect(&tokens.access).await;
+    for claims in [access, id_token, introspected] {
+        assert_eq!(claims["sub"], "ada");
+        assert_eq!(claims["department"], "payments");
+        let text = claims.to_string();
+        assert!(!text.contains("evil") && !text.contains("admin"), "{text}");
+    }
+    // the parser of this crate refuses a repeated member
+    assert!(fixture.is_active(&tokens.access).await);
 }
 
 /// O29: the ID token has the claims of the sign-in and of the source; the access token has those of
@@ -195,7 +231,10 @@ async fn client_reads_further_claims() {
     let (id, browser) = (&interaction.id, interaction.browser.expose());
     let claims = Claims::new().with_groups(["a", "b"]);
     let decision = Consent::Granted(fixture.ada().with_claims(claims).with_session(session));
-    let answer = fixture.server.resume(&Method::POST, id, browser, decision).await;
+    let answer = fixture
+        .server
+        .resume(&http::Request::post("/").body(()).unwrap(), id, browser, decision)
+        .await;
     let code = redirected(&answer.response)
         .1
         .optional("code")

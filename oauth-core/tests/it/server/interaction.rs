@@ -37,7 +37,12 @@ async fn redirect_status_depends_on_method() {
         let decision = Consent::Granted(fixture.ada());
         let answer = fixture
             .server
-            .resume(&method, &interaction.id, interaction.browser.expose(), decision)
+            .resume(
+                &http::Request::builder().method(method).body(()).unwrap(),
+                &interaction.id,
+                interaction.browser.expose(),
+                decision,
+            )
             .await;
         assert_eq!(answer.response.status(), status);
     }
@@ -51,7 +56,12 @@ async fn a_denied_request_is_redirected_with_access_denied() {
     let browser = interaction.browser.expose();
     let answer = fixture
         .server
-        .resume(&Method::POST, &interaction.id, browser, Consent::Denied)
+        .resume(
+            &http::Request::post("/").body(()).unwrap(),
+            &interaction.id,
+            browser,
+            Consent::Denied,
+        )
         .await;
     let (_, query) = redirected(&answer.response);
     assert_eq!(query.optional("error"), Some("access_denied"));
@@ -74,7 +84,12 @@ async fn other_browser_cannot_see_or_answer_interaction() {
         let decision = Consent::Granted(fixture.ada());
         let answer = fixture
             .server
-            .resume(&Method::POST, &victim.id, browser, decision)
+            .resume(
+                &http::Request::post("/").body(()).unwrap(),
+                &victim.id,
+                browser,
+                decision,
+            )
             .await;
         assert_eq!(
             (answer.response.status().as_u16(), reason(&answer)),
@@ -156,7 +171,12 @@ async fn user_grants_requested_scopes_or_fewer() {
         let browser = interaction.browser.expose();
         let answer = fixture
             .server
-            .resume(&Method::POST, &interaction.id, browser, decision)
+            .resume(
+                &http::Request::post("/").body(()).unwrap(),
+                &interaction.id,
+                browser,
+                decision,
+            )
             .await;
         let (_, query) = redirected(&answer.response);
         match expected {
@@ -206,7 +226,12 @@ async fn user_with_client_id_as_subject_gets_no_code() {
     let browser = interaction.browser.expose();
     let answer = fixture
         .server
-        .resume(&Method::POST, &interaction.id, browser, decision)
+        .resume(
+            &http::Request::post("/").body(()).unwrap(),
+            &interaction.id,
+            browser,
+            decision,
+        )
         .await;
     assert_eq!(
         redirected(&answer.response).1.optional("error"),

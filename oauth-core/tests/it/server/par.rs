@@ -200,7 +200,7 @@ async fn answered(fixture: &Fixture, interaction: &Interaction, decision: Consen
     let (id, browser) = (&interaction.id, interaction.browser.expose());
     fixture
         .server
-        .resume(&http::Method::POST, id, browser, decision)
+        .resume(&Request::post("/").body(()).unwrap(), id, browser, decision)
         .await
 }
 

@@ -178,7 +178,7 @@ async fn consent_without_scopes_has_its_reason() {
     let decision = Consent::Granted(nothing);
     let answer = fixture
         .server
-        .resume(&http::Method::POST, id, browser, decision)
+        .resume(&Request::post("/").body(()).unwrap(), id, browser, decision)
         .await;
     assert_eq!(reason(&answer), Reason::NothingGranted.code());
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use host_ports::testing::SeededEntropy;
+use http::HeaderMap;
 use http::header::COOKIE;
-use http::{HeaderMap, Method};
 use oauth_core::memory::MemoryTokens;
 use oauth_core::server::Consent;
 use oauth_core::session::{NewSession, SessionCookie, SessionTimeouts, Sessions};
@@ -50,7 +50,12 @@ impl SignedIn {
         let browser = interaction.browser.expose();
         let server = &self.fixture.server;
         let answer = server
-            .resume(&Method::POST, &interaction.id, browser, decision)
+            .resume(
+                &http::Request::post("/").body(()).unwrap(),
+                &interaction.id,
+                browser,
+                decision,
+            )
             .await;
         redirected(&answer.response)
             .1

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{Method, Request};
+use http::{HeaderMap, Request};
 use oauth_core::error::Reason;
 use oauth_core::jose::SigningKey;
 use oauth_core::memory::{MemoryConsents, MemoryTokens};
@@ -284,7 +284,7 @@ async fn interactive_sign_in_of_another_user_is_refused() {
         let response = world
             .fixture
             .server
-            .resume(&Method::POST, id, browser, decision)
+            .resume(&Request::post("/").body(()).unwrap(), id, browser, decision)
             .await;
         let (_, params) = redirected(&response.response);
         assert_eq!(params.optional("code").is_some(), accepted);
@@ -347,7 +347,7 @@ async fn remembered_consent_skips_the_page() {
     // a host that skips the page without a stored consent gets no code
     let resume = async |interaction: &oauth_core::server::Interaction, decision| {
         let (id, browser) = (&interaction.id, interaction.browser.expose());
-        server.resume(&Method::GET, id, browser, decision).await
+        server.resume(&Request::new(()), id, browser, decision).await
     };
     let early = resume(&interaction, Consent::Remembered(world.fixture.ada())).await;
     assert_eq!(reason(&early), Reason::ConsentRequired.code());
@@ -379,7 +379,9 @@ async fn only_granted_scopes_are_remembered() {
     let decide = async |decision| {
         let interaction = world.fixture.interact(&web_request()).await;
         let (id, browser) = (&interaction.id, interaction.browser.expose());
-        let _sent = server.resume(&Method::POST, id, browser, decision).await;
+        let _sent = server
+            .resume(&Request::post("/").body(()).unwrap(), id, browser, decision)
+            .await;
         world.consents.consent(&ada, &web).await.unwrap()
     };
     assert_eq!(decide(Consent::Denied).await, None);
@@ -467,9 +469,73 @@ async fn consent_withdrawn_meanwhile_gives_no_code() {
     let (id, browser) = (&interaction.id, interaction.browser.expose());
     let decision = Consent::Remembered(world.fixture.ada());
     let server = &world.fixture.server;
-    let response = server.resume(&Method::GET, id, browser, decision).await;
+    let response = server.resume(&Request::new(()), id, browser, decision).await;
     assert_eq!(reason(&response), refusal.code());
     assert_eq!(redirected(&response.response).1.optional("code"), None);
+}
+
+/// Consent store that loses each consent, as if it were withdrawn at once.
+struct WithdrawnAtOnce(MemoryConsents);
+
+#[async_trait]
+impl ConsentStore for WithdrawnAtOnce {
+    async fn add_consent(&self, consent: ConsentRecord) -> Result<(), StoreError> {
+        let (subject, client_id) = (consent.subject.clone(), consent.client_id.clone());
+        self.0.add_consent(consent).await?;
+        self.0.remove_consent(&subject, &client_id).await.map(drop)
+    }
+
+    async fn consent(
+        &self,
+        subject: &Subject,
+        client_id: &ClientId,
+    ) -> Result<Option<ConsentRecord>, StoreError> {
+        self.0.consent(subject, client_id).await
+    }
+
+    async fn consents_of(&self, subject: &Subject) -> Result<Vec<ConsentRecord>, StoreError> {
+        self.0.consents_of(subject).await
+    }
+
+    async fn remove_consent(&self, subject: &Subject, client_id: &ClientId) -> Result<bool, StoreError> {
+        self.0.remove_consent(subject, client_id).await
+    }
+}
+
+/// O35: a consent that is withdrawn while its own code is issued gives no code, so that no client
+/// has tokens that the list of applications does not show.
+#[tokio::test]
+async fn consent_withdrawn_at_once_gives_no_code() {
+    let fixture = Fixture::with(Arc::new(MemoryTokens::new()), |builder| {
+        builder.with_consents(WithdrawnAtOnce(MemoryConsents::new()))
+    });
+    let interaction = fixture.interact(&web_request()).await;
+    let response = fixture.grant(&interaction).await;
+    assert_eq!(reason(&response), Reason::ConsentRequired.code());
+    assert_eq!(redirected(&response.response).1.optional("code"), None);
+}
+
+/// O35: `prompt=consent` asks even if the host continues with the stored consent.
+#[tokio::test]
+async fn prompted_consent_is_never_remembered() {
+    let world = World::new();
+    world.fixture.sign_in().await;
+    let request = change(web_request(), "prompt", Some("consent"));
+    let interaction = world.fixture.interact(&request).await;
+    let (id, browser) = (&interaction.id, interaction.browser.expose());
+    let decision = Consent::Remembered(world.fixture.ada());
+    let request = Request::new(());
+    let response = world.fixture.server.resume(&request, id, browser, decision).await;
+    assert_eq!(reason(&response), Reason::ConsentRequired.code());
+}
+
+/// O28: the debug text of a query does not show the cookies of the browser.
+#[test]
+fn query_does_not_show_cookies() {
+    let headers = HeaderMap::from_iter([(http::header::COOKIE, "session=secret".parse().unwrap())]);
+    let client_id = "web".parse().unwrap();
+    let query = SessionQuery::new(&headers, &client_id);
+    assert!(!format!("{query:?}").contains("secret"));
 }
 
 /// O28, O35: an application that pretends to be a native client gets no code without a question,

@@ -67,7 +67,7 @@ async fn answer(server: &AuthorizationServer, request: Request<Bytes>) -> Respon
                 let browser = interaction.browser.expose();
                 let granted = Consent::Granted(ada);
                 server
-                    .resume(&Method::GET, &interaction.id, browser, granted)
+                    .resume(&http::Request::new(()), &interaction.id, browser, granted)
                     .await
                     .response
             }

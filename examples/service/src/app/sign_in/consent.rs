@@ -104,7 +104,7 @@ impl App {
         decision: Consent,
     ) -> Response<Bytes> {
         let secret = self.browser_secret(request, id).unwrap_or_default();
-        let answer = self.server.resume(request.method(), id, &secret, decision).await;
+        let answer = self.server.resume(request, id, &secret, decision).await;
         let mut response = self.log_and_return(answer);
         let over = self.cookie(id, "", 0);
         let headers = response.headers_mut();
@@ -115,17 +115,17 @@ impl App {
 
 /// Destination of the redirect to a client.
 #[derive(Debug, PartialEq, Eq)]
-struct Destination {
+pub(super) struct Destination {
     /// Text for the page: the origin of a web client, or the scheme of a native application.
     shown: String,
     /// Source for the Content-Security-Policy. A host that its grammar does not allow is replaced
     /// by its scheme.
-    source: String,
+    pub(super) source: String,
 }
 
 impl Destination {
     /// Parses a redirect URI as browsers do ([URL](https://url.spec.whatwg.org/#url-parsing)).
-    fn of(uri: &str) -> Self {
+    pub(super) fn of(uri: &str) -> Self {
         let scheme = uri.split(':').next().unwrap_or_default();
         let web = Url::parse(uri).ok().filter(|url| url.origin().is_tuple());
         let origin = web.map(|url| url.origin().ascii_serialization());

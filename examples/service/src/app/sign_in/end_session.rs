@@ -7,10 +7,12 @@ use http::{Method, Request, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use oauth_core::params::{Params, encode};
 use oauth_core::server::{EndSession, SignOutRequest};
+use oauth_core::store::SessionStore;
 
 use super::super::browser::{form, missing_csrf_token, see_other};
 use super::super::page::{Capability, rendered};
 use super::super::{App, Handled};
+use super::consent::Destination;
 
 /// Parameters that the question repeats.
 const REPEATED: [&str; 4] = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"];
@@ -43,7 +45,7 @@ impl App {
         };
         let browser = self.browser(request.headers()).await?;
         let Some((user, session)) = self.user_of(&browser).await? else {
-            return Ok(leave(&asked, request));
+            return self.end_timed_out(&asked, request).await;
         };
         match decision {
             None if asked.needs_confirmation(&session.record.subject, &session.record.id) => {
@@ -57,15 +59,41 @@ impl App {
                         .filter_map(|name| Some((name, params.optional(name)?)))
                         .collect(),
                 };
-                return rendered(StatusCode::OK, &page, &Capability::Send(Vec::new()));
+                let target = asked.post_logout_redirect_uri();
+                let origin = target.map(|uri| Destination::of(uri.as_str()).source);
+                return rendered(
+                    StatusCode::OK,
+                    &page,
+                    &Capability::Send(origin.into_iter().collect()),
+                );
             }
             Some(_) if !browser.accepts_form(&params) => return Err(missing_csrf_token()),
             None | Some("sign-out") => {}
             Some(_) => return Ok(see_other("/account", None)),
         }
+        self.sign_out_and_leave(&asked, request).await
+    }
+
+    /// Ends the grants of the browser's session that has timed out, if the request is of this
+    /// session: a timeout alone revokes nothing.
+    async fn end_timed_out(&self, asked: &SignOutRequest, request: &Request<Bytes>) -> Handled {
+        let Some(secret) = self.sessions.cookie().read(request.headers()) else {
+            return Ok(leave(asked, request));
+        };
+        let session = self.database.session(&secret.hash()).await;
+        let session = session.map_err(|error| self.store_failed(&error))?;
+        match session {
+            Some(session) if !asked.needs_confirmation(&session.subject, &session.id) => {
+                self.sign_out_and_leave(asked, request).await
+            }
+            _ => Ok(leave(asked, request)),
+        }
+    }
+
+    async fn sign_out_and_leave(&self, asked: &SignOutRequest, request: &Request<Bytes>) -> Handled {
         let cleared = self.sessions.sign_out(request.headers()).await;
         let cleared = cleared.map_err(|error| self.store_failed(&error))?;
-        let mut response = leave(&asked, request);
+        let mut response = leave(asked, request);
         response.headers_mut().append(SET_COOKIE, cleared);
         Ok(response)
     }

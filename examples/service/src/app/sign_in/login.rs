@@ -107,12 +107,6 @@ impl App {
         known: &Authenticated,
     ) -> Result<Result<NewSession, &'static str>, Problem> {
         let subject: Subject = known.user.subject.parse().map_err(|_| unavailable())?;
-        let is_locked = self.database.is_locked(&subject).await;
-        if is_locked.map_err(|error| self.store_failed(&error))? {
-            return Ok(Err(
-                "This account is locked. Contact the operator of the service.",
-            ));
-        }
         let device = request.headers().get(USER_AGENT);
         let device = device.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
         let begun = self
@@ -121,12 +115,18 @@ impl App {
             .await
             .map_err(|error| self.store_failed(&error))?;
         let id = begun.session.record.id;
-        // a password change ends the sessions stored by then; a later one ends here
-        let counts = self.desk.is_current(known).await;
-        if !counts.map_err(|error| self.refused(error))? {
+        // a password change or a lock ends the sessions stored by then; a later one ends here
+        let is_current = self.desk.is_current(known).await;
+        let is_current = is_current.map_err(|error| self.refused(error))?;
+        let is_locked = self.database.is_locked(&subject).await;
+        let is_locked = is_locked.map_err(|error| self.store_failed(&error))?;
+        if is_locked || !is_current {
             let ended = self.sessions.end(&subject, &id).await;
             ended.map_err(|error| self.store_failed(&error))?;
-            return Ok(Err("Email and password do not match."));
+            return Ok(Err(match is_locked {
+                true => "This account is locked. Contact the operator of the service.",
+                false => "Email and password do not match.",
+            }));
         }
         (self.log)(&format!("{subject} signed in, session {id}"));
         Ok(Ok(begun))

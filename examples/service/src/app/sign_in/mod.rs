@@ -31,8 +31,7 @@ use crate::desk::User;
 
 impl App {
     pub(super) async fn authorize(&self, request: Request<Bytes>) -> Handled {
-        let method = request.method().clone();
-        let interaction = match self.server.authorize(request).await {
+        let interaction = match self.server.authorize(request.clone()).await {
             Authorize::Respond(answer) => return Ok(self.log_and_return(answer)),
             Authorize::Interact(interaction) => interaction,
         };
@@ -48,7 +47,7 @@ impl App {
             let decision = Consent::Granted(without_session(&user, self.clock.now())?);
             let answer = self
                 .server
-                .resume(&method, &interaction.id, interaction.browser.expose(), decision)
+                .resume(&request, &interaction.id, interaction.browser.expose(), decision)
                 .await;
             return Ok(self.log_and_return(answer));
         }

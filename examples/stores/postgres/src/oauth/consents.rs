@@ -84,11 +84,15 @@ async fn load_all(pool: &PgPool, subject: &Subject) -> Result<Vec<ConsentRecord>
     records.iter().map(|text| json::record(text)).collect()
 }
 
+/// Removes the consent, under the lock of its subject: an addition that has read the consent writes
+/// it before.
 async fn remove(pool: &PgPool, subject: &Subject, client_id: &ClientId) -> Result<bool, DatabaseError> {
+    let mut transaction = subject::begin_alone(pool, subject).await?;
     let removed = sqlx::query("DELETE FROM oauth_consent WHERE subject = $1 AND client_id = $2")
         .bind(subject.as_str())
         .bind(client_id.as_str())
-        .execute(pool)
+        .execute(&mut *transaction)
         .await?;
+    transaction.commit().await?;
     Ok(removed.rows_affected() > 0)
 }

@@ -10,8 +10,8 @@ use sqlx::PgPool;
 use crate::column::{limit, nanoseconds, number, term, time};
 use crate::database::{Database, DatabaseError, begin};
 
-/// Columns of `oauth_logout`: session, client, subject, attempts, due and expiry.
-type Row = (Vec<u8>, String, String, i64, i64, i64);
+/// Columns of `oauth_logout`: session, client, subject, attempts, fencing token, due and expiry.
+type Row = (Vec<u8>, String, String, i64, i64, i64, i64);
 
 #[async_trait]
 impl LogoutStore for Database {
@@ -35,7 +35,7 @@ impl LogoutStore for Database {
 async fn lease(pool: &PgPool, most: usize, now: SystemTime) -> Result<Vec<LogoutRecord>, DatabaseError> {
     let mut transaction = begin(pool).await?;
     let due: Vec<Row> = sqlx::query_as(
-        "SELECT session, client_id, subject, attempts, due_at, expires_at FROM oauth_logout
+        "SELECT session, client_id, subject, attempts, fencing_token, due_at, expires_at FROM oauth_logout
          WHERE due_at <= $1 AND expires_at > $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED",
     )
     .bind(nanoseconds(now))
@@ -46,11 +46,13 @@ async fn lease(pool: &PgPool, most: usize, now: SystemTime) -> Result<Vec<Logout
     let leased: Vec<_> = due.into_iter().filter_map(|logout| logout.lease(now)).collect();
     for logout in &leased {
         sqlx::query(
-            "UPDATE oauth_logout SET attempts = $3, due_at = $4 WHERE session = $1 AND client_id = $2",
+            "UPDATE oauth_logout SET attempts = $3, fencing_token = $4, due_at = $5
+             WHERE session = $1 AND client_id = $2",
         )
         .bind(logout.session.as_bytes())
         .bind(logout.client_id.as_str())
         .bind(i64::from(logout.attempts))
+        .bind(i64::from(logout.fencing_token))
         .bind(nanoseconds(logout.due_at))
         .execute(&mut *transaction)
         .await?;
@@ -66,26 +68,25 @@ async fn settle(
 ) -> Result<bool, DatabaseError> {
     let settle = match retry_at {
         Some(_) => {
-            "UPDATE oauth_logout SET due_at = $4 WHERE session = $1 AND client_id = $2 AND attempts = $3"
+            "UPDATE oauth_logout SET due_at = $4 WHERE session = $1 AND client_id = $2 AND fencing_token = $3"
         }
         None => {
             "DELETE FROM oauth_logout
-             WHERE session = $1 AND client_id = $2 AND attempts = $3 AND $4::bigint IS NULL"
+             WHERE session = $1 AND client_id = $2 AND fencing_token = $3 AND $4::bigint IS NULL"
         }
     };
     let settled = sqlx::query(settle)
         .bind(logout.session.as_bytes())
         .bind(logout.client_id.as_str())
-        .bind(i64::from(logout.attempts))
+        .bind(i64::from(logout.fencing_token))
         .bind(retry_at.map(nanoseconds))
         .execute(pool)
         .await?;
     Ok(settled.rows_affected() > 0)
 }
 
-fn record(
-    (session, client_id, subject, attempts, due_at, expires_at): Row,
-) -> Result<LogoutRecord, DatabaseError> {
+fn record(row: Row) -> Result<LogoutRecord, DatabaseError> {
+    let (session, client_id, subject, attempts, fencing_token, due_at, expires_at) = row;
     let session = session.try_into();
     let session = session.map_err(|_| DatabaseError::corrupt("a session of another length"))?;
     Ok(LogoutRecord {
@@ -93,6 +94,7 @@ fn record(
         client_id: term(&client_id)?,
         subject: term(&subject)?,
         attempts: number(attempts)?,
+        fencing_token: number(fencing_token)?,
         due_at: time(due_at)?,
         expires_at: time(expires_at)?,
     })

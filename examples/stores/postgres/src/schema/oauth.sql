@@ -44,12 +44,13 @@ CREATE INDEX oauth_session_renewed_from ON oauth_session (renewed_from) WHERE re
 
 -- back-channel logouts that clients have not accepted yet
 CREATE TABLE oauth_logout (
-    session    BYTEA NOT NULL,
-    client_id  TEXT COLLATE "C" NOT NULL,
-    subject    TEXT COLLATE "C" NOT NULL,
-    attempts   BIGINT NOT NULL,
-    due_at     BIGINT NOT NULL,  -- or the end of the lease
-    expires_at BIGINT NOT NULL,
+    session       BYTEA NOT NULL,
+    client_id     TEXT COLLATE "C" NOT NULL,
+    subject       TEXT COLLATE "C" NOT NULL,
+    attempts      BIGINT NOT NULL,
+    fencing_token BIGINT NOT NULL,
+    due_at        BIGINT NOT NULL,  -- or the end of the lease
+    expires_at    BIGINT NOT NULL,
     PRIMARY KEY (session, client_id)
 );
 CREATE INDEX oauth_logout_due ON oauth_logout (due_at);
@@ -95,7 +96,7 @@ CREATE TABLE oauth_family (
 );
 CREATE INDEX oauth_family_purgeable ON oauth_family (retain_until);
 CREATE INDEX oauth_family_of_subject ON oauth_family (subject) WHERE revocation IS NULL;
-CREATE INDEX oauth_family_of_session ON oauth_family (session) WHERE revocation IS NULL AND session IS NOT NULL;
+CREATE INDEX oauth_family_of_session ON oauth_family (session) WHERE session IS NOT NULL;
 
 CREATE TABLE oauth_refresh_token (
     hash         BYTEA PRIMARY KEY,

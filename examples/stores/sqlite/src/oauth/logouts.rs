@@ -36,14 +36,15 @@ fn lease(
     now: SystemTime,
 ) -> Result<Vec<LogoutRecord>, DatabaseError> {
     let mut due = transaction.prepare_cached(
-        "SELECT session, client_id, subject, attempts, due_at, expires_at FROM oauth_logout
+        "SELECT session, client_id, subject, attempts, fencing_token, due_at, expires_at FROM oauth_logout
          WHERE due_at <= ?1 AND expires_at > ?1 ORDER BY due_at LIMIT ?2",
     )?;
     let due = due.query_map((Time(now), limit(most)), record)?;
     let due = due.collect::<Result<Vec<_>, _>>()?;
     let leased: Vec<_> = due.into_iter().filter_map(|logout| logout.lease(now)).collect();
     let mut update = transaction.prepare_cached(
-        "UPDATE oauth_logout SET attempts = ?3, due_at = ?4 WHERE session = ?1 AND client_id = ?2",
+        "UPDATE oauth_logout SET attempts = ?3, fencing_token = ?4, due_at = ?5
+         WHERE session = ?1 AND client_id = ?2",
     )?;
     for logout in &leased {
         let session = logout.session.to_string();
@@ -67,14 +68,14 @@ fn settle(
         Some(retry_at) => transaction
             .prepare_cached(
                 "UPDATE oauth_logout SET due_at = ?4
-                 WHERE session = ?1 AND client_id = ?2 AND attempts = ?3",
+                 WHERE session = ?1 AND client_id = ?2 AND fencing_token = ?3",
             )?
-            .execute((session, client_id, logout.attempts, Time(retry_at)))?,
+            .execute((session, client_id, logout.fencing_token, Time(retry_at)))?,
         None => transaction
             .prepare_cached(
-                "DELETE FROM oauth_logout WHERE session = ?1 AND client_id = ?2 AND attempts = ?3",
+                "DELETE FROM oauth_logout WHERE session = ?1 AND client_id = ?2 AND fencing_token = ?3",
             )?
-            .execute((session, client_id, logout.attempts))?,
+            .execute((session, client_id, logout.fencing_token))?,
     };
     Ok(rows > 0)
 }
@@ -85,7 +86,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<LogoutRecord> {
         client_id: row.get::<_, Term<_>>(1)?.0,
         subject: row.get::<_, Term<_>>(2)?.0,
         attempts: row.get(3)?,
-        due_at: row.get::<_, Time>(4)?.0,
-        expires_at: row.get::<_, Time>(5)?.0,
+        fencing_token: row.get(4)?,
+        due_at: row.get::<_, Time>(5)?.0,
+        expires_at: row.get::<_, Time>(6)?.0,
     })
 }

@@ -46,7 +46,7 @@ CREATE TABLE oauth_family (
 ) STRICT;
 CREATE INDEX oauth_family_purgeable ON oauth_family (retain_until);
 CREATE INDEX oauth_family_of_subject ON oauth_family (subject) WHERE revocation IS NULL;
-CREATE INDEX oauth_family_of_session ON oauth_family (session) WHERE revocation IS NULL AND session IS NOT NULL;
+CREATE INDEX oauth_family_of_session ON oauth_family (session) WHERE session IS NOT NULL;
 
 CREATE TABLE oauth_refresh_token (
     hash         BLOB PRIMARY KEY,
@@ -86,12 +86,13 @@ CREATE INDEX oauth_session_renewed_from ON oauth_session (renewed_from) WHERE re
 
 -- back-channel logouts that clients have not accepted yet
 CREATE TABLE oauth_logout (
-    session    TEXT NOT NULL,
-    client_id  TEXT NOT NULL,
-    subject    TEXT NOT NULL,
-    attempts   INTEGER NOT NULL,
-    due_at     INTEGER NOT NULL,  -- or the end of the lease
-    expires_at INTEGER NOT NULL,
+    session       TEXT NOT NULL,
+    client_id     TEXT NOT NULL,
+    subject       TEXT NOT NULL,
+    attempts      INTEGER NOT NULL,
+    fencing_token INTEGER NOT NULL,
+    due_at        INTEGER NOT NULL,  -- or the end of the lease
+    expires_at    INTEGER NOT NULL,
     PRIMARY KEY (session, client_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX oauth_logout_due ON oauth_logout (due_at);

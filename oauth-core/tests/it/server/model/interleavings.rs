@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use futures_util::FutureExt as _;
 use host_ports::testing::SeededEntropy;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue};
 use oauth_core::secret::{PasswordResetToken, TokenHash};
 use oauth_core::server::{Consent, EndpointResponse};
 use oauth_core::session::{SessionCookie, Sessions};
@@ -177,7 +177,12 @@ impl World {
         let browser = interaction.browser.expose();
         let server = &self.fixture.server;
         let answer = server
-            .resume(&Method::POST, &interaction.id, browser, decision)
+            .resume(
+                &http::Request::post("/").body(()).unwrap(),
+                &interaction.id,
+                browser,
+                decision,
+            )
             .await;
         let (_, params) = redirected(&answer.response);
         params.optional("code").unwrap().to_owned()

@@ -19,7 +19,8 @@ use crate::json::Document;
 use crate::oauth::subject;
 
 /// Revokes the families under a condition that are not revoked, and queues the logouts of their
-/// clients. The query returns the number of families. `$1` to `$3` are bound by [`End::bind`].
+/// clients, and of all clients of the sessions `$4`. The query returns the number of families. `$1`
+/// to `$4` are bound by [`End::bind`].
 macro_rules! revoke_families {
     ($condition:literal) => {
         concat!(
@@ -30,10 +31,19 @@ macro_rules! revoke_families {
             " ORDER BY id FOR NO KEY UPDATE))
                  RETURNING session, client_id, subject
              ), queued AS (
-                 INSERT INTO oauth_logout (session, client_id, subject, attempts, due_at, expires_at)
-                 SELECT DISTINCT session, client_id, subject, 0, $2::bigint, $3::bigint FROM revoked
-                 WHERE session IS NOT NULL
-                 ON CONFLICT DO NOTHING
+                 INSERT INTO oauth_logout AS logout
+                     (session, client_id, subject, attempts, fencing_token, due_at, expires_at)
+                 SELECT DISTINCT ON (session, client_id)
+                     session, client_id, subject, 0, 0, $2::bigint, $3::bigint
+                 FROM (
+                     SELECT session, client_id, subject FROM revoked WHERE session IS NOT NULL
+                     UNION
+                     SELECT session, client_id, subject FROM oauth_family WHERE session = ANY($4::bytea[])
+                 ) AS family
+                 ORDER BY session, client_id
+                 ON CONFLICT (session, client_id) DO UPDATE
+                     SET attempts = 0, fencing_token = logout.fencing_token + 1,
+                         due_at = excluded.due_at, expires_at = excluded.expires_at
              )
              SELECT count(*) FROM revoked"
         )
@@ -60,27 +70,28 @@ impl End {
     }
 
     /// Binds the first parameters of [`revoke_families`].
-    fn bind<'q>(&'q self, query: RevokeFamilies<'q>) -> RevokeFamilies<'q> {
+    fn bind<'q>(&'q self, query: RevokeFamilies<'q>, ended: &[SessionId]) -> RevokeFamilies<'q> {
         let expires_at = self.now.checked_add(LogoutRecord::LIFETIME);
         query
             .bind(&self.revocation.text)
             .bind(nanoseconds(self.now))
             .bind(nanoseconds(expires_at.unwrap_or(self.now)))
+            .bind(ended.iter().map(|id| id.as_bytes().to_vec()).collect::<Vec<_>>())
     }
 
-    /// Ends those of these sessions that are active; returns their number.
+    /// Ends those of these sessions that are active, and returns them.
     async fn sessions(
         &self,
         connection: &mut PgConnection,
         sessions: impl IntoIterator<Item = SessionRecord>,
-    ) -> Result<u64, DatabaseError> {
+    ) -> Result<Vec<SessionId>, DatabaseError> {
         let revoked = |session: SessionRecord| session.revoke(self.reason, self.now);
         let ended: Vec<_> = sessions.into_iter().filter_map(revoked).collect();
-        let count = ended.len() as u64;
-        if count > 0 {
+        let ids: Vec<_> = ended.iter().map(|session| session.id).collect();
+        if !ended.is_empty() {
             row::write(connection, ended).await?;
         }
-        Ok(count)
+        Ok(ids)
     }
 }
 
@@ -115,8 +126,9 @@ async fn session_on(
     session: Option<SessionRecord>,
     end: &End,
 ) -> Result<Revoked, DatabaseError> {
+    let ended = end.sessions(connection, session).await?;
     let mut revoked = Revoked {
-        sessions: end.sessions(connection, session).await?,
+        sessions: ended.len() as u64,
         ..Revoked::default()
     };
     let codes = sqlx::query(
@@ -125,7 +137,7 @@ async fn session_on(
     );
     let codes = codes.bind(id.as_bytes()).execute(&mut *connection).await?;
     revoked.codes = codes.rows_affected();
-    let families = end.bind(sqlx::query_scalar(revoke_families!("session = $4")));
+    let families = end.bind(sqlx::query_scalar(revoke_families!("session = $5")), &ended);
     let families = families.bind(id.as_bytes()).fetch_one(connection);
     revoked.families = number(families.await?)?;
     Ok(revoked)
@@ -160,9 +172,10 @@ pub(in crate::oauth) async fn grants_at(
     );
     let codes = codes.bind(subject.as_str()).bind(client_id.as_str());
     let codes = codes.execute(&mut *transaction).await?.rows_affected();
-    let families = end.bind(sqlx::query_scalar(revoke_families!(
-        "subject = $4 AND client_id = $5"
-    )));
+    let families = end.bind(
+        sqlx::query_scalar(revoke_families!("subject = $5 AND client_id = $6")),
+        &[],
+    );
     let families = families.bind(subject.as_str()).bind(client_id.as_str());
     let families = families.fetch_one(&mut *transaction).await?;
     transaction.commit().await?;
@@ -204,7 +217,8 @@ async fn everything_on(
     let mut revoked = Revoked::default();
     let sessions = row::lock_active_of(connection, subject, end.now).await?;
     let sessions = sessions.into_iter().filter(|session| Some(&session.id) != keep);
-    revoked.sessions = end.sessions(connection, sessions).await?;
+    let ended = end.sessions(connection, sessions).await?;
+    revoked.sessions = ended.len() as u64;
     let kept = keep.map(SessionId::as_bytes);
     let codes = sqlx::query(
         "DELETE FROM oauth_code WHERE hash = ANY(ARRAY(
@@ -214,9 +228,8 @@ async fn everything_on(
     );
     let codes = codes.bind(subject.as_str()).bind(kept);
     revoked.codes = codes.execute(&mut *connection).await?.rows_affected();
-    let families = end.bind(sqlx::query_scalar(revoke_families!(
-        "subject = $4 AND ($5 IS NULL OR session IS DISTINCT FROM $5)"
-    )));
+    let condition = revoke_families!("subject = $5 AND ($6 IS NULL OR session IS DISTINCT FROM $6)");
+    let families = end.bind(sqlx::query_scalar(condition), &ended);
     let families = families.bind(subject.as_str()).bind(kept);
     revoked.families = number(families.fetch_one(&mut *connection).await?)?;
     let reset_tokens = sqlx::query("DELETE FROM oauth_reset_token WHERE subject = $1").bind(subject.as_str());

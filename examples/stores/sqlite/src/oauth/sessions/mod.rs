@@ -178,7 +178,8 @@ fn end_session(transaction: &Transaction<'_>, id: &SessionId, end: &End) -> Resu
         revoked.sessions = row::end(transaction, &session, end.reason, end.now)?;
     }
     let named = id.to_string();
-    revoked.families = revoke_families(transaction, "session = ?1", (&named, None), end)?;
+    let ended: &[_] = if revoked.sessions > 0 { &[*id] } else { &[] };
+    revoked.families = revoke_families(transaction, "session = ?1", (&named, None), ended, end)?;
     revoked.codes = count(
         transaction,
         "DELETE FROM oauth_code WHERE session = ?1 AND redeemed IS NULL",
@@ -198,6 +199,7 @@ pub(super) fn revoke_grants(
         transaction,
         "subject = ?1 AND record ->> '$.grant.client_id' = ?2",
         (subject.as_str(), Some(client_id.as_str())),
+        &[],
         end,
     )?;
     let codes = count(
@@ -220,16 +222,19 @@ fn revoke_subject(
     end: &End,
 ) -> Result<Revoked, DatabaseError> {
     let mut revoked = Revoked::default();
+    let mut ended = Vec::new();
     for session in row::of_subject(transaction, subject)? {
-        if Some(session.id) != keep {
-            revoked.sessions += row::end(transaction, &session, end.reason, end.now)?;
+        if Some(session.id) != keep && row::end(transaction, &session, end.reason, end.now)? > 0 {
+            ended.push(session.id);
         }
     }
+    revoked.sessions = ended.len() as u64;
     let kept = keep.map(|id| id.to_string());
     revoked.families = revoke_families(
         transaction,
         "subject = ?1 AND (?2 IS NULL OR session IS NOT ?2)",
         (subject.as_str(), kept.as_deref()),
+        &ended,
         end,
     )?;
     revoked.codes = count(
@@ -246,24 +251,34 @@ fn revoke_subject(
 }
 
 /// Revokes the families under a condition on `?1` and `?2` that are not revoked, and queues the
-/// logouts of their clients. Returns the number of families.
+/// logouts of their clients, and of all clients of the sessions `ended`. Returns the number of
+/// families.
 fn revoke_families(
     transaction: &Transaction<'_>,
     condition: &str,
     key: (&str, Option<&str>),
+    ended: &[SessionId],
     end: &End,
 ) -> Result<u64, DatabaseError> {
     let expires_at = end.now.checked_add(LogoutRecord::LIFETIME).unwrap_or(end.now);
     let queue = format!(
-        "INSERT INTO oauth_logout (session, client_id, subject, attempts, due_at, expires_at)
-         SELECT DISTINCT session, record ->> '$.grant.client_id', subject, 0, ?3, ?4 FROM oauth_family
-         WHERE {condition} AND revocation IS NULL AND session IS NOT NULL
-         ON CONFLICT DO NOTHING"
+        "INSERT INTO oauth_logout (session, client_id, subject, attempts, fencing_token, due_at, expires_at)
+         SELECT session, client_id, subject, 0, 0, ?3, ?4 FROM (
+             SELECT session, record ->> '$.grant.client_id' AS client_id, subject FROM oauth_family
+             WHERE {condition} AND revocation IS NULL AND session IS NOT NULL
+             UNION
+             SELECT session, record ->> '$.grant.client_id', subject FROM oauth_family
+             WHERE session IN (SELECT value FROM json_each(?5)))
+         WHERE true
+         ON CONFLICT (session, client_id) DO UPDATE
+             SET attempts = 0, fencing_token = fencing_token + 1,
+                 due_at = excluded.due_at, expires_at = excluded.expires_at"
     );
+    let ended = Document::new(ended.to_vec())?;
     count(
         transaction,
         &queue,
-        (key.0, key.1, Time(end.now), Time(expires_at)),
+        (key.0, key.1, Time(end.now), Time(expires_at), &ended.text),
     )?;
     let revoke = format!("UPDATE oauth_family SET revocation = ?3 WHERE {condition} AND revocation IS NULL");
     count(transaction, &revoke, (key.0, key.1, &end.revocation.text))
