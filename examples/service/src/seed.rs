@@ -68,6 +68,8 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient
     let stateless = RegisteredClient::confidential(id("demo-stateless")?, secret("demo-stateless-secret")?)
         .with_name("Demo application without state")
         .with_redirect_uri(exact(WEB_REDIRECT_URI)?)
+        // the path of Auth.js, which sends no state by default
+        .with_redirect_uri(exact("http://127.0.0.1:9999/auth/callback/desk")?)
         .with_scopes(all.clone())
         .with_optional_state();
     let post = RegisteredClient::confidential(id("demo-post")?, secret("demo-post-secret")?)
