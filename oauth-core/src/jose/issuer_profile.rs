@@ -180,7 +180,8 @@ impl IssuerProfile {
     }
 
     /// Another issuer: `typ` is `at+jwt`, `JWT` or absent, the client is `client_id`, `azp` or
-    /// `cid`, and the scopes are `scope` or `scp`.
+    /// `cid`, and the scopes are `scope` or `scp`. It fits PingFederate, Zitadel and Ory
+    /// Hydra, and users of Duende IdentityServer, whose tokens of machines have no `sub`.
     ///
     /// # Security
     ///
