@@ -68,11 +68,6 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient
         .with_backchannel_logout_uri(WEB_LOGOUT_URI.parse().map_err(at("a logout URI"))?)
         .with_scopes(all.clone())
         .with_audience(audience.clone());
-    let stateless = RegisteredClient::confidential(id("demo-stateless")?, secret("demo-stateless-secret")?)
-        .with_name("Demo application without state")
-        .with_redirect_uri(exact(WEB_REDIRECT_URI)?)
-        .with_scopes(all.clone())
-        .with_optional_state();
     let post = RegisteredClient::confidential(id("demo-post")?, secret("demo-post-secret")?)
         .with_name("Demo application of passport")
         .with_secret_post()
@@ -84,7 +79,7 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient
             RegisteredRedirectUri::loopback_any_port("http://127.0.0.1/callback")
                 .map_err(at("a redirect URI"))?,
         )
-        .with_scopes(all);
+        .with_scopes(all.clone());
     let service = RegisteredClient::confidential(id("demo-service")?, secret(SERVICE_SECRET)?)
         .with_name("Demo service")
         .with_grant_types([GrantType::ClientCredentials])
@@ -102,7 +97,7 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient
     let api = with_audiences(api, other_apis)?;
     Ok(vec![
         web,
-        stateless,
+        stateless_application(all)?,
         post,
         browser_application()?,
         native,
@@ -110,6 +105,20 @@ fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient
         robot,
         api,
     ])
+}
+
+/// A web application that sends no `state`.
+fn stateless_application(scopes: Scopes) -> Result<RegisteredClient, OpenError> {
+    let exact = |uri: &str| RegisteredRedirectUri::exact(uri).map_err(at("a redirect URI"));
+    let secret: ClientSecret = "demo-stateless-secret".parse().map_err(at("a client secret"))?;
+    let id = "demo-stateless".parse().map_err(at("a client id"))?;
+    Ok(RegisteredClient::confidential(id, ClientSecrets::new(&secret))
+        .with_name("Demo application without state")
+        .with_redirect_uri(exact(WEB_REDIRECT_URI)?)
+        // the path of Auth.js, which sends no state by default
+        .with_redirect_uri(exact("http://127.0.0.1:9999/auth/callback/desk")?)
+        .with_scopes(scopes)
+        .with_optional_state())
 }
 
 /// A browser application on any port of the loopback address.

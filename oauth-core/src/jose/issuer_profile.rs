@@ -1,5 +1,6 @@
 //! Shapes of the access tokens of common issuers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -55,7 +56,7 @@ struct Shape {
     /// Claims with scopes, as a text or a list; the first one that is present counts.
     scopes: &'static [&'static str],
     /// JSON pointer of the list of roles.
-    roles: Option<&'static str>,
+    roles: Option<Cow<'static, str>>,
     /// Claim with the tenant.
     tenant: Option<&'static str>,
     /// Claim that tells access tokens from other tokens, and its accepted values.
@@ -93,11 +94,25 @@ impl IssuerProfile {
             types: &["JWT", "at+jwt"],
             client: &["azp", "client_id"],
             scopes: &["scope"],
-            roles: Some("/realm_access/roles"),
+            roles: Some(Cow::Borrowed("/realm_access/roles")),
             mark: Some(("typ", &["Bearer", "DPoP"])),
             needs_audience_mapper: true,
             ..Shape::EMPTY
         })
+    }
+
+    /// Keycloak, as [`keycloak`](Self::keycloak), with the roles of one client
+    /// (`resource_access.<client>.roles`) in place of those of the realm. The client is usually the
+    /// one that stands for the API.
+    #[must_use]
+    pub fn keycloak_client_roles(client: &ClientId) -> Self {
+        // escapes of RFC 6901
+        let client = client.as_str().replace('~', "~0").replace('/', "~1");
+        let mut profile = Self::keycloak();
+        if let Some(shape) = &mut profile.shape {
+            shape.roles = Some(format!("/resource_access/{client}/roles").into());
+        }
+        profile
     }
 
     /// Auth0, with both of its token profiles: the client is `azp` or `client_id`. Permissions
@@ -108,7 +123,7 @@ impl IssuerProfile {
             types: &["JWT", "at+jwt"],
             client: &["azp", "client_id"],
             scopes: &["scope"],
-            roles: Some("/permissions"),
+            roles: Some(Cow::Borrowed("/permissions")),
             absent: &["typ", "ver", "token_use"],
             ..Shape::EMPTY
         })
@@ -121,7 +136,7 @@ impl IssuerProfile {
             types: &["", "JWT", "at+jwt", "okta-internal-at+jwt"],
             client: &["cid"],
             scopes: &["scp"],
-            roles: Some("/groups"),
+            roles: Some(Cow::Borrowed("/groups")),
             ..Shape::EMPTY
         })
     }
@@ -137,7 +152,7 @@ impl IssuerProfile {
             types: &["JWT"],
             client: &["azp", "appid"],
             scopes: &["scp"],
-            roles: Some("/roles"),
+            roles: Some(Cow::Borrowed("/roles")),
             tenant: Some("tid"),
             mark: Some(("ver", &["1.0", "2.0"])),
             ..Shape::EMPTY
@@ -157,7 +172,7 @@ impl IssuerProfile {
             types: &["", "JWT"],
             client: &["client_id"],
             scopes: &["scope"],
-            roles: Some("/cognito:groups"),
+            roles: Some(Cow::Borrowed("/cognito:groups")),
             mark: Some(("token_use", &["access"])),
             clients: Some(clients.into_iter().collect()),
             ..Shape::EMPTY
@@ -165,7 +180,8 @@ impl IssuerProfile {
     }
 
     /// Another issuer: `typ` is `at+jwt`, `JWT` or absent, the client is `client_id`, `azp` or
-    /// `cid`, and the scopes are `scope` or `scp`.
+    /// `cid`, and the scopes are `scope` or `scp`. It fits PingFederate, Zitadel and Ory
+    /// Hydra, and users of Duende IdentityServer, whose tokens of machines have no `sub`.
     ///
     /// # Security
     ///
@@ -178,7 +194,7 @@ impl IssuerProfile {
             types: &["", "JWT", "at+jwt"],
             client: &["client_id", "azp", "cid"],
             scopes: &["scope", "scp"],
-            roles: Some("/roles"),
+            roles: Some(Cow::Borrowed("/roles")),
             ..Shape::EMPTY
         })
     }
@@ -349,7 +365,7 @@ impl Shape {
     }
 
     fn roles(&self, claims: &Value) -> Result<Vec<String>, JwtError> {
-        let found = self.roles.and_then(|pointer| claims.pointer(pointer));
+        let found = self.roles.as_ref().and_then(|pointer| claims.pointer(pointer));
         found.map_or(Ok(Vec::new()), |roles| strings(roles).ok_or(JwtError::Malformed))
     }
 }

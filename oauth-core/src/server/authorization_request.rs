@@ -144,14 +144,21 @@ fn scopes(params: &Params, client: &RegisteredClient) -> Result<Scopes, Declined
             Ok(default)
         };
     };
-    let mut scopes: Scopes = text.parse().map_err(|_| missing)?;
-    if !client.scopes.contains_str(OFFLINE_ACCESS) {
-        scopes = scopes.without(OFFLINE_ACCESS);
-    }
+    let scopes: Scopes = text.parse().map_err(|_| missing)?;
+    let scopes = without_unregistered_offline_access(scopes, client);
     if scopes.is_empty() || !scopes.is_subset(&client.scopes) {
         return Err((Error::InvalidScope, Reason::ScopeExceeded));
     }
     Ok(scopes)
+}
+
+/// Removes `offline_access` from the scopes of a request if it is not registered.
+pub(super) fn without_unregistered_offline_access(scopes: Scopes, client: &RegisteredClient) -> Scopes {
+    if client.scopes.contains_str(OFFLINE_ACCESS) {
+        scopes
+    } else {
+        scopes.without(OFFLINE_ACCESS)
+    }
 }
 
 fn nonce(params: &Params, scopes: &Scopes, is_required: bool) -> Result<Option<Nonce>, Declined> {

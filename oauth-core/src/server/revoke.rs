@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 
 use super::AuthorizationServer;
 use super::endpoint_response::{EndpointResponse, Failure};
@@ -11,7 +11,7 @@ use super::form::form;
 use super::token::required;
 use crate::error::Reason;
 use crate::event::{AuthEvent, AuthEventKind};
-use crate::response::uncached;
+use crate::response::json;
 use crate::secret::TokenHash;
 use crate::store::{RegisteredClient, RevocationReason, RevokeOutcome};
 
@@ -55,7 +55,8 @@ impl AuthorizationServer {
                 break;
             }
         }
-        Ok(uncached(Response::new(Bytes::new())))
+        // clients ignore the content, but some refuse one that is no JSON (RFC 7009 §2.2)
+        Ok(json(StatusCode::OK, &serde_json::Map::new()))
     }
 
     /// Revokes an access token. Returns `true` if the token is an access token, and the event if

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use super::AuthorizationServer;
+use super::authorization_request::without_unregistered_offline_access;
 use super::endpoint_response::{Broken, EndpointResponse, Failure};
 use super::form::{self, form};
 use super::issue::Issued;
@@ -289,9 +290,19 @@ fn refusal(client: &RegisteredClient, error: ErrorCode, reason: Reason) -> Failu
     Failure::refused(error, reason).by(&client.id)
 }
 
+/// Parses `scope`. An unregistered `offline_access` is ignored, as in authorization requests: a
+/// client that always requests it also sends it with a refresh token.
 pub(super) fn scopes(exchange: &Exchange<'_>) -> Result<Option<Scopes>, Failure> {
-    let scopes = exchange.params.optional("scope").map(str::parse).transpose();
-    scopes.map_err(|_| exchange.refuse(ErrorCode::InvalidScope, Reason::MalformedScope))
+    let refuse = |reason| exchange.refuse(ErrorCode::InvalidScope, reason);
+    let Some(text) = exchange.params.optional("scope") else {
+        return Ok(None);
+    };
+    let scopes: Scopes = text.parse().map_err(|_| refuse(Reason::MalformedScope))?;
+    let scopes = without_unregistered_offline_access(scopes, exchange.client);
+    if scopes.is_empty() {
+        return Err(refuse(Reason::ScopeExceeded));
+    }
+    Ok(Some(scopes))
 }
 
 pub(super) fn resources(exchange: &Exchange<'_>) -> Result<Vec<Audience>, Failure> {

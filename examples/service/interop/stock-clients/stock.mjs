@@ -4,12 +4,15 @@
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { Auth, skipCSRFCheck } from "@auth/core";
+import { OAuth2Client as BadgatewayClient } from "@badgateway/oauth2-client";
 import { OAuth2Client, CodeChallengeMethod, generateCodeVerifier, generateState } from "arctic";
 import NextAuth from "next-auth";
 import * as oauth from "oauth4webapi";
 import { Issuer, custom, generators } from "openid-client";
 import OAuth2Strategy from "passport-oauth2";
 import OpenIDConnectStrategy from "passport-openidconnect";
+import { AuthorizationCode } from "simple-oauth2";
 import { Browser } from "../openid-client/browser.mjs";
 
 const ISSUER = new URL(process.argv[2]).origin;
@@ -131,6 +134,62 @@ const checks = {
     assert.ok(!finished.redirect.includes("error"), finished.redirect);
     const session = await call(["session"]);
     assert.deepEqual([session.body.user.name, session.body.user.email], ["Ada Lovelace", PERSON.email]);
+  },
+
+  async "Auth.js 5: sign-in with its default checks, without state and nonce; session"() {
+    const config = {
+      trustHost: true, secret: "a secret of the application", skipCSRFCheck,
+      providers: [{
+        id: "desk", name: "Desk", type: "oidc", issuer: ISSUER, clientId: STATELESS.id, clientSecret: STATELESS.secret,
+      }],
+    };
+    const cookies = {};
+    // a route of a framework, without the framework
+    const call = async (path, init) => {
+      const cookie = Object.entries(cookies).map((pair) => pair.join("=")).join("; ");
+      const response = await Auth(new Request(new URL(path, APPLICATION), { headers: { cookie }, ...init }), config);
+      for (const line of response.headers.getSetCookie()) {
+        const [, name, value] = line.match(/^([^=]+)=([^;]*)/);
+        cookies[name] = value;
+      }
+      return response;
+    };
+    const begun = await call("/auth/signin/desk", { method: "POST" });
+    const back = await signIn(begun.headers.get("location"), new URL("/auth/callback/desk", APPLICATION));
+    assert.equal(back.searchParams.has("state"), false);
+    const finished = await call(back);
+    assert.ok(!finished.headers.get("location").includes("error"), finished.headers.get("location"));
+    const session = await (await call("/auth/session")).json();
+    assert.deepEqual([session.user.name, session.user.email], ["Ada Lovelace", PERSON.email]);
+  },
+
+  async "@badgateway/oauth2-client: sign-in with PKCE, refresh, introspection, revocation"() {
+    const client = new BadgatewayClient({ server: ISSUER, clientId: WEB.id, clientSecret: WEB.secret });
+    const [state, codeVerifier] = [generateState(), generateCodeVerifier()];
+    const request = { redirectUri: CALLBACK.href, state, codeVerifier };
+    const url = await client.authorizationCode.getAuthorizeUri({ ...request, scope: SCOPE.split(" ") });
+    const back = await signIn(url);
+    const tokens = await client.authorizationCode.getTokenFromCodeRedirect(back.href, request);
+    const next = await client.refreshToken(tokens);
+    await apiAccepts(next.accessToken);
+    assert.equal((await client.introspect(next)).active, true);
+    await client.revoke(next);
+    assert.equal((await client.introspect(next)).active, false);
+  },
+
+  async "simple-oauth2: sign-in with PKCE, refresh, revocation"() {
+    const client = new AuthorizationCode({
+      client: WEB, auth: { tokenHost: ISSUER, authorizePath: "/authorize", tokenPath: "/token", revokePath: "/oauth/revoke" },
+    });
+    // the package passes the parameters of PKCE on
+    const [redirect_uri, state, code_verifier] = [CALLBACK.href, generateState(), generateCodeVerifier()];
+    const code_challenge = createHash("sha256").update(code_verifier).digest("base64url");
+    const url = client.authorizeURL({ redirect_uri, scope: SCOPE, state, code_challenge, code_challenge_method: "S256" });
+    const code = (await signIn(url)).searchParams.get("code");
+    const token = await (await client.getToken({ code, redirect_uri, code_verifier })).refresh();
+    await apiAccepts(token.token.access_token);
+    await token.revokeAll();
+    await assert.rejects(token.refresh());
   },
 
   async "oauth4webapi: sign-in without nonce, refresh, revocation"() {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
+mod neighbours;
 mod shapes;
 
 use std::time::{Duration, SystemTime};
@@ -55,7 +56,11 @@ fn api(of: &str, profile: IssuerProfile) -> ResourceServer {
 }
 
 fn present(api: &ResourceServer, shape: Shape) -> Result<AuthenticatedToken, JwtError> {
-    let request = Request::get("/charges").header("authorization", format!("Bearer {}", signed(shape)));
+    present_text(api, &signed(shape))
+}
+
+fn present_text(api: &ResourceServer, token: &str) -> Result<AuthenticatedToken, JwtError> {
+    let request = Request::get("/charges").header("authorization", format!("Bearer {token}"));
     let (head, ()) = request.body(()).unwrap().into_parts();
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(NOW);
     let authenticated = api.authenticate(&head, now).now_or_never().unwrap();

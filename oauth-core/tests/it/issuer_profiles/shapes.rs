@@ -8,7 +8,7 @@ use super::{API, CLIENT, NOW, issuer, set, with};
 /// A token: its header without `alg` and `kid`, and its claims.
 pub(super) type Shape = (Value, Value);
 
-fn dated(claims: Value) -> Value {
+pub(super) fn dated(claims: Value) -> Value {
     let times = [("iat", NOW), ("exp", NOW + 300)];
     times
         .into_iter()

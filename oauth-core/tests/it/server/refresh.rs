@@ -142,6 +142,28 @@ async fn a_wider_scope_is_refused_and_consumes_nothing() {
     Tokens::of(&fixture.refresh(&first.refresh).await);
 }
 
+/// O2, O9: an unregistered `offline_access` is ignored as in the authorization request; a
+/// registered one that was not granted is refused.
+#[tokio::test]
+async fn unregistered_offline_access_is_ignored_at_refresh() {
+    let fixture = Fixture::new();
+    let first = fixture.sign_in().await;
+    let all = "openid read:charges write:charges offline_access";
+    let second = Tokens::of(&fixture.token(&request(&first.refresh, Some(all))).await);
+    assert_eq!(second.body["scope"], "openid read:charges write:charges");
+    for scope in ["offline_access", "offline_access email"] {
+        let answer = fixture.token(&request(&second.refresh, Some(scope))).await;
+        assert_error(&answer, 400, "invalid_scope");
+        assert_eq!(reason(&answer), "scope_exceeded");
+    }
+    fixture
+        .change_client("web", |web| web.with_scopes(all.parse().unwrap()))
+        .await;
+    let answer = fixture.token(&request(&second.refresh, Some(all))).await;
+    assert_error(&answer, 400, "invalid_scope");
+    Tokens::of(&fixture.refresh(&second.refresh).await);
+}
+
 /// O9, 47: scopes that the client has lost are dropped; if none is left, the refresh is refused.
 #[tokio::test]
 async fn withdrawn_scopes_are_not_refreshed() {
