@@ -27,7 +27,7 @@
 //!    Pending::finish(response) ──> response
 //! ```
 //!
-//! [`SignIns`] has the two routes of a web application that signs its users in; it keeps the pending
+//! [`SignIns`] has the routes of a web application that signs its users in. It keeps the pending
 //! requests and binds them to their browsers.
 //!
 //! A [`TokenSource`] holds the tokens of a sign-in, or of the client itself, for all callers of an

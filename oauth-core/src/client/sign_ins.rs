@@ -281,8 +281,8 @@ impl SignIns {
     }
 
     /// Ends the session of the browser, and redirects it to `to`. `form` is the body of the
-    /// request, with the [CSRF field](crate::session::SessionSecret::csrf_field) of the session. The
-    /// user stays signed in at the provider.
+    /// request, with the [CSRF field](crate::session::SessionSecret::csrf_field) of the session.
+    /// The user stays signed in at the provider.
     ///
     /// # Errors
     ///

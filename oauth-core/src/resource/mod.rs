@@ -162,7 +162,9 @@ impl ResourceServer {
     /// ```no_run
     /// # use oauth_core::ports::Transport;
     /// # use oauth_core::{IssuerProfile, ResourceServer};
-    /// # async fn example(transport: impl Transport + 'static) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(
+    /// #     transport: impl Transport + 'static,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
     /// let (issuer, audience) = ("https://id.example/realms/shop".parse()?, "shop-api".parse()?);
     /// let api = ResourceServer::discover(issuer, audience, transport)
     ///     .await?
