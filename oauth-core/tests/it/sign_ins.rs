@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// O22, 94: a user signs in, has a session, and signs out by a form of this browser.
+/// O1: a user signs in, has a session, and signs out by a form of this browser.
 #[tokio::test]
 async fn browser_signs_in_and_out() {
     let world = world();
@@ -130,7 +130,7 @@ async fn browser_signs_in_and_out() {
     assert!(sign_ins.session(&browser).await.unwrap().is_none());
 }
 
-/// O22: the cookie is for this host over TLS only.
+/// O5: the cookie is for this host over TLS only.
 #[tokio::test]
 async fn cookie_of_sign_in_is_secure() {
     let redirect = world().sign_ins.start(&HeaderMap::new()).await.unwrap();
@@ -141,7 +141,7 @@ async fn cookie_of_sign_in_is_secure() {
     assert_eq!(field(&redirect, "cache-control"), "no-store");
 }
 
-/// O22, 94: a response is accepted once, from the browser that started the sign-in.
+/// O5: a response is accepted once, from the browser that started the sign-in.
 #[tokio::test]
 async fn rejects_response_in_another_browser_and_twice() {
     let world = world();
@@ -160,7 +160,7 @@ async fn rejects_response_in_another_browser_and_twice() {
     assert!(matches!(again, SignInError::Unknown));
 }
 
-/// O22: two tabs of one browser sign in independently.
+/// O5: two tabs of one browser sign in independently.
 #[tokio::test]
 async fn two_tabs_sign_in_independently() {
     let world = world();
@@ -171,7 +171,7 @@ async fn two_tabs_sign_in_independently() {
     assert!(world.sign_ins.finish(&browser, &first).await.is_ok());
 }
 
-/// O22: a refusal and a late response end the sign-in, without the cause in the response.
+/// O3: a refusal and a late response end the sign-in, without the cause in the response.
 #[tokio::test]
 async fn rejects_denied_and_late_response() {
     let world = world();
@@ -189,7 +189,7 @@ async fn rejects_denied_and_late_response() {
     assert!(!String::from_utf8_lossy(response.body()).contains("minutes"));
 }
 
-/// O22: above the capacity a new sign-in is refused, until the pending ones have expired.
+/// O5: above the capacity a new sign-in is refused, until the pending ones have expired.
 #[tokio::test]
 async fn capacity_limits_pending_sign_ins() {
     let world = world();
@@ -227,7 +227,7 @@ async fn serve_dispatches_by_path() {
     }
 }
 
-/// O3: the cookie of an interaction identifies its browser; without it, the secret matches none.
+/// O24: the cookie of an interaction identifies its browser; without it, the secret matches none.
 #[tokio::test]
 async fn cookie_of_interaction_binds_its_browser() {
     let world = world();

@@ -181,7 +181,7 @@ fn other_content_type_is_no_metadata() {
     }
 }
 
-/// O22, 94: an API needs only the issuer and the URL of its keys.
+/// O31: an API needs only the issuer and the URL of its keys.
 #[test]
 fn keys_need_only_issuer_and_jwks_uri() {
     let keys = |document: Value| {
