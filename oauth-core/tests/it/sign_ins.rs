@@ -46,7 +46,8 @@ fn world() -> World {
         async move { Ok(peer.serve(request).await.unwrap().response) }
     });
     let ports = Ports::new(transport, entropy.clone(), clock.clone());
-    let discovered = Provider::discover(&ISSUER.parse().unwrap(), &**ports.transport());
+    let issuer = ISSUER.parse().unwrap();
+    let discovered = Provider::discover(&issuer, &**ports.transport());
     let provider = discovered.now_or_never().unwrap().unwrap();
     let client = Client::new(provider, "app".parse().unwrap());
     let cookie = SessionCookie::new("session").unwrap();
