@@ -29,6 +29,9 @@
 //!    Pending::finish(response) ──> response
 //! ```
 //!
+//! [`SignIns`] has the routes of a web application that signs its users in. It keeps the pending
+//! requests and binds them to their browsers.
+//!
 //! A [`TokenSource`] holds the tokens of a sign-in, or of the client itself, for all callers of an
 //! API. When they expire, it sends one refresh for all concurrent callers (single-flight). It saves
 //! new tokens in the host's [`TokenSink`] before it returns them.
@@ -83,6 +86,7 @@ mod push;
 mod resource;
 mod response_error;
 mod revocation;
+mod sign_ins;
 mod token;
 mod token_source;
 mod user_info;
@@ -99,6 +103,7 @@ pub use oauth_error::OAuthError;
 pub use ports::Ports;
 pub use provider::{Discovery, DiscoveryError, MetadataError, Provider, WellKnown};
 pub use response_error::ResponseError;
+pub use sign_ins::{NoIdTokens, SignInError, SignIns, SignedInUser};
 pub use token::{TokenError, TokenResponse};
 pub use token_source::{ApiError, RefreshError, TokenSink, TokenSource};
 pub use user_info::{UserInfo, UserInfoError};

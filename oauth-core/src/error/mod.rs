@@ -16,9 +16,11 @@
 //! ```
 
 mod authorization;
+mod diagnosis;
 mod reason;
 mod token;
 
 pub use authorization::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
+pub use diagnosis::diagnosis;
 pub use reason::Reason;
 pub use token::{ErrorCode, ErrorResponse};

@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::credentials::Scheme;
 use crate::dpop::{self, ProofError};
+use crate::error::diagnosis;
 use crate::jose::JwtError;
 use crate::time::AFTER_A_FAULT;
 use crate::vocabulary::Scopes;
@@ -116,6 +117,13 @@ impl Challenge {
     #[must_use]
     pub fn reason(&self) -> &ChallengeReason {
         &self.reason
+    }
+
+    /// Returns the reason with all its causes in one line, for the log: for example "invalid access
+    /// token: the token is expired". The response does not reveal the causes.
+    #[must_use]
+    pub fn diagnosis(&self) -> String {
+        diagnosis(self)
     }
 
     /// Returns the status: 400 for a malformed request, 403 for a missing scope, 503 if the token

@@ -6,6 +6,7 @@
 //!
 //! - JWT access tokens ([RFC 9068](https://www.rfc-editor.org/rfc/rfc9068)) are verified locally,
 //!   with pinned keys or with a JWKS client ([`RemoteKeySet`](crate::jose::RemoteKeySet)).
+//!   [`ResourceServer::discover`] finds the JWKS of an issuer by discovery.
 //! - Opaque tokens are validated by [introspection](Introspection) at the issuer.
 //! - [`ResourceServer::with_dpop`] accepts DPoP-bound tokens, which are useless to a thief who
 //!   lacks the client's key. [`ResourceServer::with_required_possession`] refuses bearer tokens.
@@ -87,9 +88,11 @@ use self::challenge::Realm;
 use self::credentials::Scheme;
 use self::introspection::AskError;
 use self::verified_tokens::VerifiedTokens;
+use crate::client::{Discovery, DiscoveryError};
 use crate::dpop::{Htu, NonceKey, Nonces, ProofError, ProofPolicy, Target};
 use crate::jose::{AccessTokenPolicy, IssuerKeys, IssuerProfile, VerifyError};
 use crate::mtls::ClientCertificate;
+use crate::ports::Transport;
 use crate::secret::TokenHash;
 use crate::store::{ReplayStore, SpendOutcome, SubjectStatus, TokenStore};
 use crate::vocabulary::{Audience, Confirmation, Issuer, Scopes, Thumbprint};
@@ -149,6 +152,38 @@ impl ResourceServer {
             subject_status: None,
             tokens: None,
         }
+    }
+
+    /// Creates a verifier of JWTs from `issuer` for `audience`, with the keys that the issuer
+    /// publishes. It reads the metadata of the issuer once, by
+    /// [`Discovery::keys`](crate::client::Discovery::keys); a JWKS client fetches and caches the
+    /// keys, and follows their rotations.
+    ///
+    /// ```no_run
+    /// # use oauth_core::ports::Transport;
+    /// # use oauth_core::{IssuerProfile, ResourceServer};
+    /// # async fn example(
+    /// #     transport: impl Transport + 'static,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let (issuer, audience) = ("https://id.example/realms/shop".parse()?, "shop-api".parse()?);
+    /// let api = ResourceServer::discover(issuer, audience, transport)
+    ///     .await?
+    ///     .with_issuer_profile(IssuerProfile::keycloak());
+    /// # drop(api);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`DiscoveryError`] when the issuer was not reached, or its metadata name no keys.
+    pub async fn discover(
+        issuer: Issuer,
+        audience: Audience,
+        transport: impl Transport + 'static,
+    ) -> Result<Self, DiscoveryError> {
+        let keys = Discovery::new(issuer.clone()).keys(transport).await?;
+        Ok(Self::new(issuer, audience, keys))
     }
 
     /// Sets the tolerated clock difference between issuer and API. Default: five seconds. Longer

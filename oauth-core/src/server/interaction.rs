@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::SystemTime;
 
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
 use zeroize::Zeroizing;
 
 use super::AuthorizationServer;
@@ -24,8 +26,8 @@ use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes, Subject};
 ///
 /// The id is in a URL, which other persons may see. The browser secret prevents two attacks: an
 /// attacker completes the interaction of a user, or makes a user complete the attacker's
-/// interaction. Set the cookie `HttpOnly`, `Secure` and `SameSite=Lax`, with a `Max-Age` of ten
-/// minutes.
+/// interaction. [`set_cookie`](Self::set_cookie) is such a cookie; a cookie of the host must be
+/// `HttpOnly`, `Secure` and `SameSite=Lax`, with a `Max-Age` of ten minutes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Interaction {
@@ -33,6 +35,11 @@ pub struct Interaction {
     pub id: String,
     /// Secret that binds the interaction to the browser, for a cookie.
     pub browser: BrowserSecret,
+    /// `Set-Cookie` value that stores the secret in the browser for ten minutes;
+    /// [`browser_secret`](AuthorizationServer::browser_secret) reads the cookie. Each interaction
+    /// has its own cookie. If the issuer is plain `http`, the cookie has neither `Secure` nor the
+    /// prefix `__Host-`.
+    pub set_cookie: HeaderValue,
     /// Details for the sign-in or consent page.
     pub details: InteractionDetails,
     /// Events in the order in which they happened, for the audit log.
@@ -125,6 +132,7 @@ impl AuthorizationServer {
         let record = InteractionRecord::new(key, secret, request, created_at).with_pushed(pushed);
         match self.inner.interactions.insert_interaction(record).await? {
             Insertion::Inserted => Ok(Interaction {
+                set_cookie: self.interaction_cookie(&id, &browser),
                 id,
                 browser,
                 details,
@@ -132,6 +140,44 @@ impl AuthorizationServer {
             }),
             Insertion::Exists => Err(Broken::entropy_repeats()),
         }
+    }
+
+    /// Builds the cookie of an interaction. Its name and value are base64url.
+    fn interaction_cookie(&self, id: &str, browser: &BrowserSecret) -> HeaderValue {
+        let (name, secret) = (self.cookie_name(id), browser.expose());
+        let secure = if name.starts_with("__Host-") {
+            "; Secure"
+        } else {
+            ""
+        };
+        let cookie = format!("{name}={secret}; Path=/; Max-Age=600{secure}; HttpOnly; SameSite=Lax");
+        let cookie = HeaderValue::try_from(cookie);
+        let mut cookie = cookie.unwrap_or_else(|_| HeaderValue::from_static(""));
+        cookie.set_sensitive(true);
+        cookie
+    }
+
+    fn cookie_name(&self, id: &str) -> String {
+        let is_plain = self.inner.issuer.as_str().starts_with("http:");
+        let prefix = if is_plain { "" } else { "__Host-" };
+        format!("{prefix}interaction-{id}")
+    }
+
+    /// Reads the secret of an interaction from the cookie that
+    /// [`set_cookie`](Interaction::set_cookie) set. `id` is from the URL of the page, `headers` are
+    /// those of the request. If the browser has no such cookie, the secret is empty and belongs to
+    /// no interaction.
+    #[must_use]
+    pub fn browser_secret(&self, id: &str, headers: &HeaderMap) -> BrowserSecret {
+        let wanted = self.cookie_name(id);
+        let lines = headers.get_all(COOKIE).into_iter();
+        let mut pairs = lines
+            .filter_map(|line| line.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|pair| pair.trim_matches([' ', '\t']).split_once('='));
+        let found = pairs.find(|(name, _)| *name == wanted);
+        let secret = found.map(|(_, secret)| secret.to_owned());
+        BrowserSecret(Zeroizing::new(secret.unwrap_or_default()))
     }
 
     /// Returns the details of an interaction, for its page. `id` is from the URL of the page,

@@ -18,6 +18,8 @@
 //! | each of [`metadata_paths`](AuthorizationServer::metadata_paths) | [`metadata`](AuthorizationServer::metadata) |
 //! | `/.well-known/jwks.json` | [`jwks`](AuthorizationServer::jwks) |
 //!
+//! [`serve`](AuthorizationServer::serve) dispatches to those that need no page.
+//!
 //! ```
 //! use std::time::SystemTime;
 //! use oauth_core::jose::{SigningKey, SigningKeys};
@@ -73,6 +75,7 @@ mod refresh;
 mod resume;
 mod revoke;
 mod scope_shape;
+mod serve;
 mod session_lookup;
 mod silent;
 mod token;

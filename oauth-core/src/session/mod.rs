@@ -7,7 +7,8 @@
 //!
 //! # Security
 //!
-//! Forms need the [`csrf_token`](SessionSecret::csrf_token) of the browser's session:
+//! Forms need the [`csrf_token`](SessionSecret::csrf_token) of the browser's session, which
+//! [`SessionCookie::accepts_form`] checks:
 //! `SameSite=Lax` does not stop requests from other hosts of the same registrable domain.
 //!
 //! ```
@@ -26,6 +27,7 @@
 //! ```
 
 mod cookie;
+mod csrf;
 mod resets;
 mod secret;
 mod sessions;

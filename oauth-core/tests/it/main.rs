@@ -22,5 +22,6 @@ mod server;
 mod session;
 mod shared_ports;
 mod sign_in;
+mod sign_ins;
 mod token_source;
 mod truncated;

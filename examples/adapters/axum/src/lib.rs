@@ -4,6 +4,8 @@
 //! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
 //!   rejections are problems (RFC 9457). With feature `webhooks`, `Webhook` is the extractor of a
 //!   verified event.
+//! - `AccessTokenLayer`, with feature `oauth`, is a tower layer that requires an access token. It
+//!   works without the conventions, in any axum service.
 //! - [`serve`] runs one framework-free handler, and limits request headers, bodies and the time of
 //!   the shutdown. [`serve_router`] runs a router, and limits request headers and the shutdown.
 //!
@@ -165,6 +167,8 @@
 //! other service too. Feature `tls` adds `serve_tls` and `serve_router_tls`; feature `websocket`
 //! adds WebSockets to all of them.
 #[cfg(feature = "oauth")]
+mod access_token;
+#[cfg(feature = "oauth")]
 mod caller;
 mod content;
 mod extract;
@@ -178,6 +182,8 @@ mod upgrade;
 #[cfg(feature = "webhooks")]
 mod webhook;
 
+#[cfg(feature = "oauth")]
+pub use access_token::{AccessTokenLayer, WithAccessToken};
 #[cfg(feature = "oauth")]
 pub use caller::Caller;
 pub use extract::{Admission, Paged, Whole};

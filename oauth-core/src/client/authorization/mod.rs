@@ -19,7 +19,7 @@ use crate::time::later;
 use crate::vocabulary::{Nonce, OPENID, RedirectUri, Scopes, State};
 
 /// Maximum duration of a sign-in: ten minutes.
-const MAX_AGE: Duration = Duration::from_secs(600);
+pub(super) const MAX_AGE: Duration = Duration::from_secs(600);
 
 /// Refusal of an authorization response.
 #[non_exhaustive]

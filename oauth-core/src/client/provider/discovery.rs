@@ -9,6 +9,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use super::Provider;
 use super::metadata::{self, MetadataError};
 use crate::exchange::{exchange, is_of_type, refuse_truncated};
+use crate::jose::RemoteKeySet;
 use crate::ports::{Transport, TransportError};
 use crate::vocabulary::Issuer;
 
@@ -150,16 +151,7 @@ impl Discovery {
     ///
     /// [`DiscoveryError`] when the response is neither a usable document of this issuer nor a 404.
     pub fn finish(&self, response: &Response<Bytes>) -> Result<Option<Provider>, DiscoveryError> {
-        refuse_truncated(response).map_err(DiscoveryError::Unreachable)?;
-        match response.status() {
-            StatusCode::NOT_FOUND => Ok(None),
-            StatusCode::OK if is_of_type(response.headers(), "application/json") => {
-                let provider = self.read(response.body());
-                provider.map(Some).map_err(DiscoveryError::Unusable)
-            }
-            StatusCode::OK => Err(DiscoveryError::UnexpectedContent),
-            status => Err(DiscoveryError::UnexpectedStatus(status)),
-        }
+        finish(response, |document| self.read(document))
     }
 
     /// Reads a document of this issuer, from any source.
@@ -179,13 +171,53 @@ impl Discovery {
     /// an unusable document. An unusable first document does not lead to the second, so that an
     /// attacker cannot select the second by corrupting the first.
     pub async fn run(&self, transport: &dyn Transport) -> Result<Provider, DiscoveryError> {
+        self.first(transport, |document| self.read(document)).await
+    }
+
+    /// Discovers only the JWKS of the issuer, for an API that accepts its access tokens. The
+    /// document needs `issuer` and `jwks_uri` alone, so that an issuer whose metadata omit
+    /// `code_challenge_methods_supported` is accepted. The returned JWKS client fetches the keys
+    /// when needed.
+    ///
+    /// # Errors
+    ///
+    /// [`DiscoveryError`] when the server was not reached, has neither document, or its document is
+    /// about another issuer or has no usable `jwks_uri`.
+    pub async fn keys(&self, transport: impl Transport + 'static) -> Result<RemoteKeySet, DiscoveryError> {
+        let read = |document: &[u8]| metadata::read_jwks_uri(&self.issuer, document);
+        let uri = self.first(&transport, read).await?;
+        Ok(RemoteKeySet::new(uri, transport))
+    }
+
+    /// Requests the documents in their order, and reads the first that exists.
+    async fn first<T>(
+        &self,
+        transport: &dyn Transport,
+        read: impl Fn(&[u8]) -> Result<T, MetadataError>,
+    ) -> Result<T, DiscoveryError> {
         for document in WellKnown::ALL {
             let response = exchange(transport, self.request(document)).await;
-            if let Some(provider) = self.finish(&response.map_err(DiscoveryError::Unreachable)?)? {
-                return Ok(provider);
+            if let Some(found) = finish(&response.map_err(DiscoveryError::Unreachable)?, &read)? {
+                return Ok(found);
             }
         }
         Err(DiscoveryError::NotFound)
+    }
+}
+
+/// Reads a response. Returns `None` after a 404.
+fn finish<T>(
+    response: &Response<Bytes>,
+    read: impl Fn(&[u8]) -> Result<T, MetadataError>,
+) -> Result<Option<T>, DiscoveryError> {
+    refuse_truncated(response).map_err(DiscoveryError::Unreachable)?;
+    match response.status() {
+        StatusCode::NOT_FOUND => Ok(None),
+        StatusCode::OK if is_of_type(response.headers(), "application/json") => {
+            read(response.body()).map(Some).map_err(DiscoveryError::Unusable)
+        }
+        StatusCode::OK => Err(DiscoveryError::UnexpectedContent),
+        status => Err(DiscoveryError::UnexpectedStatus(status)),
     }
 }
 

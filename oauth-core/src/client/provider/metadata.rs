@@ -11,7 +11,7 @@ use super::{MtlsAliases, Provider};
 use crate::exchange::MAX_LENGTH;
 use crate::json;
 use crate::pkce;
-use crate::vocabulary::Issuer;
+use crate::vocabulary::{Endpoint, Issuer};
 
 /// Refusal of a server's metadata.
 #[non_exhaustive]
@@ -37,6 +37,9 @@ pub enum MetadataError {
     /// `code_challenge_methods_supported` lacks `S256`: the server may not support PKCE.
     #[error("`code_challenge_methods_supported` of the server lacks S256")]
     NoS256,
+    /// `jwks_uri` is missing: the server publishes no keys.
+    #[error("the metadata have no `jwks_uri`: the server publishes no keys")]
+    NoKeys,
 }
 
 /// Metadata document on the wire. Unknown members are ignored.
@@ -80,6 +83,28 @@ struct WireAliases<'a> {
     revocation_endpoint: Option<Cow<'a, str>>,
     #[serde(borrow)]
     introspection_endpoint: Option<Cow<'a, str>>,
+}
+
+/// The members that an API needs.
+#[derive(Deserialize)]
+struct WireKeys<'a> {
+    #[serde(borrow)]
+    issuer: Cow<'a, str>,
+    #[serde(borrow)]
+    jwks_uri: Option<Cow<'a, str>>,
+}
+
+/// Reads only the URL of the JWKS from the metadata of `issuer`.
+pub(super) fn read_jwks_uri(issuer: &Issuer, document: &[u8]) -> Result<Endpoint, MetadataError> {
+    if document.len() > MAX_LENGTH {
+        return Err(MetadataError::TooLong);
+    }
+    let wire: WireKeys<'_> = json::object(document).map_err(|_| MetadataError::Malformed)?;
+    if wire.issuer != issuer.as_str() {
+        return Err(MetadataError::WrongIssuer);
+    }
+    let uri = wire.jwks_uri.ok_or(MetadataError::NoKeys)?;
+    Place::of(issuer).endpoint("jwks_uri", &uri)
 }
 
 /// Reads the metadata of `issuer`. With `silence_is_s256`, absent code challenge methods count as

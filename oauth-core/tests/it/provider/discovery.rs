@@ -180,3 +180,37 @@ fn other_content_type_is_no_metadata() {
         );
     }
 }
+
+/// O31: an API needs only the issuer and the URL of its keys.
+#[test]
+fn keys_need_only_issuer_and_jwks_uri() {
+    let keys = |document: Value| {
+        let document = document.to_string();
+        let transport = transport_fn(move |_: Request<Bytes>| {
+            let response = Response::builder().header("content-type", "application/json");
+            let response = response.body(Bytes::from(document.clone())).unwrap();
+            async move { Ok(response) }
+        });
+        let found = Discovery::new(issuer()).keys(transport).now_or_never().unwrap();
+        found.map(drop).map_err(|error| match error {
+            DiscoveryError::Unusable(error) => error,
+            error => panic!("{error}"),
+        })
+    };
+    let uri = "https://as.example/keys";
+    assert_eq!(
+        keys(json!({ "issuer": "https://as.example", "jwks_uri": uri })),
+        Ok(())
+    );
+    let with_uri = |issuer: &str, uri: &str| keys(json!({ "issuer": issuer, "jwks_uri": uri }));
+    assert_eq!(
+        with_uri("https://other.example", uri),
+        Err(MetadataError::WrongIssuer)
+    );
+    for wrong in ["http://as.example/keys", "https://10.0.0.1/keys"] {
+        let refused = Err(MetadataError::InvalidEndpoint("jwks_uri"));
+        assert_eq!(with_uri("https://as.example", wrong), refused);
+    }
+    assert_eq!(keys(least()), Err(MetadataError::NoKeys));
+    assert_eq!(keys(json!([])), Err(MetadataError::Malformed));
+}

@@ -118,10 +118,15 @@ impl Running {
         }
     }
 
+    /// The resource server of the router.
+    pub(super) fn resources(&self) -> ResourceServer {
+        self.desk.resources.clone()
+    }
+
     /// A resource server that accepts DPoP proofs.
     pub(super) fn resources_with_proofs(&self) -> ResourceServer {
-        let resources = self.desk.resources.clone();
-        resources.with_dpop("https://api.example".parse().unwrap(), MemoryReplays::new())
+        self.resources()
+            .with_dpop("https://api.example".parse().unwrap(), MemoryReplays::new())
     }
 
     /// A resource server that requires its own nonce in each proof.

@@ -1,5 +1,6 @@
 //! The layer and the extractors in an ordinary router.
 
+mod access_token;
 mod certificates;
 mod extractors;
 mod fixture;
