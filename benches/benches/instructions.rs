@@ -9,9 +9,13 @@
     reason = "a bench ends where something is not as it was set up, and prints its cases"
 )]
 
+#[path = "instructions/issuer.rs"]
+mod issuer;
 #[path = "oauth/keys.rs"]
 #[expect(dead_code, reason = "the other half is for the peers of `oauth`")]
 mod keys;
+#[path = "instructions/profiles.rs"]
+mod profiles;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -58,6 +62,8 @@ fn cases() -> Vec<Case> {
     cases.extend(conventions());
     cases.extend(stores());
     cases.extend(tokens());
+    cases.extend(profiles::cases());
+    cases.extend(issuer::cases());
     cases
 }
 
