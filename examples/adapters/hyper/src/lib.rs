@@ -247,7 +247,7 @@ async fn serve_over(
                 known.insert(peer);
                 let connection = Connection {
                     known,
-                    switch: Switch::default(),
+                    switch: Default::default(),
                     limits,
                 };
                 converse(stream, &connection, &*answer, closed).await;
