@@ -19,6 +19,7 @@ const ISSUER: &str = "https://login.example/tenant";
 
 /// Name and profile, the members of the header beside `alg` and `kid`, and the claims beside the
 /// issuer and the times. The values are those of the issuers' documentation.
+#[expect(clippy::too_many_lines, reason = "a table of seven tokens")]
 fn issuers() -> [(&'static str, IssuerProfile, &'static str, &'static str); 7] {
     let cognito = IssuerProfile::cognito(["0oa1gjh63g214q0Hq0g4".parse().expect("a client")]);
     [
