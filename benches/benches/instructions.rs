@@ -1,5 +1,7 @@
-//! Hot paths, repeated, for a profiler that counts instructions: the cost of one is the difference
-//! of two runs.
+//! Hot paths, repeated, for a profiler that counts instructions. The cost of one is the count of
+//! `repeat`, divided by the times:
+//!
+//! `valgrind --tool=callgrind --toggle-collect=instructions::repeat BINARY --bench CASE TIMES`
 //!
 //! Arguments: `CASE TIMES`, for example `"verify 1 KiB" 2000`; without arguments it prints the
 //! cases.
@@ -9,9 +11,13 @@
     reason = "a bench ends where something is not as it was set up, and prints its cases"
 )]
 
+#[path = "instructions/issuer.rs"]
+mod issuer;
 #[path = "oauth/keys.rs"]
 #[expect(dead_code, reason = "the other half is for the peers of `oauth`")]
 mod keys;
+#[path = "instructions/profiles.rs"]
+mod profiles;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -48,6 +54,12 @@ fn main() {
         .iter_mut()
         .find(|(known, _)| *known == name)
         .expect("a case");
+    repeat(run, times);
+}
+
+/// Runs a case. A function of its own, so that a profiler counts nothing else.
+#[inline(never)]
+fn repeat(run: &mut dyn FnMut(), times: usize) {
     for _ in 0..times {
         run();
     }
@@ -58,6 +70,8 @@ fn cases() -> Vec<Case> {
     cases.extend(conventions());
     cases.extend(stores());
     cases.extend(tokens());
+    cases.extend(profiles::cases());
+    cases.extend(issuer::cases());
     cases
 }
 

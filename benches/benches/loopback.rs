@@ -1,88 +1,69 @@
-//! Client credentials and introspection over HTTP on loopback, against node-oidc-provider. Started
-//! by `loopback/run`.
+//! Authorization servers over HTTP on loopback: ours on memory, SQLite and PostgreSQL, and
+//! node-oidc-provider on memory. Started by `loopback/run`; the argument is the number of rounds.
 //!
-//! The server has one core, the load another. A bare hyper server with a response of the same
-//! length shows the share of HTTP.
+//! The server has one core, the load another. The suite's adapter and plain hyper, both with a
+//! fixed response, show the share of HTTP.
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stdout,
     reason = "a bench reports on the terminal, and ends where something is not as it was set up"
 )]
 
+#[path = "loopback/issuer.rs"]
+mod issuer;
 #[path = "loopback/load.rs"]
 mod load;
 #[path = "loopback/server.rs"]
 mod server;
 
-use std::{env, path::Path};
+use std::env;
+use std::path::Path;
 
-use benches::{Served, median, on_first_core, runtime};
+use benches::{Schema, Served, median, on_first_core, runtime};
+use tokio::runtime::Runtime;
 
-use crate::load::{Rate, Work};
+use crate::load::{Paths, Rate, Work};
 
 const ROUNDS: usize = 5;
 /// Folder in which `loopback/run` has installed the peer.
 const PEER: &str = "LOOPBACK_PEER";
 /// Tells a second process of this program which server to run.
 const SERVE: &str = "LOOPBACK_SERVE";
+/// Database of that server: a path or a URL.
+const DATABASE: &str = "LOOPBACK_DATABASE";
 
-/// A server, and the requests for it.
-struct Contest {
-    name: &'static str,
-    serve: &'static str,
-    work: Work,
-    /// One rate per round.
-    rates: Vec<Rate>,
-}
-
-const CONTESTS: [(&str, &str, Work); 7] = [
+/// Work, its server, and the name of the server's row.
+const CONTESTS: [(Work, &str, &str); 16] = [
+    (Work::ClientCredentials, "hyper", "plain hyper"),
+    (Work::ClientCredentials, "adapter", "adapter-hyper alone"),
+    (Work::ClientCredentials, "memory jwt", "ours, EdDSA JWT"),
     (
-        "client credentials, EdDSA JWT, ours",
-        "ours jwt",
         Work::ClientCredentials,
-    ),
-    (
-        "client credentials, EdDSA JWT, node-oidc-provider",
         "peer jwt",
-        Work::ClientCredentials,
+        "node-oidc-provider, EdDSA JWT",
     ),
+    (Work::ClientCredentials, "memory opaque", "ours, opaque"),
     (
-        "client credentials, opaque, ours",
-        "ours opaque",
         Work::ClientCredentials,
-    ),
-    (
-        "client credentials, opaque, node-oidc-provider",
         "peer opaque",
-        Work::ClientCredentials,
+        "node-oidc-provider, opaque",
     ),
-    ("introspection, opaque, ours", "ours opaque", Work::Introspection),
+    (Work::ClientCredentials, "sqlite opaque", "ours, opaque, SQLite"),
     (
-        "introspection, opaque, node-oidc-provider",
-        "peer opaque",
-        Work::Introspection,
-    ),
-    (
-        "bare hyper, a body of the same length",
-        "bare",
         Work::ClientCredentials,
+        "postgres opaque",
+        "ours, opaque, PostgreSQL",
     ),
+    (Work::Introspection, "memory opaque", "ours"),
+    (Work::Introspection, "peer opaque", "node-oidc-provider"),
+    (Work::Refresh, "memory opaque", "ours"),
+    (Work::Refresh, "peer opaque", "node-oidc-provider"),
+    (Work::Refresh, "sqlite opaque", "ours, SQLite"),
+    (Work::Refresh, "postgres opaque", "ours, PostgreSQL"),
+    (Work::Renewal, "memory opaque", "ours"),
+    (Work::Renewal, "peer opaque", "node-oidc-provider"),
 ];
-
-fn start(serve: &str, peer: &str) -> Served {
-    let mut command = on_first_core();
-    match serve.strip_prefix("peer ") {
-        Some(format) => command
-            .arg("node")
-            .arg(Path::new(peer).join("provider.mjs"))
-            .arg(format)
-            .env("NODE_ENV", "production"),
-        None => command
-            .arg(env::current_exe().expect("this program"))
-            .env(SERVE, serve),
-    };
-    Served::start(command)
-}
 
 fn main() -> std::io::Result<()> {
     let runtime = runtime()?;
@@ -93,38 +74,66 @@ fn main() -> std::io::Result<()> {
         println!("skipped: loopback/run installs the peer and starts this");
         return Ok(());
     };
-    let mut contests = CONTESTS.map(|(name, serve, work)| Contest {
-        name,
-        serve,
-        work,
-        rates: Vec::new(),
-    });
-    for _ in 0..ROUNDS {
-        for contest in &mut contests {
-            let server = start(contest.serve, &peer);
-            let path = |ours, theirs| {
-                if contest.serve.starts_with("peer") {
-                    theirs
-                } else {
-                    ours
-                }
-            };
-            let introspect = path("/introspect", "/token/introspection");
-            let rate = runtime.block_on(load::rate(&server, contest.work, introspect));
-            contest.rates.push(rate);
+    let rounds = env::args().find_map(|argument| argument.parse().ok());
+    let rounds = rounds.unwrap_or(ROUNDS);
+    let mut rates = CONTESTS.map(|_| Vec::new());
+    for _ in 0..rounds {
+        for ((work, serve, name), rates) in CONTESTS.iter().zip(&mut rates) {
+            let rate = measure(&runtime, *work, serve, &peer);
+            if let Some(rate) = rate {
+                println!("{}, {name}: {:.0}", work.name(), rate.processor);
+            }
+            rates.extend(rate);
         }
     }
-    println!("medians of {ROUNDS} rounds: answers a second, and a second of the server's processor time");
-    for Contest { name, rates, .. } in contests {
-        let wall = median(rates.iter().map(|rate| rate.wall).collect());
-        let processor = rates.iter().map(|rate| rate.processor);
-        let (least, most) = processor
-            .clone()
-            .fold((f64::MAX, 0.0_f64), |(least, most), rate| {
-                (least.min(rate), most.max(rate))
-            });
-        let processor = median(processor.collect());
-        println!("{name}: {wall:.0}, {processor:.0} ({least:.0} to {most:.0})");
+    println!("medians of {rounds} rounds: answers a second; answers a second of the server's processor");
+    println!("time (least to most); microseconds of its user time an answer");
+    for ((work, _, name), rates) in CONTESTS.iter().zip(rates) {
+        report(work.name(), name, &rates);
     }
     Ok(())
+}
+
+fn report(work: &str, name: &str, rates: &[Rate]) {
+    if rates.is_empty() {
+        return;
+    }
+    let of = |part: fn(&Rate) -> f64| rates.iter().map(part).collect::<Vec<_>>();
+    let processor = of(|rate| rate.processor);
+    let least = processor.iter().copied().fold(f64::MAX, f64::min);
+    let most = processor.iter().copied().fold(0.0, f64::max);
+    let (wall, processor, user) = (
+        median(of(|rate| rate.wall)),
+        median(processor),
+        median(of(|rate| rate.user)),
+    );
+    println!("{work}, {name}: {wall:.0}; {processor:.0} ({least:.0} to {most:.0}); {user:.2}");
+}
+
+/// Measures one server; `None` if its database is missing.
+fn measure(runtime: &Runtime, work: Work, serve: &str, peer: &str) -> Option<Rate> {
+    let mut command = on_first_core();
+    if let Some(format) = serve.strip_prefix("peer ") {
+        command
+            .arg("node")
+            .arg(Path::new(peer).join("provider.mjs"))
+            .arg(format)
+            .env("NODE_ENV", "production");
+        let server = Served::start(command);
+        return Some(runtime.block_on(load::rate(&server, work, &Paths::PEER)));
+    }
+    command
+        .arg(env::current_exe().expect("this program"))
+        .env(SERVE, serve);
+    let folder = tempfile::tempdir().expect("a folder");
+    let schema = match serve.starts_with("postgres") {
+        true => Some(Schema::fresh(runtime)?),
+        false => None,
+    };
+    match &schema {
+        Some(schema) => command.env(DATABASE, schema.url()),
+        None => command.env(DATABASE, folder.path().join("oauth")),
+    };
+    let server = Served::start(command);
+    Some(runtime.block_on(load::rate(&server, work, &Paths::OURS)))
 }

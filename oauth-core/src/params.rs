@@ -130,6 +130,9 @@ pub fn is_form(headers: &HeaderMap) -> bool {
 /// Decodes a form-encoded name or value. It refuses `%zz` and invalid UTF-8, which lenient decoders
 /// accept.
 pub(crate) fn decode(text: &[u8]) -> Result<String, InvalidParams> {
+    if !text.iter().any(|byte| matches!(byte, b'+' | b'%')) {
+        return str::from_utf8(text).map(str::to_owned).map_err(|_| InvalidParams);
+    }
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied();
     while let Some(byte) = bytes.next() {

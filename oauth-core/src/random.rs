@@ -10,14 +10,14 @@ use crate::ports::Entropy;
 pub(crate) fn random_text<const BYTES: usize>(prefix: &str, entropy: &dyn Entropy) -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0_u8; BYTES]);
     entropy.fill(bytes.as_mut_slice());
-    text_of(prefix, &bytes)
+    text_of(prefix, bytes.as_slice())
 }
 
 /// Creates a text: `prefix` followed by `bytes` in base64url.
-pub(crate) fn text_of<const BYTES: usize>(prefix: &str, bytes: &[u8; BYTES]) -> Zeroizing<String> {
+pub(crate) fn text_of(prefix: &str, bytes: &[u8]) -> Zeroizing<String> {
     // full capacity at once, because growth would leave a copy of the secret in memory
-    let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BYTES.div_ceil(3) * 4));
+    let mut text = Zeroizing::new(String::with_capacity(prefix.len() + bytes.len().div_ceil(3) * 4));
     text.push_str(prefix);
-    URL_SAFE_NO_PAD.encode_string(bytes.as_slice(), &mut text);
+    URL_SAFE_NO_PAD.encode_string(bytes, &mut text);
     text
 }

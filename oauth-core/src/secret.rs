@@ -197,16 +197,25 @@ secret! {
 }
 
 impl AccessToken {
+    /// Generates an opaque access token and the 128-bit identifier (`jti`) of its record, by one
+    /// draw of 48 bytes.
+    pub(crate) fn generate_with_id(entropy: &dyn Entropy) -> (Self, String) {
+        let mut bits = Zeroizing::new([0_u8; 48]);
+        entropy.fill(bits.as_mut_slice());
+        let (token, id) = bits.split_at(32);
+        (Self(text_of("at_", token)), text_of("", id).to_string())
+    }
+
     /// Creates an opaque access token from 256 bits that the caller derived.
     pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
-        Self(text_of("at_", bits))
+        Self(text_of("at_", bits.as_slice()))
     }
 }
 
 impl RefreshToken {
     /// Creates a refresh token from 256 bits that the caller derived.
     pub(crate) fn from_bits(bits: &[u8; 32]) -> Self {
-        Self(text_of("rt_", bits))
+        Self(text_of("rt_", bits.as_slice()))
     }
 }
 
@@ -223,6 +232,16 @@ mod tests {
         assert_eq!(token.expose(), "at___________________________________________8");
         assert_eq!(token.expose().len(), 3 + 43);
         assert_eq!(token.hash(), TokenHash::new(token.expose()));
+    }
+
+    /// O14: the identifier of a token reveals nothing of the token.
+    #[test]
+    fn token_and_identifier_share_no_random_bits() {
+        let count = entropy_fn(|bytes: &mut [u8]| (0..).zip(bytes).for_each(|(n, byte)| *byte = n));
+        let (token, id) = AccessToken::generate_with_id(&count);
+        let bits: [u8; 32] = std::array::from_fn(|n| u8::try_from(n).unwrap());
+        assert_eq!(token.expose(), AccessToken::from_bits(&bits).expose());
+        assert_eq!(URL_SAFE_NO_PAD.decode(id).unwrap(), (32..48).collect::<Vec<u8>>());
     }
 
     #[test]

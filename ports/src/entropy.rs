@@ -58,32 +58,3 @@ where
         (self.0)(buffer);
     }
 }
-
-/// Random number generator of the operating system. Panics if it fails.
-#[cfg(feature = "os")]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OsEntropy;
-
-#[cfg(feature = "os")]
-impl Entropy for OsEntropy {
-    #[expect(
-        clippy::expect_used,
-        reason = "a process that cannot draw random bytes must not make tokens"
-    )]
-    fn fill(&self, buffer: &mut [u8]) {
-        getrandom::fill(buffer).expect("the operating system supplies random bytes");
-    }
-}
-
-#[cfg(all(test, feature = "os"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_draws_of_the_system_differ() {
-        let (mut first, mut second) = ([0; 32], [0; 32]);
-        OsEntropy.fill(&mut first);
-        OsEntropy.fill(&mut second);
-        assert_ne!(first, second);
-    }
-}

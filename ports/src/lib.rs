@@ -7,6 +7,8 @@ mod clock;
 mod entropy;
 pub mod field;
 mod media_type;
+#[cfg(feature = "os")]
+mod os_entropy;
 mod principal;
 mod scopes;
 mod store_error;
@@ -18,10 +20,10 @@ mod transport;
 pub use clock::Clock;
 #[cfg(feature = "os")]
 pub use clock::SystemClock;
-#[cfg(feature = "os")]
-pub use entropy::OsEntropy;
 pub use entropy::{Entropy, EntropyFn, entropy_fn};
 pub use media_type::{Accept, ContentType, InvalidMediaType, MediaRange, MediaType, Weight};
+#[cfg(feature = "os")]
+pub use os_entropy::OsEntropy;
 pub use principal::Principal;
 pub use scopes::{InvalidScope, Scope, Scopes};
 pub use store_error::{StoreError, StoreErrorKind};

@@ -90,10 +90,9 @@ pub fn issue(
         return Err(Refusal::Unconfirmed);
     }
     let subject = client.id.as_str().parse().map_err(|_| Refusal::NotAllowed)?;
-    let allowed = client.scopes.without(OPENID);
     let scopes = match request.scopes {
-        None => allowed,
-        Some(wanted) if wanted.is_subset(&allowed) => wanted.clone(),
+        None => client.scopes.without(OPENID),
+        Some(wanted) if wanted.is_subset(&client.scopes) && !wanted.contains_str(OPENID) => wanted.clone(),
         Some(_) => return Err(Refusal::ScopeExceeded),
     };
     if scopes.is_empty() {

@@ -42,7 +42,14 @@ impl AuthorizationServer {
         grant: Option<&Grant>,
         opaque: Option<AccessToken>,
     ) -> Result<MadeAccessToken, Failure> {
-        let jti = random_text::<16>("", &*self.inner.entropy).to_string();
+        let entropy = &*self.inner.entropy;
+        let (opaque, jti) = match opaque {
+            None if self.inner.policy.access_token_format == AccessTokenFormat::Opaque => {
+                let (token, jti) = AccessToken::generate_with_id(entropy);
+                (Some(token), jti)
+            }
+            derived => (derived, random_text::<16>("", entropy).to_string()),
+        };
         let token = self.access_token_of(&terms, &jti, grant, opaque).await?;
         let record = AccessTokenRecord::new(token.hash(), jti, family, terms);
         Ok(MadeAccessToken { token, record })

@@ -206,22 +206,19 @@ impl AuthorizationServer {
             .map_err(|why| exchange.refuse(why.error(), why.reason()))?;
         self.spend_proof_of(&exchange).await?;
         let access = self.make_access_token(plan, None, None, None).await?;
-        match self
-            .inner
-            .tokens
-            .insert_access_token(access.record.clone())
-            .await?
-        {
+        let issued = Issued {
+            access: &access,
+            refresh: None,
+            id_token: None,
+        };
+        // rendered before the record moves into the store, and returned only if it is stored
+        let response = issued.into_response();
+        match self.inner.tokens.insert_access_token(access.record).await? {
             Insertion::Inserted => {
                 let issued =
                     AuthEvent::new(AuthEventKind::TokensIssued).by_grant(GrantType::ClientCredentials);
                 exchange.events.push(issued.by(&exchange.client.id));
-                Ok(Issued {
-                    access: &access,
-                    refresh: None,
-                    id_token: None,
-                }
-                .into_response())
+                Ok(response)
             }
             Insertion::Exists => Err(Broken::entropy_repeats().into()),
         }

@@ -8,10 +8,10 @@ use std::{error::Error, io, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, Version, header};
-use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
-use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn};
+use http_body_util::{BodyExt, Either, Full, LengthLimitError};
+use hyper::{body::Body, body::Incoming, server::conn::http1, service::service_fn, upgrade::OnUpgrade};
 use hyper_util::{rt::TokioIo, rt::TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
@@ -74,7 +74,7 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_over(Plain, listener, whole(handler, refuse, limits), limits, shutdown).await
+    serve_over(Plain, listener, Whole(handler, refuse), limits, shutdown).await
 }
 
 /// Serves over TLS, like [`serve`].
@@ -100,7 +100,7 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_over(tls, listener, whole(handler, refuse, limits), limits, shutdown).await
+    serve_over(tls, listener, Whole(handler, refuse), limits, shutdown).await
 }
 
 /// Serves a handler that reads the request's body itself. Adapters of frameworks on hyper use it.
@@ -124,7 +124,7 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_over(Plain, listener, answer, limits, shutdown).await
+    serve_over(Plain, listener, Streaming(answer), limits, shutdown).await
 }
 
 /// Serves over TLS, like [`serve_streaming`].
@@ -147,40 +147,80 @@ where
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_over(tls, listener, answer, limits, shutdown).await
+    serve_over(tls, listener, Streaming(answer), limits, shutdown).await
 }
 
-/// Makes a streaming handler from `handler`, which takes requests with complete bodies.
-fn whole<H, R, F, B>(
-    handler: H,
-    refuse: R,
+/// Parts of a connection that all its requests share.
+struct Connection {
+    /// Extensions of its requests.
+    known: Extensions,
+    switch: Switch,
     limits: Limits,
-) -> impl Fn(Request<Incoming>) -> BoxFuture<'static, Response<Either<Full<Bytes>, B>>> + Send + Sync + 'static
+}
+
+/// Handler of the requests of a connection.
+trait Answer: Send + Sync + 'static {
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &Connection,
+    ) -> impl Future<Output = Response<Self::Body>> + Send;
+}
+
+/// A handler that reads the body itself.
+struct Streaming<A>(A);
+
+impl<A, F, B> Answer for Streaming<A>
+where
+    A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Body = B;
+
+    fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        connection: &Connection,
+    ) -> impl Future<Output = Response<B>> + Send {
+        request.extensions_mut().extend(connection.known.clone());
+        request.extensions_mut().insert(connection.switch.clone());
+        (self.0)(request)
+    }
+}
+
+/// A handler of requests with complete bodies, and the refusals of the host.
+struct Whole<H, R>(H, R);
+
+impl<H, R, F, B> Answer for Whole<H, R>
 where
     H: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
     R: Fn(&Request<()>, StatusCode) -> Response<Bytes> + Send + Sync + 'static,
     F: Future<Output = Response<B>> + Send,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let host = Arc::new((handler, refuse));
-    move |request| {
-        let host = Arc::clone(&host);
-        async move { respond(request, &host.0, &host.1, limits).await }.boxed()
+    type Body = Either<Full<Bytes>, B>;
+
+    fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        connection: &Connection,
+    ) -> impl Future<Output = Response<Self::Body>> + Send {
+        let upgraded = hyper::upgrade::on(&mut request);
+        request.extensions_mut().extend(connection.known.clone());
+        complete(request, &self.0, &self.1, connection, upgraded)
     }
 }
 
-async fn serve_over<A, F, B>(
+async fn serve_over(
     carrier: impl Carrier,
     listener: std::net::TcpListener,
-    answer: A,
+    answer: impl Answer,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
-) -> io::Result<()>
-where
-    A: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
-    F: Future<Output = Response<B>> + Send,
-    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
-{
+) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = TcpListener::from_std(listener)?;
     let (answer, mut shutdown) = (Arc::new(answer), pin!(shutdown));
@@ -205,7 +245,13 @@ where
             };
             if let Ok(Ok((stream, mut known))) = opened {
                 known.insert(peer);
-                converse(stream, known, answer, limits, closed).await;
+                let connection = Connection {
+                    known,
+                    switch: Default::default(),
+                    limits,
+                };
+                converse(stream, &connection, &*answer, closed).await;
+                connection.switch.run().await;
             }
         });
     }
@@ -217,39 +263,28 @@ where
 }
 
 /// Serves HTTP on one connection until it ends.
-async fn converse<S, A, F, B>(
+async fn converse<S>(
     stream: S,
-    known: Extensions,
-    answer: Arc<A>,
-    limits: Limits,
+    connection: &Connection,
+    answer: &impl Answer,
     mut closed: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    A: Fn(Request<Incoming>) -> F,
-    F: Future<Output = Response<B>>,
-    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
-    let switch: Switch = Default::default();
-    let answer = service_fn(|mut request: Request<Incoming>| {
-        request.extensions_mut().extend(known.clone());
-        request.extensions_mut().insert(switch.clone());
-        let answered = answer(request);
-        async move { Ok::<_, Infallible>(answered.await) }
-    });
+    let answer = service_fn(|request| answer.answer(request, connection).map(Ok::<_, Infallible>));
     let mut http = http1::Builder::new();
     let http = http
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.read_timeout);
-    let connection = http.serve_connection(TokioIo::new(stream), answer);
-    let mut connection = pin!(connection.with_upgrades());
+        .header_read_timeout(connection.limits.read_timeout);
+    let http = http.serve_connection(TokioIo::new(stream), answer);
+    let mut http = pin!(http.with_upgrades());
     tokio::select! {
-        _ = &mut connection => {}
+        _ = &mut http => {}
         _ = closed.changed() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await.ok();
+            http.as_mut().graceful_shutdown();
+            http.await.ok();
         }
     }
-    switch.run().await;
 }
 
 /// Reads the body of a request within the limits and returns the response of `handler`, or the
@@ -269,46 +304,119 @@ where
     B: Body,
 {
     let upgraded = hyper::upgrade::on(&mut request);
-    let switch = request.extensions_mut().remove::<Switch>().unwrap_or_default();
+    let switch = request.extensions_mut().remove().unwrap_or_default();
+    let connection = Connection {
+        known: request.extensions().clone(),
+        switch,
+        limits,
+    };
+    complete(request, handler, refuse, &connection, upgraded).await
+}
+
+/// Like [`respond`], for a request whose extensions are those of the `connection`.
+async fn complete<I, H, R, F, B>(
+    request: Request<I>,
+    handler: &H,
+    refuse: &R,
+    connection: &Connection,
+    upgraded: OnUpgrade,
+) -> Response<Either<Full<Bytes>, B>>
+where
+    I: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+    H: Fn(Request<Bytes>) -> F,
+    R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
+    F: Future<Output = Response<B>>,
+    B: Body,
+{
     let (parts, body) = request.into_parts();
-    let head = Request::from_parts(parts.clone(), ());
-    let is_head = *head.method() == Method::HEAD;
+    let mut head = head_of(&parts);
+    let is_head = parts.method == Method::HEAD;
     let handled = async {
-        check_host(&head)?;
-        let body = collect(body, limits).await?;
+        check_host(&parts)?;
+        let body = collect(body, connection.limits).await?;
         let response = handler(Request::from_parts(parts, body)).await;
         let response = with_length(is_head, response).map(Either::Right);
-        switch.complete(response, &head, upgraded)
+        connection.switch.complete(response, &head, upgraded)
     };
     let caught = AssertUnwindSafe(handled).catch_unwind().await;
-    caught
-        .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
-        .unwrap_or_else(|status| refuse(&head, status).map(|body| Either::Left(Full::new(body))))
+    let handled = caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR));
+    handled.unwrap_or_else(|status| {
+        // only a refusal needs its own copy
+        head.extensions_mut().extend(connection.known.clone());
+        refuse(&head, status).map(|body| Either::Left(Full::new(body)))
+    })
+}
+
+/// Copies the head of a request without its extensions.
+fn head_of(parts: &Parts) -> Request<()> {
+    let mut head = Request::new(());
+    head.method_mut().clone_from(&parts.method);
+    head.uri_mut().clone_from(&parts.uri);
+    *head.version_mut() = parts.version;
+    head.headers_mut().clone_from(&parts.headers);
+    head
 }
 
 async fn collect<I>(mut body: I, limits: Limits) -> Result<Bytes, StatusCode>
 where
     I: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
-    let limited = Limited::new(&mut body, limits.body).collect();
-    match timeout(limits.read_timeout, limited).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let rest = async { while let Some(Ok(_)) = body.frame().await {} };
-            timeout(LINGER, rest).await.ok();
-            Err(StatusCode::PAYLOAD_TOO_LARGE)
-        }
-        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
-        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
     }
+    let collected = {
+        let mut reading = pin!(read(&mut body, limits.body));
+        // most bodies arrive with their head and need no timer
+        match reading.as_mut().now_or_never() {
+            Some(read) => read,
+            None => timeout(limits.read_timeout, reading)
+                .await
+                .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
+        }
+    };
+    if collected == Err(StatusCode::PAYLOAD_TOO_LARGE) {
+        let rest = async { while let Some(Ok(_)) = body.frame().await {} };
+        timeout(LINGER, rest).await.ok();
+    }
+    collected
+}
+
+/// Reads a body of at most `limit` bytes. A body in one frame is not copied.
+async fn read<I>(body: &mut I, limit: usize) -> Result<Bytes, StatusCode>
+where
+    I: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+{
+    let (mut first, mut joined) = (Bytes::new(), Vec::new());
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| match error.into().is::<LengthLimitError>() {
+            true => StatusCode::PAYLOAD_TOO_LARGE,
+            false => StatusCode::BAD_REQUEST,
+        })?;
+        let data = frame.into_data().unwrap_or_default();
+        if data.len() > limit - first.len().max(joined.len()) {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        if first.is_empty() {
+            first = data;
+        } else {
+            if joined.is_empty() {
+                joined.extend_from_slice(&first);
+            }
+            joined.extend_from_slice(&data);
+        }
+        if body.is_end_stream() {
+            break;
+        }
+    }
+    Ok(if joined.is_empty() { first } else { joined.into() })
 }
 
 /// Checks that there is exactly one `Host` ([RFC 9112
 /// §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)). If there are two, a proxy in front
 /// may have used the other one.
-fn check_host(head: &Request<()>) -> Result<(), StatusCode> {
-    let hosts = head.headers().get_all(header::HOST).iter().count();
-    match hosts == 1 || (hosts == 0 && head.version() < Version::HTTP_11) {
+fn check_host(head: &Parts) -> Result<(), StatusCode> {
+    let hosts = head.headers.get_all(header::HOST).iter().count();
+    match hosts == 1 || (hosts == 0 && head.version < Version::HTTP_11) {
         true => Ok(()),
         false => Err(StatusCode::BAD_REQUEST),
     }

@@ -26,12 +26,13 @@ pub struct MemoryTokens {
     tables: Mutex<Tables>,
 }
 
+/// The large records are boxed, because a map moves its values when it grows.
 #[derive(Debug, Default)]
 struct Tables {
-    codes: HashMap<TokenHash, AuthorizationCodeRecord>,
-    families: HashMap<FamilyId, TokenFamily>,
-    refresh: HashMap<TokenHash, RefreshTokenRecord>,
-    access: HashMap<TokenHash, AccessTokenRecord>,
+    codes: HashMap<TokenHash, Box<AuthorizationCodeRecord>>,
+    families: HashMap<FamilyId, Box<TokenFamily>>,
+    refresh: HashMap<TokenHash, Box<RefreshTokenRecord>>,
+    access: HashMap<TokenHash, Box<AccessTokenRecord>>,
     sessions: HashMap<TokenHash, SessionRecord>,
     reset_tokens: HashMap<TokenHash, ResetTokenRecord>,
     logouts: HashMap<(SessionId, ClientId), LogoutRecord>,
@@ -48,11 +49,12 @@ impl MemoryTokens {
 #[async_trait]
 impl TokenStore for MemoryTokens {
     async fn insert_code(&self, code: AuthorizationCodeRecord) -> Result<Insertion, StoreError> {
-        Ok(insert(&mut lock(&self.tables).codes, code.hash, code))
+        let (hash, code) = (code.hash, Box::new(code));
+        Ok(insert(&mut lock(&self.tables).codes, hash, code))
     }
 
     async fn code(&self, hash: &TokenHash) -> Result<Option<AuthorizationCodeRecord>, StoreError> {
-        Ok(lock(&self.tables).codes.get(hash).cloned())
+        Ok(lock(&self.tables).codes.get(hash).map(|code| (**code).clone()))
     }
 
     async fn redeem_code(
@@ -64,16 +66,18 @@ impl TokenStore for MemoryTokens {
     }
 
     async fn insert_access_token(&self, token: AccessTokenRecord) -> Result<Insertion, StoreError> {
-        Ok(insert(&mut lock(&self.tables).access, token.hash, token))
+        let (hash, token) = (token.hash, Box::new(token));
+        Ok(insert(&mut lock(&self.tables).access, hash, token))
     }
 
     async fn access_token(&self, hash: &TokenHash) -> Result<Option<AccessTokenState>, StoreError> {
         let tables = lock(&self.tables);
-        let Some(token) = tables.access.get(hash).cloned() else {
+        let Some(token) = tables.access.get(hash) else {
             return Ok(None);
         };
-        let family = token.family.and_then(|id| tables.families.get(&id)).cloned();
-        Ok(Some(AccessTokenState::new(token, family)))
+        let family = token.family.and_then(|id| tables.families.get(&id));
+        let family = family.map(|family| (**family).clone());
+        Ok(Some(AccessTokenState::new((**token).clone(), family)))
     }
 
     async fn refresh_token(&self, hash: &TokenHash) -> Result<Option<RefreshTokenState>, StoreError> {
@@ -127,14 +131,14 @@ impl Tables {
     fn refresh_token(&self, hash: &TokenHash) -> Option<RefreshTokenState> {
         let token = self.refresh.get(hash)?;
         let family = self.families.get(&token.family)?;
-        let state = RefreshTokenState::new(token.clone(), family.clone());
+        let state = RefreshTokenState::new((**token).clone(), (**family).clone());
         Some(state.with_successor(token.rotated.and_then(|rotated| self.successor(&rotated))))
     }
 
     fn successor(&self, rotated: &Rotated) -> Option<Successor> {
         let refresh = self.refresh.get(&rotated.successor)?;
         let access = self.access.get(&rotated.access)?;
-        Some(Successor::new(refresh.clone(), access.clone()))
+        Some(Successor::new((**refresh).clone(), (**access).clone()))
     }
 
     fn redeem_code(&mut self, redemption: CodeRedemption, now: SystemTime) -> RedeemOutcome {
@@ -146,10 +150,12 @@ impl Tables {
         let outcome = RedeemOutcome::decide(snapshot, now);
         if let (RedeemOutcome::Redeemed, Some(code)) = (outcome, code) {
             code.redeemed = Some(redemption.family.id);
-            self.families.insert(redemption.family.id, redemption.family);
-            self.access.insert(redemption.access.hash, redemption.access);
+            self.families
+                .insert(redemption.family.id, Box::new(redemption.family));
+            self.access
+                .insert(redemption.access.hash, Box::new(redemption.access));
             self.refresh
-                .extend(redemption.refresh.map(|token| (token.hash, token)));
+                .extend(redemption.refresh.map(|token| (token.hash, Box::new(token))));
         }
         outcome
     }
@@ -163,8 +169,10 @@ impl Tables {
         let outcome = RotateOutcome::decide(snapshot, now);
         if let (RotateOutcome::Rotated, Some((_, presented))) = (outcome, found) {
             presented.rotated = Some(rotation.to_rotated(now));
-            self.refresh.insert(rotation.successor.hash, rotation.successor);
-            self.access.insert(rotation.access.hash, rotation.access);
+            self.refresh
+                .insert(rotation.successor.hash, Box::new(rotation.successor));
+            self.access
+                .insert(rotation.access.hash, Box::new(rotation.access));
         }
         outcome
     }
