@@ -73,7 +73,7 @@ async fn decide(State(server): State<AuthorizationServer>, Whole(request): Whole
         (Some("allow"), _) => return Redirect::to(&format!("/sign-in?{id}")).into_response(),
         _ => Consent::Denied,
     };
-    let resumed = server.resume(request.method(), id, browser.expose(), consent);
+    let resumed = server.resume(&request, id, browser.expose(), consent);
     send(resumed.await)
 }
 

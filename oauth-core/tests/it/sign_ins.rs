@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use host_ports::testing::{ManualClock, SeededEntropy};
-use http::{HeaderMap, Method, Request, Response, Uri};
+use http::{HeaderMap, Request, Response, Uri};
 use oauth_core::client::{AuthorizationParams, NoIdTokens, Ports, SignInError, SignIns};
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
@@ -92,9 +92,8 @@ impl World {
         } else {
             Consent::Denied
         };
-        let resumed = self
-            .server
-            .resume(&Method::POST, &interaction.id, secret, consent);
+        let request = Request::post("/").body(()).unwrap();
+        let resumed = self.server.resume(&request, &interaction.id, secret, consent);
         field(&resumed.await.response, "location").parse().unwrap()
     }
 }

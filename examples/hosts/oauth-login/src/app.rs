@@ -8,29 +8,26 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
-use oauth_core::client::{AuthorizationParams, CallbackError, Ports, TokenResponse, accept_logout};
+use oauth_core::client::{
+    AuthorizationParams, CallbackError, Ports, SignInError, SignIns, TokenResponse, accept_logout,
+};
 use oauth_core::jose::IdTokenClaims;
 use oauth_core::memory::MemoryTokens;
-use oauth_core::params::Params;
 use oauth_core::ports::{OsEntropy, SystemClock};
-use oauth_core::session::{InvalidCookie, Session, SessionSecret};
+use oauth_core::session::Session;
 use oauth_core::store::SessionId;
 use oauth_core::{Client, RemoteKeySet, SessionCookie, Sessions};
 
-use crate::page::{Home, Page, Person, see_other};
-use crate::sign_ins::{self, SignIns};
+use crate::page::{self, Home, Page, Person, see_other};
 
 /// Number of sessions above which expired ones are removed.
 const MANY: usize = 10_000;
 
 pub(crate) struct App {
     client: Client,
-    params: AuthorizationParams,
     keys: RemoteKeySet,
     ports: Ports,
     sessions: Sessions,
-    /// Binds a sign-in to its browser, before there is a session.
-    cookie: SessionCookie,
     sign_ins: SignIns,
     people: Mutex<HashMap<SessionId, Known>>,
 }
@@ -55,18 +52,16 @@ impl App {
         params: AuthorizationParams,
         keys: RemoteKeySet,
         ports: Ports,
-    ) -> Result<Self, InvalidCookie> {
+    ) -> Result<Self, Box<dyn Error>> {
         // the app listens on a loopback address, without TLS
-        let cookie = |name| SessionCookie::new(name).map(SessionCookie::danger_over_plain_http);
-        let sessions = Sessions::new(MemoryTokens::new(), cookie("login")?, SystemClock, OsEntropy);
+        let cookie = SessionCookie::new("login")?.danger_over_plain_http();
+        let sessions = Sessions::new(MemoryTokens::new(), cookie, SystemClock, OsEntropy);
         Ok(Self {
+            sign_ins: SignIns::new(client.clone(), params, sessions.clone(), ports.clone())?,
             client,
-            params,
             keys,
             ports,
             sessions,
-            cookie: cookie("sign-in")?,
-            sign_ins: SignIns::default(),
             people: Mutex::default(),
         })
     }
@@ -77,7 +72,7 @@ impl App {
             (&Method::GET, "/login") => self.login(request).await,
             (&Method::GET, "/callback") => self.callback(request).await,
             (&Method::POST, "/sign-out") => self.sign_out(request).await,
-            (&Method::POST, "/backchannel-logout") => self.verify_backchannel_logout(request).await,
+            (&Method::POST, "/backchannel-logout") => self.backchannel_logout(request).await,
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, "Page not found.")),
         };
         answered.unwrap_or_else(|refusal| self.refused(&refusal))
@@ -108,62 +103,21 @@ impl App {
 
     /// Redirects the browser to the issuer, with a pushed request if the issuer supports it.
     async fn login(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
-        // before a request to the issuer
-        if !self.sign_ins.has_room(self.ports.now()) {
-            return Err(Refusal::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Too many people are signing in. Try again in some minutes.",
-            ));
-        }
-        let signing_in = self.client.sign_in(&self.params, &self.ports).await;
-        let (url, pending) = signing_in.map_err(Refusal::unavailable)?;
-        let secret = self.cookie.read(request.headers());
-        let secret = secret.unwrap_or_else(|| SessionSecret::generate(self.ports.entropy()));
-        self.sign_ins.begin(&secret, pending, self.ports.now());
-        let mut page = see_other(&url);
-        let cookie = self.cookie.set(&secret, sign_ins::LIFETIME);
-        page.headers_mut().append(SET_COOKIE, cookie);
-        Ok(page)
+        let started = self.sign_ins.start(request.headers()).await;
+        started.map(page::of).map_err(Refusal::sign_in)
     }
 
     /// Handles the redirect from the issuer: it must answer a request of this browser.
     async fn callback(&self, request: &Request<Bytes>) -> Result<Page, Refusal> {
-        let query = request.uri().query().unwrap_or_default();
-        let state = Params::parse(query.as_bytes())
-            .ok()
-            .and_then(|params| params.optional("state")?.parse().ok());
-        let browser = self.cookie.read(request.headers());
-        let pending = browser
-            .zip(state)
-            .and_then(|(browser, state)| self.sign_ins.take(&browser, &state));
-        let Some(pending) = pending else {
-            return Err(Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "The sign-in began in another browser or too long ago. Sign in again.",
-            ));
-        };
-        let call = pending
-            .finish(query, self.ports.now())
-            .map_err(Refusal::callback)?;
-        let tokens = call.send(&self.ports).await.map_err(Refusal::unavailable)?;
-        let now = self.ports.now();
-        let identity = self
-            .keys
-            .verify(|keys| tokens.identity(keys, now), now)
-            .await
-            .map_err(Refusal::unavailable)?;
-        let Some(identity) = identity else {
-            return Err(Refusal::new(
-                StatusCode::BAD_GATEWAY,
-                "The issuer sent no user identity.",
-            ));
-        };
+        let user = self.sign_ins.finish(request.headers(), request.uri()).await;
+        let user = user.map_err(Refusal::sign_in)?;
+        let (identity, tokens) = (user.identity, user.tokens);
         let signed_in = self
             .sessions
             .sign_in(request.headers(), &identity.subject, None)
             .await;
         let signed_in = signed_in.map_err(Refusal::unavailable)?;
-        let record = signed_in.session.record;
+        let (record, now) = (signed_in.session.record, self.ports.now());
         let mut people = self.people();
         if people.len() >= MANY {
             people.retain(|_, known| now < known.until);
@@ -186,9 +140,11 @@ impl App {
         let Some(session) = self.session(request).await? else {
             return Ok(see_other("/"));
         };
-        let form = Params::parse(request.body()).ok();
-        let token = form.as_ref().and_then(|form| form.optional("csrf_token"));
-        if !token.is_some_and(|token| session.secret.is_csrf_token(token)) {
+        if !self
+            .sessions
+            .cookie()
+            .accepts_form(request.headers(), request.body())
+        {
             return Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 "The form was not sent to this browser. Reload the page.",
@@ -221,7 +177,7 @@ impl App {
             Ok(logout) => logout,
             Err(error) => {
                 log(&error);
-                return Ok(error.response());
+                return Ok(page::of(error.response()));
             }
         };
         let is_meant = |identity: &IdTokenClaims| match logout.session.as_deref() {
@@ -236,7 +192,7 @@ impl App {
             let ended = self.sessions.end(&known.identity.subject, &id).await;
             ended.map_err(Refusal::unavailable)?;
         }
-        Ok(accept_logout())
+        Ok(page::of(accept_logout()))
     }
 
     async fn session(&self, request: &Request<Bytes>) -> Result<Option<Session>, Refusal> {
@@ -280,15 +236,20 @@ impl Refusal {
         }
     }
 
-    /// The issuer, or a party in between, sent this through the browser.
-    fn callback(error: CallbackError) -> Self {
-        let told = match error {
-            CallbackError::Refused(_) => "The sign-in was refused or cancelled at the issuer.",
-            _ => "The response does not belong to your sign-in. Sign in again.",
+    fn sign_in(error: SignInError) -> Self {
+        let told = match &error {
+            SignInError::TooMany => "Too many people are signing in. Try again in some minutes.",
+            SignInError::Unknown => "The sign-in began in another browser or too long ago. Sign in again.",
+            SignInError::Callback(CallbackError::Refused(_)) => {
+                "The sign-in was refused or cancelled at the issuer."
+            }
+            SignInError::Callback(_) => "The response does not belong to your sign-in. Sign in again.",
+            _ => "Signing in does not work at the moment. Try again later.",
         };
+        let status = error.status();
         Self {
             cause: Some(Box::new(error)),
-            ..Self::new(StatusCode::BAD_REQUEST, told)
+            ..Self::new(status, told)
         }
     }
 }

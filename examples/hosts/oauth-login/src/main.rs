@@ -11,7 +11,6 @@
 mod app;
 mod options;
 mod page;
-mod sign_ins;
 
 use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
 

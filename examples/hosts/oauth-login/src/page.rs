@@ -26,6 +26,11 @@ pub(crate) struct Person<'p> {
     pub(crate) csrf_token: &'p str,
 }
 
+/// Converts a response of oauth-core.
+pub(crate) fn of(response: Response<Bytes>) -> Page {
+    response.map(Full::new)
+}
+
 impl Home<'_> {
     pub(crate) fn shown(&self, status: StatusCode) -> Page {
         let text = self.render().unwrap_or_default();

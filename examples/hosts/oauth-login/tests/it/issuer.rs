@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use oauth_core::memory::{MemoryClients, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::{OsEntropy, SystemClock};
@@ -67,7 +67,7 @@ async fn answer(server: &AuthorizationServer, request: Request<Bytes>) -> Respon
                 let browser = interaction.browser.expose();
                 let granted = Consent::Granted(ada);
                 server
-                    .resume(&http::Request::new(()), &interaction.id, browser, granted)
+                    .resume(&Request::new(()), &interaction.id, browser, granted)
                     .await
                     .response
             }
