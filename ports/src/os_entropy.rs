@@ -13,8 +13,8 @@ const LONGEST_BUFFERED: usize = 64;
 ///
 /// # Performance
 ///
-/// Each thread reads 512 bytes ahead, so that several short requests share one call of the operating
-/// system. A request of more than 64 bytes is a call of its own.
+/// Each thread reads 512 bytes ahead, so that several short requests share one call of the
+/// operating system. A request of more than 64 bytes is a call of its own.
 ///
 /// # Security
 ///

@@ -106,8 +106,8 @@ impl TrustedProxies {
     /// - At most 32 elements are read. If all 32 are listed, the client is the 32nd from the end.
     ///
     /// A quoted string without an end hides the elements of its `Forwarded` line, also those that
-    /// proxies appended, so that a client can hide behind the proxy. `X-Forwarded-For` has no quoted
-    /// strings.
+    /// proxies appended, so that a client can hide behind the proxy. `X-Forwarded-For` has no
+    /// quoted strings.
     ///
     /// IPv4-mapped IPv6 addresses are returned as IPv4 addresses.
     #[must_use]

@@ -21,7 +21,7 @@
 //! TokenSource::token ──> TokenResponse                            with single-flight refresh
 //! Client::revoke_refresh_token, Client::revoke_access_token ──> Call
 //! Client::sign_out_url ──> URL for the browser                    sign-out at the server
-//! Client::verify_backchannel_logout(request) ──> LogoutToken             the server signed the user out
+//! Client::verify_backchannel_logout(request) ──> LogoutToken      sign-out by the server
 //!
 //! Call::send(ports) ──> response
 //! Call::start ──> HTTP request + Pending

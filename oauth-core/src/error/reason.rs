@@ -79,8 +79,8 @@ reasons! {
     ClientAssertionAlgorithm = "client_assertion_algorithm" [11, 65],
     /// The assertion has expired.
     ClientAssertionExpired = "client_assertion_expired" [11, 74],
-    /// The `aud` of the assertion is neither the issuer nor, unless assertions are strict, the token
-    /// endpoint of this server.
+    /// The `aud` of the assertion is neither the issuer nor, unless assertions are strict, the
+    /// token endpoint of this server.
     ClientAssertionForAnotherServer = "client_assertion_for_another_server" [11],
     /// The client has no key, or several keys, that match the header of the assertion.
     ClientAssertionKeyUnknown = "client_assertion_key_unknown" [11],

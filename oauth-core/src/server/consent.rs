@@ -96,8 +96,8 @@ impl AuthorizationServer {
         consents.add_consent(consent).await
     }
 
-    /// Returns `true` if the stored consent does not cover the grant. `false` if the client needs no
-    /// consent, or there is no consent store.
+    /// Returns `true` if the stored consent does not cover the grant. `false` if the client needs
+    /// no consent, or there is no consent store.
     pub(super) async fn is_consent_withdrawn(
         &self,
         client: &RegisteredClient,

@@ -63,8 +63,8 @@ impl SignOutRequest {
         !(is_same_user && is_same_session)
     }
 
-    /// Returns the URI to which [`redirect`](Self::redirect) leads. It is registered for the client.
-    /// A page with a form that leads there names its origin in the `form-action` of its
+    /// Returns the URI to which [`redirect`](Self::redirect) leads. It is registered for the
+    /// client. A page with a form that leads there names its origin in the `form-action` of its
     /// `Content-Security-Policy`.
     #[must_use]
     pub fn post_logout_redirect_uri(&self) -> Option<&RedirectUri> {

@@ -61,8 +61,8 @@ impl LogoutRecord {
         }
     }
 
-    /// Queues the logout again, for another end of the session's grants at `now`: it is due at once,
-    /// and an attempt that is running does not settle it.
+    /// Queues the logout again, for another end of the session's grants at `now`: it is due at
+    /// once, and an attempt that is running does not settle it.
     #[must_use]
     pub fn queue_again(self, now: SystemTime) -> Self {
         Self {

@@ -20,8 +20,8 @@ async fn create(app: &Arc<App>, token: &str, path: &str, sent: Value) -> String 
     created.get("id").and_then(Value::as_str).unwrap().to_owned()
 }
 
-/// G8: a list of charges with their customers takes two reads, whatever its length, besides those of
-/// the guard, which reads the state of the token and of its user (O36, O45).
+/// G8: a list of charges with their customers takes two reads, whatever its length, besides those
+/// of the guard, which reads the state of the token and of its user (O36, O45).
 #[tokio::test]
 async fn list_with_customers_takes_two_reads() {
     let database = Database::open_in_memory().unwrap();
