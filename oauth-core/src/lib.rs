@@ -12,6 +12,7 @@ pub mod event;
 #[cfg(feature = "_signatures")]
 mod exchange;
 pub mod grant;
+mod html;
 #[cfg(feature = "_signatures")]
 pub mod jose;
 #[cfg(feature = "_signatures")]

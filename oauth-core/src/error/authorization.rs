@@ -4,8 +4,9 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY};
 use http::{HeaderValue, Method, Response, StatusCode};
 
+use super::response_mode::respond;
 use super::token::only_allowed;
-use crate::vocabulary::{Issuer, RedirectUri, State};
+use crate::vocabulary::{Issuer, RedirectUri, ResponseMode, State};
 
 /// Error code of an authorization response, sent to the client by redirect.
 ///
@@ -79,6 +80,7 @@ pub struct AuthorizationErrorResponse {
     code: AuthorizationErrorCode,
     description: Option<&'static str>,
     state: Option<State>,
+    mode: ResponseMode,
     issuer: Issuer,
 }
 
@@ -91,6 +93,7 @@ impl AuthorizationErrorResponse {
             code,
             description: None,
             state: None,
+            mode: ResponseMode::default(),
             issuer: issuer.clone(),
         }
     }
@@ -110,14 +113,22 @@ impl AuthorizationErrorResponse {
         self
     }
 
+    /// Sets the response mode of the request. Default: query.
+    #[must_use]
+    pub const fn with_response_mode(mut self, mode: ResponseMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
     /// Returns the error code.
     #[must_use]
     pub const fn code(&self) -> AuthorizationErrorCode {
         self.code
     }
 
-    /// Builds the redirect to the client. `method` is the method of the browser's request and
-    /// determines the status code, see [`redirect`].
+    /// Builds the response for the browser: a redirect to the client, or a form that is posted to it.
+    /// `method` is the method of the browser's request and determines the status code of a redirect,
+    /// see [`redirect`].
     ///
     /// # Security
     ///
@@ -132,7 +143,7 @@ impl AuthorizationErrorResponse {
             self.state.as_ref().map(|state| ("state", state.as_str())),
             Some(("iss", self.issuer.as_str())),
         ];
-        redirect(&redirect_uri.with_query(pairs.into_iter().flatten()), method)
+        respond(redirect_uri, self.mode, pairs.into_iter().flatten(), method)
     }
 }
 

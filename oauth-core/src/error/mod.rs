@@ -18,9 +18,12 @@
 mod authorization;
 mod diagnosis;
 mod reason;
+mod response_mode;
 mod token;
 
 pub use authorization::{AuthorizationErrorCode, AuthorizationErrorResponse, redirect};
 pub use diagnosis::diagnosis;
 pub use reason::Reason;
+#[cfg(feature = "_signatures")]
+pub(crate) use response_mode::respond;
 pub use token::{ErrorCode, ErrorResponse};

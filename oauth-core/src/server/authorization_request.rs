@@ -12,7 +12,9 @@ use crate::jose::{IdTokenClaims, JwtError};
 use crate::params::Params;
 use crate::pkce::{self, CodeChallenge};
 use crate::store::{AuthorizationRequest, GrantType, Prompt, RegisteredClient};
-use crate::vocabulary::{Audience, Nonce, OPENID, RedirectUri, Scopes, State, Subject, Thumbprint};
+use crate::vocabulary::{
+    Audience, Nonce, OPENID, RedirectUri, ResponseMode, Scopes, State, Subject, Thumbprint,
+};
 
 /// Longest `login_hint` or `ui_locales` that is stored, in bytes; an email address has at most 254.
 const MAX_HINT: usize = 256;
@@ -40,7 +42,7 @@ pub(super) fn read(
     if state.is_none() && (params.optional("state").is_some() || !client.is_state_optional()) {
         return Err((Error::InvalidRequest, Reason::StateMissing));
     }
-    offered(params)?;
+    offered(params, redirect_uri)?;
     if !client.may_use(GrantType::AuthorizationCode) {
         return Err((Error::UnauthorizedClient, Reason::GrantTypeNotAllowed));
     }
@@ -65,6 +67,7 @@ pub(super) fn read(
         scopes,
         resources: resources(params, &server.audience)?,
         state: state.cloned(),
+        response_mode: response_mode(params),
         code_challenge,
         // if the server does not verify DPoP proofs, the client could never redeem a bound code
         dpop_jkt: match server.possession {
@@ -81,7 +84,7 @@ pub(super) fn read(
 }
 
 /// Refuses request objects, and response types and modes that this server does not support.
-fn offered(params: &Params) -> Result<(), Declined> {
+fn offered(params: &Params, redirect_uri: &RedirectUri) -> Result<(), Declined> {
     if params.optional("request").is_some() {
         return Err((Error::RequestNotSupported, Reason::RequestObject));
     }
@@ -93,10 +96,20 @@ fn offered(params: &Params) -> Result<(), Declined> {
         Some(_) => return Err((Error::UnsupportedResponseType, Reason::ResponseTypeUnsupported)),
         None => return Err((Error::InvalidRequest, Reason::ResponseTypeMissing)),
     }
-    match params.optional("response_mode") {
-        None | Some("query") => Ok(()),
-        Some(_) => Err((Error::InvalidRequest, Reason::ResponseModeUnsupported)),
+    let mode = params
+        .optional("response_mode")
+        .unwrap_or(ResponseMode::Query.as_str());
+    match ResponseMode::from_name(mode) {
+        Some(mode) if mode.can_reach(redirect_uri) => Ok(()),
+        _ => Err((Error::InvalidRequest, Reason::ResponseModeUnsupported)),
     }
+}
+
+/// Returns the response mode of a request, also of one that is refused. Absent, unknown and
+/// repeated values stand for the query.
+pub(super) fn response_mode(params: &Params) -> ResponseMode {
+    let mode = params.optional("response_mode").and_then(ResponseMode::from_name);
+    mode.unwrap_or_default()
 }
 
 /// Parses the S256 code challenge. An absent `code_challenge_method` means `plain` ([RFC 7636

@@ -15,7 +15,7 @@ use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 use crate::params::{Params, is_form};
 use crate::secret::TokenHash;
 use crate::store::{AuthorizationRequest, RegisteredClient};
-use crate::vocabulary::{ClientId, RedirectUri, State};
+use crate::vocabulary::{ClientId, RedirectUri, ResponseMode, State};
 
 /// Outcome of an authorization request.
 #[derive(Debug)]
@@ -57,6 +57,7 @@ pub(super) enum Refusal {
 pub(super) struct Redirect {
     to: RedirectUri,
     state: Option<State>,
+    mode: ResponseMode,
     error: AuthorizationErrorCode,
     reason: Reason,
     client_id: ClientId,
@@ -68,6 +69,7 @@ impl Refusal {
         Self::Redirect(Box::new(Redirect {
             to: request.redirect_uri.clone(),
             state: request.state.clone(),
+            mode: request.response_mode,
             error,
             reason,
             client_id: request.client_id.clone(),
@@ -166,6 +168,7 @@ impl AuthorizationServer {
                 pushed: None,
             }),
             Err((error, reason)) => Err(Refusal::Redirect(Box::new(Redirect {
+                mode: answerable_mode(params, &redirect_uri),
                 to: redirect_uri,
                 state,
                 error,
@@ -199,6 +202,7 @@ impl AuthorizationServer {
                 let error = self.authorization_error(redirect.error, redirect.reason);
                 let response = error
                     .with_state(redirect.state)
+                    .with_response_mode(redirect.mode)
                     .into_response(&redirect.to, request.method());
                 EndpointResponse::new(response, vec![refused(redirect.reason).by(&redirect.client_id)])
             }
@@ -267,6 +271,17 @@ pub(super) fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
         return Err(Refusal::Page(Reason::RequestTooLarge, None));
     }
     Params::parse(text).map_err(|_| Refusal::Page(Reason::MalformedParameters, None))
+}
+
+/// Returns the response mode for the error of a request: the requested one, if it can reach the
+/// redirect URI.
+fn answerable_mode(params: &Params, redirect_uri: &RedirectUri) -> ResponseMode {
+    let mode = authorization_request::response_mode(params);
+    if mode.can_reach(redirect_uri) {
+        mode
+    } else {
+        ResponseMode::Query
+    }
 }
 
 /// Returns the names of all repeated parameters, except those that may be repeated.

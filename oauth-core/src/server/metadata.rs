@@ -15,7 +15,7 @@ use crate::dpop;
 use crate::jose::Algorithm;
 use crate::pkce;
 use crate::store::GrantType;
-use crate::vocabulary::{Issuer, Scopes};
+use crate::vocabulary::{Issuer, ResponseMode, Scopes};
 
 impl AuthorizationServer {
     /// Returns the paths of the metadata. The host must mount [`metadata`](Self::metadata) at each
@@ -137,7 +137,7 @@ pub(super) fn describe(issuer: &Issuer, offer: &Offer<'_>) -> Bytes {
         "jwks_uri": format!("{base}{}", paths.jwks),
         "scopes_supported": offer.scopes.iter().collect::<Vec<_>>(),
         "response_types_supported": ["code"],
-        "response_modes_supported": ["query"],
+        "response_modes_supported": ResponseMode::ALL.map(ResponseMode::as_str),
         "grant_types_supported": GrantType::ALL.map(GrantType::as_str),
         "code_challenge_methods_supported": [pkce::METHOD],
         "token_endpoint_auth_methods_supported": every_client,

@@ -11,6 +11,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use sha2::{Digest, Sha256};
 
 use crate::error::Reason;
+use crate::html::escape;
 use crate::vocabulary::ClientId;
 
 /// Refused authorization or sign-out request, for the error page. The user cannot correct the
@@ -125,22 +126,6 @@ const fn advice(reason: Reason) -> &'static str {
              Tell its developer the reason below."
         }
     }
-}
-
-/// Escapes text for HTML.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            plain => escaped.push(plain),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::AuthorizationServer;
 use super::authorization_request::Declined;
 use super::endpoint_response::{Broken, EndpointResponse};
 use super::page::AuthorizationFault;
-use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, redirect};
+use crate::error::{AuthorizationErrorCode, AuthorizationErrorResponse, Reason, respond};
 use crate::event::{AuthEvent, AuthEventKind, RequestContext};
 use crate::grant::narrow;
 use crate::secret::{AuthorizationCode, TokenHash};
@@ -313,17 +313,17 @@ impl AuthorizationServer {
                 let state = request.state.as_ref().map(|state| ("state", state.as_str()));
                 let code = iter::once(("code", code.expose()));
                 let pairs = code.chain(state).chain([("iss", issuer.as_str())]);
-                EndpointResponse::new(
-                    redirect(&request.redirect_uri.with_query(pairs), method),
-                    vec![event],
-                )
+                let response = respond(&request.redirect_uri, request.response_mode, pairs, method);
+                EndpointResponse::new(response, vec![event])
             }
             Resumption::Error(request, error, event) => {
                 let error = match event.reason {
                     Some(reason) => self.authorization_error(error, reason),
                     None => AuthorizationErrorResponse::new(error, issuer),
                 };
-                let error = error.with_state(request.state);
+                let error = error
+                    .with_state(request.state)
+                    .with_response_mode(request.response_mode);
                 EndpointResponse::new(error.into_response(&request.redirect_uri, method), vec![event])
             }
         }

@@ -10,7 +10,9 @@ use crate::pkce::CodeChallenge;
 use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::time::later;
-use crate::vocabulary::{Audience, ClientId, Nonce, RedirectUri, Scopes, State, Subject, Thumbprint};
+use crate::vocabulary::{
+    Audience, ClientId, Nonce, RedirectUri, ResponseMode, Scopes, State, Subject, Thumbprint,
+};
 
 /// An authorization request that the server has checked, [RFC 6749
 /// §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), before the user's sign-in and
@@ -35,6 +37,8 @@ pub struct AuthorizationRequest {
     pub state: Option<State>,
     /// `nonce`, copied into the ID token.
     pub nonce: Option<Nonce>,
+    /// Way in which the response reaches the client.
+    pub response_mode: ResponseMode,
     /// S256 code challenge.
     pub code_challenge: CodeChallenge,
     /// Thumbprint of the DPoP key to which the code is bound, [RFC 9449
@@ -73,6 +77,7 @@ impl AuthorizationRequest {
             resources: Vec::new(),
             state: Some(state),
             nonce: None,
+            response_mode: ResponseMode::default(),
             code_challenge,
             dpop_jkt: None,
             prompts: BTreeSet::new(),

@@ -20,6 +20,7 @@ mod confirmation;
 mod endpoint;
 mod issuer;
 mod redirect_uri;
+mod response_mode;
 mod words;
 
 pub use access_token_terms::AccessTokenTerms;
@@ -31,6 +32,7 @@ pub use issuer::{InvalidIssuer, Issuer};
 pub use redirect_uri::{
     InvalidRedirectUri, LocalhostRedirectUri, LoopbackRedirectUri, RedirectUri, RegisteredRedirectUri,
 };
+pub use response_mode::ResponseMode;
 pub use words::{
     Audience, ClientId, InvalidAudience, InvalidClientId, InvalidNonce, InvalidState, InvalidSubject, Nonce,
     State, Subject,

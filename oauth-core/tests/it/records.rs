@@ -287,6 +287,7 @@ fn full_request() -> AuthorizationRequest {
         silent: true,
         max_age: Some(Duration::from_secs(60)),
         login_hint: Some("ada@example.com".to_owned()),
+        response_mode: oauth_core::vocabulary::ResponseMode::FormPost,
         ui_locales: Some("en de".to_owned()),
         ..request()
     }

@@ -234,6 +234,27 @@ const modules = {
   },
   "oidcc-ensure-request-with-valid-pkce-succeeds": succeeds({}),
 
+  async "oidcc-server (response_mode=form_post)"() {
+    const { browser } = await signedIn();
+    const request = authorizationUrl({ response_mode: "form_post", prompt: "none" });
+    const response = await browser.open(request.url);
+    assert.equal(response.status, 200);
+    const page = await response.text();
+    assert.ok(page.includes(`action="${CALLBACK.href}"`));
+    const inputs = [...page.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]);
+    const { code, state, iss } = Object.fromEntries(inputs);
+    assert.deepEqual([state, iss], [request.state, ISSUER]);
+    assert.equal((await redeem(request, code)).status, 200);
+  },
+  async "oidcc-server (response_mode=fragment)"() {
+    const { browser } = await signedIn();
+    const request = authorizationUrl({ response_mode: "fragment", prompt: "none" });
+    const response = await browser.open(request.url);
+    const [uri, fragment] = response.headers.get("location").split("#");
+    assert.equal(uri, CALLBACK.href);
+    assert.equal((await redeem(request, new URLSearchParams(fragment).get("code"))).status, 200);
+  },
+
   async "oidcc-discovery-endpoint-verification"() {
     const metadata = await json(endpoint("/.well-known/openid-configuration"));
     assert.equal(metadata.issuer, ISSUER);

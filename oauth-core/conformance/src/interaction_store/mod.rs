@@ -54,6 +54,7 @@ fn request() -> AuthorizationRequest {
         max_age: Some(Duration::from_secs(u64::MAX)),
         login_hint: grant.name,
         expected_subject: Some(grant.subject),
+        response_mode: oauth_core::vocabulary::ResponseMode::FormPost,
         ui_locales: Some("se en-GB".to_owned()),
     }
 }

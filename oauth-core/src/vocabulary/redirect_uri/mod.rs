@@ -35,6 +35,12 @@ impl RedirectUri {
         };
         format!("{self}{separator}{}", crate::params::encode(pairs))
     }
+
+    /// Returns this URI with `pairs`, form-encoded, as its fragment. A redirect URI has none.
+    #[must_use]
+    pub fn with_fragment<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+        format!("{self}#{}", crate::params::encode(pairs))
+    }
 }
 
 fn is_redirect_uri(text: &str) -> bool {

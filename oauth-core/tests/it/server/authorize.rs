@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use oauth_core::memory::MemoryTokens;
+use oauth_core::params::Params;
 use oauth_core::secret::TokenHash;
-use oauth_core::server::Authorize;
+use oauth_core::server::{Authorize, Consent};
 use oauth_core::store::{GrantType, RegisteredClient};
 use oauth_core::vocabulary::{Nonce, RegisteredRedirectUri, Scopes};
 
@@ -244,6 +245,57 @@ async fn confidential_client_has_no_uri_with_any_port() {
     }
 }
 
+/// O2, O3: the response reaches the client in the requested mode: a code, a denial, and an error of
+/// the request itself.
+#[tokio::test]
+async fn response_has_requested_mode() {
+    let fixture = Fixture::new();
+    for mode in ["fragment", "form_post"] {
+        let request = change(web_request(), "response_mode", Some(mode));
+        let granted = fixture.grant(&fixture.interact(&request).await).await.response;
+        let interaction = fixture.interact(&request).await;
+        let (id, browser) = (&interaction.id, interaction.browser.expose());
+        let denied = fixture
+            .server
+            .resume(&Request::new(()), id, browser, Consent::Denied);
+        let denied = denied.await.response;
+        let faulty = change(request, "scope", Some("unknown"));
+        let refused = fixture.refused(&faulty).await.response;
+        for (response, name) in [(granted, "code"), (denied, "error"), (refused, "error")] {
+            if mode == "fragment" {
+                let location = response.headers()["location"].to_str().unwrap();
+                let (uri, fragment) = location.split_once('#').unwrap();
+                assert_eq!(uri, CALLBACK);
+                let params = Params::parse(fragment.as_bytes()).unwrap();
+                assert!(params.optional(name).is_some() && params.optional("iss").is_some());
+            } else {
+                assert_eq!(response.status(), 200);
+                let page = String::from_utf8(response.body().to_vec()).unwrap();
+                assert!(
+                    page.contains(&format!("<input type=\"hidden\" name=\"{name}\"")),
+                    "{page}"
+                );
+                assert!(page.contains("name=\"state\""), "{page}");
+            }
+        }
+    }
+}
+
+/// O2: no form is posted to a private-use scheme; the error is in the query.
+#[tokio::test]
+async fn native_application_gets_no_form() {
+    let fixture = Fixture::new();
+    let uri = "com.example.app:/callback";
+    let register =
+        |client: RegisteredClient| client.with_redirect_uri(RegisteredRedirectUri::exact(uri).unwrap());
+    fixture.change_client("web", register).await;
+    let request = change(web_request(), "redirect_uri", Some(uri));
+    let request = change(request, "response_mode", Some("form_post"));
+    let refused = fixture.refused(&request).await;
+    assert_eq!(reason(&refused), "response_mode_unsupported");
+    assert_eq!(redirected(&refused.response).0, uri);
+}
+
 /// A parameter, its value (empty: left out), the error, and the precise reason.
 const FAULTS: &str = "
     response_type         |               | invalid_request           | response_type_missing
@@ -251,7 +303,8 @@ const FAULTS: &str = "
     response_type         | code id_token | unsupported_response_type | response_type_unsupported
     response_type         | none          | unsupported_response_type | response_type_unsupported
     response_type         | CODE          | unsupported_response_type | response_type_unsupported
-    response_mode         | fragment      | invalid_request           | response_mode_unsupported
+    response_mode         | web_message   | invalid_request           | response_mode_unsupported
+    response_mode         | QUERY         | invalid_request           | response_mode_unsupported
     code_challenge        |               | invalid_request           | code_challenge_missing
     code_challenge        | E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c   | invalid_request | code_challenge_malformed
     code_challenge        | E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cMM | invalid_request | code_challenge_malformed

@@ -35,7 +35,7 @@ fn metadata_list_offered_features() {
         "jwks_uri": "https://auth.example/.well-known/jwks.json",
         "scopes_supported": ["openid", "read:charges", "write:charges"],
         "response_types_supported": ["code"],
-        "response_modes_supported": ["query"],
+        "response_modes_supported": ["query", "fragment", "form_post"],
         "grant_types_supported": ["authorization_code", "client_credentials", "refresh_token"],
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
