@@ -255,9 +255,8 @@ async fn response_has_requested_mode() {
         let granted = fixture.grant(&fixture.interact(&request).await).await.response;
         let interaction = fixture.interact(&request).await;
         let (id, browser) = (&interaction.id, interaction.browser.expose());
-        let denied = fixture
-            .server
-            .resume(&Request::new(()), id, browser, Consent::Denied);
+        let again = Request::new(());
+        let denied = fixture.server.resume(&again, id, browser, Consent::Denied);
         let denied = denied.await.response;
         let faulty = change(request, "scope", Some("unknown"));
         let refused = fixture.refused(&faulty).await.response;
