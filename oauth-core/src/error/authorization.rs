@@ -126,9 +126,9 @@ impl AuthorizationErrorResponse {
         self.code
     }
 
-    /// Builds the response for the browser: a redirect to the client, or a form that is posted to it.
-    /// `method` is the method of the browser's request and determines the status code of a redirect,
-    /// see [`redirect`].
+    /// Builds the response for the browser: a redirect to the client, or a form that is posted to
+    /// it. `method` is the method of the browser's request and determines the status code of a
+    /// redirect, see [`redirect`].
     ///
     /// # Security
     ///

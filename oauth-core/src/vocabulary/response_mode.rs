@@ -7,7 +7,8 @@ use super::RedirectUri;
 /// Way in which the parameters of an authorization response reach the client, `response_mode`
 /// ([OAuth 2.0 Multiple Response
 /// Types](https://openid.net/specs/oauth-v2-multiple-response-types-1_0.html#ResponseModes), [OAuth
-/// 2.0 Form Post Response Mode](https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html)).
+/// 2.0 Form Post Response
+/// Mode](https://openid.net/specs/oauth-v2-form-post-response-mode-1_0.html)).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

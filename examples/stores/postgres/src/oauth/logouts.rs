@@ -67,21 +67,22 @@ async fn settle(
     retry_at: Option<SystemTime>,
 ) -> Result<bool, DatabaseError> {
     let settle = match retry_at {
-        Some(_) => {
-            "UPDATE oauth_logout SET due_at = $4 WHERE session = $1 AND client_id = $2 AND fencing_token = $3"
-        }
-        None => {
-            "DELETE FROM oauth_logout
-             WHERE session = $1 AND client_id = $2 AND fencing_token = $3 AND $4::bigint IS NULL"
-        }
-    };
-    let settled = sqlx::query(settle)
+        Some(retry_at) => sqlx::query(
+            "UPDATE oauth_logout SET due_at = $4
+             WHERE session = $1 AND client_id = $2 AND fencing_token = $3",
+        )
         .bind(logout.session.as_bytes())
         .bind(logout.client_id.as_str())
         .bind(i64::from(logout.fencing_token))
-        .bind(retry_at.map(nanoseconds))
-        .execute(pool)
-        .await?;
+        .bind(nanoseconds(retry_at)),
+        None => sqlx::query(
+            "DELETE FROM oauth_logout WHERE session = $1 AND client_id = $2 AND fencing_token = $3",
+        )
+        .bind(logout.session.as_bytes())
+        .bind(logout.client_id.as_str())
+        .bind(i64::from(logout.fencing_token)),
+    };
+    let settled = settle.execute(pool).await?;
     Ok(settled.rows_affected() > 0)
 }
 

@@ -52,6 +52,7 @@ fn lease(
             session,
             logout.client_id.as_str(),
             logout.attempts,
+            logout.fencing_token,
             Time(logout.due_at),
         ))?;
     }
