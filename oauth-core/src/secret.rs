@@ -199,6 +199,7 @@ secret! {
 impl AccessToken {
     /// Generates an opaque access token and the 128-bit identifier (`jti`) of its record, by one
     /// draw of 48 bytes.
+    #[cfg(feature = "_signatures")]
     pub(crate) fn generate_with_id(entropy: &dyn Entropy) -> (Self, String) {
         let mut bits = Zeroizing::new([0_u8; 48]);
         entropy.fill(bits.as_mut_slice());

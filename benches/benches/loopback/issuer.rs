@@ -6,14 +6,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Request, Response};
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::jose::{SigningKey, SigningKeys};
 use oauth_core::memory::{MemoryClients, MemoryConsents, MemoryInteractions, MemoryTokens};
 use oauth_core::ports::{OsEntropy, StoreError, SystemClock};
 use oauth_core::server::{
     Authentication, AuthorizationServer, AuthorizationServerBuilder, Authorize, Consent, Interaction,
-    SessionLookup, SessionQuery, SignedIn,
+    SessionLookup, SessionLookupOutcome, SessionQuery,
 };
 use oauth_core::session::{SessionCookie, Sessions};
 use oauth_core::store::{
@@ -104,7 +104,7 @@ impl Issuer {
         let begun = begun.expect("a session");
         let consent = Consent::Granted(authentication(&begun.session.record));
         let (id, browser) = (&interaction.id, interaction.browser.expose());
-        let resumed = self.server.resume(&Method::GET, id, browser, consent).await;
+        let resumed = self.server.resume(&Request::new(()), id, browser, consent).await;
         let mut response = resumed.response;
         response.headers_mut().append(SET_COOKIE, begun.set_cookie);
         response
@@ -115,10 +115,10 @@ struct Browsers(Sessions);
 
 #[async_trait]
 impl SessionLookup for Browsers {
-    async fn signed_in(&self, query: SessionQuery<'_>) -> Result<SignedIn, StoreError> {
+    async fn find_users(&self, query: SessionQuery<'_>) -> Result<SessionLookupOutcome, StoreError> {
         let session = self.0.authenticate(query.headers).await?.ok();
         let user = session.map(|session| authentication(&session.record));
-        Ok(SignedIn::Users(user.into_iter().collect()))
+        Ok(SessionLookupOutcome::Users(user.into_iter().collect()))
     }
 }
 

@@ -37,10 +37,12 @@ const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// use oauth_core::vocabulary::{ClientId, Issuer};
 ///
 /// let (issuer, web): (Issuer, ClientId) = ("https://as.example".parse()?, "demo-web".parse()?);
-/// let ada = "ada".parse()?;
 /// let key = SigningKey::generate_es256(&OsEntropy)?;
 /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-/// let logout = LogoutToken::new(issuer.clone(), web.clone(), ada, "s1", &OsEntropy, now);
+/// let logout = LogoutToken {
+///     session: Some("s1".to_owned()),
+///     ..LogoutToken::new(issuer.clone(), web.clone(), &OsEntropy, now)
+/// };
 /// let token = logout.sign(&key)?;
 ///
 /// let keys = KeySet::new([key.public_key().clone()])?;
@@ -121,21 +123,15 @@ impl Wire<'_> {
 }
 
 impl LogoutToken {
-    /// Creates a token with a random `jti` that is valid for two minutes.
+    /// Creates a token for a client with a random `jti`, which is valid for two minutes. The caller
+    /// sets the [`subject`](Self::subject), the [`session`](Self::session) or both.
     #[must_use]
-    pub fn new(
-        issuer: Issuer,
-        audience: ClientId,
-        subject: Subject,
-        session: impl Into<String>,
-        entropy: &dyn Entropy,
-        now: SystemTime,
-    ) -> Self {
+    pub fn new(issuer: Issuer, audience: ClientId, entropy: &dyn Entropy, now: SystemTime) -> Self {
         Self {
             issuer,
             audience,
-            subject: Some(subject),
-            session: Some(session.into()),
+            subject: None,
+            session: None,
             jti: random_text::<16>("", entropy).to_string(),
             issued_at: now,
             expires_at: later(now, OWN_LIFE),

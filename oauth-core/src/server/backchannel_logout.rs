@@ -92,9 +92,8 @@ impl AuthorizationServer {
     }
 
     async fn attempt_logout(&self, logouts: &BackchannelLogout, logout: &LogoutRecord) -> Attempt {
-        let client = match self.inner.clients.client(&logout.client_id).await {
-            Ok(client) => client,
-            Err(_) => return Attempt::Failed(Reason::StoreUnavailable),
+        let Ok(client) = self.inner.clients.client(&logout.client_id).await else {
+            return Attempt::Failed(Reason::StoreUnavailable);
         };
         let Some((client, uri)) = client.and_then(|client| {
             let uri = client.backchannel_logout_uri.clone()?;
@@ -121,14 +120,12 @@ impl AuthorizationServer {
         uri: &Endpoint,
         logout: &LogoutRecord,
     ) -> Result<Request<Bytes>, SigningError> {
-        let token = LogoutToken::new(
-            self.inner.issuer.clone(),
-            client.id.clone(),
-            logout.subject.clone(),
-            logout.session.to_string(),
-            &*self.inner.entropy,
-            self.inner.clock.now(),
-        );
+        let (issuer, now) = (self.inner.issuer.clone(), self.inner.clock.now());
+        let token = LogoutToken {
+            subject: Some(logout.subject.clone()),
+            session: Some(logout.session.to_string()),
+            ..LogoutToken::new(issuer, client.id.clone(), &*self.inner.entropy, now)
+        };
         let key = self.inner.signing_keys.id_token_key(client.id_token_algorithm);
         let key = key.ok_or_else(|| SigningError::new("no key of the registered ID token algorithm"))?;
         let form = params::encode([("logout_token", token.sign(key)?.as_str())]);

@@ -78,6 +78,8 @@ const server = createServer().listen(0, '127.0.0.1', () => {
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     conformIdTokenClaims: false,
     cookies: { keys: [randomBytes(16).toString('hex')] },
+    // the app is at a loopback address, which the provider's own dispatcher refuses
+    fetch: (url, { dispatcher, ...options }) => fetch(url, options),
     features: {
       backchannelLogout: { enabled: true },
       clientCredentials: { enabled: true },

@@ -315,11 +315,12 @@ const modules = {
   },
   async "oidcc-backchannel-rp-initiated-logout"() {
     const { browser, first } = await signedIn();
-    const request = await logoutRequest(async () => {
+    const request = await logoutRequest(first.claims.sid, async () => {
       const response = await endSession(browser, { id_token_hint: first.id_token, post_logout_redirect_uri: SIGNED_OUT });
       assert.equal(response.headers.get("location"), SIGNED_OUT);
     });
-    assert.deepEqual([request.method, request.type], ["POST", "application/x-www-form-urlencoded"]);
+    assert.deepEqual([request.method, request.url], ["POST", LOGOUT.pathname]);
+    assert.equal(request.type, "application/x-www-form-urlencoded");
     const token = new URLSearchParams(request.body).get("logout_token");
     const claims = await verified(token);
     assert.equal(part(token, 0).typ, "logout+jwt");
@@ -331,21 +332,27 @@ const modules = {
   "oidcc-session-management-rp-initiated-logout": "session management needs third-party cookies; the service does not offer it",
 };
 
-// The first request to the URL for logout tokens while `run` runs, and for ten seconds after it.
-async function logoutRequest(run) {
+// The request to the URL for logout tokens that is about the session `sid`, while `run` runs and for ten
+// seconds after it. The service also repeats those of earlier modules.
+async function logoutRequest(sid, run) {
   const listener = createServer();
-  const received = once(listener, "request", { signal: AbortSignal.timeout(10_000) });
+  const received = new Promise((resolve, reject) => {
+    listener.on("request", async (request, response) => {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      response.writeHead(200, { "cache-control": "no-store" }).end();
+      const body = Buffer.concat(chunks).toString();
+      const found = { method: request.method, url: request.url, type: request.headers["content-type"], body };
+      if (part(new URLSearchParams(body).get("logout_token"), 1).sid === sid) resolve(found);
+    });
+    setTimeout(() => reject(new Error("no logout token came")), 10_000).unref();
+  });
   // `run` may fail first
   received.catch(() => {});
   await once(listener.listen(LOGOUT.port, LOGOUT.hostname), "listening");
   try {
     await run();
-    const [request, response] = await received;
-    assert.equal(request.url, LOGOUT.pathname);
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    response.writeHead(200, { "cache-control": "no-store" }).end();
-    return { method: request.method, type: request.headers["content-type"], body: Buffer.concat(chunks).toString() };
+    return await received;
   } finally {
     listener.close();
     listener.closeAllConnections();

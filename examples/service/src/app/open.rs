@@ -149,9 +149,8 @@ impl App {
             access_tokens,
             proxies,
         } = config;
-        let desk = Desk::open(database.clone(), clock.clone())
-            .await
-            .map_err(at("the desk's tables"))?;
+        let desk = Desk::open(database.clone(), clock.clone()).await;
+        let desk = desk.map_err(at("the desk's tables"))?;
         seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
         let attempts = Attempts::in_database(&database);

@@ -25,7 +25,11 @@ fn check_member(member: &str, expected: Result<(), JwtError>) {
 fn a_proper_logout_token_is_accepted() {
     let (issuer, web) = (ISSUER.parse().unwrap(), "demo-web".parse().unwrap());
     let entropy = entropy_fn(|bytes: &mut [u8]| bytes.fill(0));
-    let ours = LogoutToken::new(issuer, web, "ada".parse().unwrap(), "s1", &entropy, now());
+    let ours = LogoutToken {
+        subject: Some("ada".parse().unwrap()),
+        session: Some("s1".to_owned()),
+        ..LogoutToken::new(issuer, web, &entropy, now())
+    };
     let token = ours.sign(&key()).unwrap();
     let parts: Vec<&str> = token.split('.').collect();
     let text = |part: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap();

@@ -14,7 +14,10 @@ fn signing() -> SigningKey {
 
 fn logout_token(audience: &str) -> String {
     let (issuer, audience) = ("https://as.example".parse().unwrap(), audience.parse().unwrap());
-    let token = LogoutToken::new(issuer, audience, "ada".parse().unwrap(), "s1", &OsEntropy, now());
+    let token = LogoutToken {
+        session: Some("s1".to_owned()),
+        ..LogoutToken::new(issuer, audience, &OsEntropy, now())
+    };
     token.sign(&signing()).unwrap()
 }
 

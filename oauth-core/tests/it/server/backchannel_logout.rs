@@ -2,10 +2,10 @@
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "a test fails by panicking"
 )]
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -31,22 +31,21 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Clone, Default)]
 struct Clients {
     requests: Arc<Mutex<Vec<Request<Bytes>>>>,
-    statuses: Arc<Mutex<Vec<(String, Option<u16>)>>>,
+    statuses: Arc<Mutex<HashMap<String, Option<u16>>>>,
 }
 
 impl Clients {
     /// Sets the status of a client; `None`: it cannot be reached.
     fn respond(&self, path: &str, status: Option<u16>) {
-        self.statuses.lock().unwrap().insert(0, (path.to_owned(), status));
+        self.statuses.lock().unwrap().insert(path.to_owned(), status);
     }
 
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let path = request.uri().path().to_owned();
         self.requests.lock().unwrap().push(request);
         assert_ne!(path, "/panics", "the transport panics");
-        let statuses = self.statuses.lock().unwrap();
-        let status = statuses.iter().find(|(of, _)| *of == path);
-        match status.map_or(Some(200), |(_, status)| *status) {
+        let status = self.statuses.lock().unwrap().get(&path).copied();
+        match status.unwrap_or(Some(200)) {
             Some(status) => Ok(Response::builder().status(status).body(Bytes::new()).unwrap()),
             None => Err(TransportError::other("unreachable")),
         }
