@@ -24,9 +24,9 @@ const LONGEST_BUFFERED: usize = 64;
 ///   the thread ends. Until then, an attacker who can read the memory of the process learns up to
 ///   512 bytes that later requests of this thread get.
 /// - After a fork, the child discards the bytes of its parent, which it recognises by the process
-///   id. A child with the same process id keeps them: one that starts in a new PID namespace and
-///   executes no other program. Such a process must use [`entropy_fn`](crate::entropy_fn) with a
-///   generator that does not read ahead.
+///   id. A descendant with the same process id keeps them, for example one that starts in a new PID
+///   namespace, or that gets the id of an ended ancestor, and executes no other program. Such a
+///   process must use [`entropy_fn`](crate::entropy_fn) with a generator that does not read ahead.
 /// - Two virtual machines that resume from one snapshot hand out the same buffered bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsEntropy;

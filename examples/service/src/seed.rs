@@ -135,6 +135,7 @@ fn browser_application() -> Result<RegisteredClient, OpenError> {
         .with_post_logout_redirect_uri(BROWSER_SIGNED_OUT_URI.parse().map_err(at("a redirect URI"))?)
         .with_scopes(SCOPES.parse().map_err(at("the scopes"))?)
         // silent renewal, on a development machine
+        .with_fragment_responses()
         .danger_remember_consent_without_https())
 }
 

@@ -8,9 +8,9 @@ use http::HeaderValue;
 use super::ForwardingHeader;
 
 /// Splits a header line into its elements. Empty elements are omitted ([RFC 9110
-/// §5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1)), and an element that is not
-/// visible ASCII is replaced by one that names no address. `None` for a `Forwarded` line that is
-/// not visible ASCII, or whose quoted strings do not end.
+/// §5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1)), and an `X-Forwarded-For` element
+/// that is not UTF-8 is replaced by `unknown`. `None` for a `Forwarded` line that is not visible
+/// ASCII, or whose quoted strings do not end.
 pub(super) fn split(header: ForwardingHeader, line: &HeaderValue) -> Option<Vec<&str>> {
     let elements = match header {
         // a proxy appends its element to any text of the client

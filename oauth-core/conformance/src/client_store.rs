@@ -153,6 +153,7 @@ mod cases {
         let keys = ClientKeysUri::new(Algorithm::Ps256, "https://robot.example/jwks.json?a='");
         RegisteredClient::keyed_at(id(name), keys.expect("a url"))
             .with_id_token_algorithm(Algorithm::Es384)
+            .with_fragment_responses()
             .with_backchannel_logout_uri("https://app.example/bc?a='".parse().expect("a url"))
             .with_post_logout_redirect_uri("https://app.example/out".parse().expect("a uri"))
             .with_implied_consent()

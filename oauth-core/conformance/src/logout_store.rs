@@ -96,6 +96,33 @@ mod cases {
         assert!(settled(store, again, None).await);
     }
 
+    /// O34: an attempt of a logout that was delivered since cannot settle a later logout of the
+    /// same client and session.
+    pub async fn old_attempt_settles_no_later_logout(store: &Arc<dyn LogoutStore>) {
+        let (ada, web): (Subject, ClientId) = (
+            "ada".parse().expect("a subject"),
+            "web".parse().expect("a client id"),
+        );
+        let sign_out = async |now: SystemTime| {
+            let _counts = answer(store.revoke_grants(&ada, &web, REASON, now).await);
+        };
+        let lease = async |now: SystemTime| {
+            let leased = leased(store, now).await;
+            leased.into_iter().next().expect("a lease")
+        };
+        grant_in(store, "one", "first", "web", "ada").await;
+        sign_out(start()).await;
+        let old = lease(start()).await;
+        let delivered = lease(start() + MINUTE).await;
+        assert!(settled(store, &delivered, None).await);
+        redeem(store, "second", "web", "ada", Some("one")).await;
+        sign_out(start() + MINUTE * 2).await;
+        let later = lease(start() + MINUTE * 2).await;
+        assert!(!settled(store, &old, None).await);
+        assert!(!settled(store, &delivered, Some(start())).await);
+        assert!(settled(store, &later, None).await);
+    }
+
     /// O34: each way to end sessions or grants queues their logouts: by the secret, everywhere
     /// except one session, at one client, and by a password reset.
     pub async fn each_end_queues_its_logouts(store: &Arc<dyn LogoutStore>) {

@@ -248,7 +248,13 @@ impl SignIns {
             until: later(ports.now(), MAX_AGE),
             pending,
         };
-        self.inner.lock().insert(begun.pending.state().clone(), begun);
+        let mut pending = self.inner.lock();
+        // others may have begun during the request to the provider
+        if pending.len() >= self.capacity {
+            return Err(SignInError::TooMany);
+        }
+        pending.insert(begun.pending.state().clone(), begun);
+        drop(pending);
         Ok(see_other(&url, cookie.set(&secret, MAX_AGE)))
     }
 
@@ -259,6 +265,13 @@ impl SignIns {
     /// # Errors
     ///
     /// Those of [`finish`](Self::finish), and [`SignInError::Store`].
+    ///
+    /// # Security
+    ///
+    /// - The session has the subject of the provider, without its issuer. `SignIns` of two
+    ///   providers must not share sessions: a user of one provider could get the session of a user
+    ///   of the other. A host with several providers calls [`finish`](Self::finish).
+    /// - `to` must not come from the request, because the browser follows it to any site.
     pub async fn sign_in(
         &self,
         headers: &HeaderMap,
@@ -308,12 +321,12 @@ impl SignIns {
     }
 
     /// Finishes the sign-in of this browser: checks the authorization response, redeems the code
-    /// and verifies the ID token. `headers` and `query` are those of the browser's request to the
+    /// and verifies the ID token. `headers` and `uri` are those of the browser's request to the
     /// redirect URI.
     ///
     /// # Errors
     ///
-    /// - [`SignInError::Unknown`]: a sign-in of another browser is still pending.
+    /// - [`SignInError::Unknown`]. If another browser started the sign-in, it stays pending.
     /// - [`SignInError::Callback`], [`SignInError::Tokens`], [`SignInError::Identity`] and
     ///   [`SignInError::NoIdToken`]
     pub async fn finish(&self, headers: &HeaderMap, uri: &Uri) -> Result<SignedInUser, SignInError> {

@@ -279,7 +279,8 @@ reasons! {
     ResourceExceeded = "resource_exceeded" [49],
     /// `resource` is not 1 to 2048 printable ASCII characters.
     ResourceMalformed = "resource_malformed" [49],
-    /// `response_mode` is not `query`, `fragment` or `form_post`, or cannot reach the redirect URI.
+    /// `response_mode` is not `query`, `form_post` or, if registered, `fragment`, or cannot reach
+    /// the redirect URI.
     ResponseModeUnsupported = "response_mode_unsupported" [19],
     /// `response_type` is missing.
     ResponseTypeMissing = "response_type_missing" [19],

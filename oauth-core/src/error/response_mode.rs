@@ -27,7 +27,8 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
 const HEADERS: [(HeaderName, HeaderValue); 3] = [
     (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    // the origin alone: `no-referrer` would make browsers send `Origin: null`
+    (REFERRER_POLICY, HeaderValue::from_static("strict-origin")),
 ];
 
 /// Sends the parameters `pairs` to the client. `method` is the method of the browser's request.

@@ -180,8 +180,9 @@ impl IssuerProfile {
     }
 
     /// Another issuer: `typ` is `at+jwt`, `JWT` or absent, the client is `client_id`, `azp` or
-    /// `cid`, and the scopes are `scope` or `scp`. It fits PingFederate, Zitadel and Ory
-    /// Hydra, and users of Duende IdentityServer, whose tokens of machines have no `sub`.
+    /// `cid`, and the scopes are `scope` or `scp`. It fits PingFederate, Zitadel, Ory Hydra, and
+    /// the user tokens of Duende IdentityServer. Duende's machine tokens have no `sub` and are
+    /// refused.
     ///
     /// # Security
     ///

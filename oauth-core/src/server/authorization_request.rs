@@ -42,7 +42,7 @@ pub(super) fn read(
     if state.is_none() && (params.optional("state").is_some() || !client.is_state_optional()) {
         return Err((Error::InvalidRequest, Reason::StateMissing));
     }
-    offered(params, redirect_uri)?;
+    offered(params, client, redirect_uri)?;
     if !client.may_use(GrantType::AuthorizationCode) {
         return Err((Error::UnauthorizedClient, Reason::GrantTypeNotAllowed));
     }
@@ -84,7 +84,7 @@ pub(super) fn read(
 }
 
 /// Refuses request objects, and response types and modes that this server does not support.
-fn offered(params: &Params, redirect_uri: &RedirectUri) -> Result<(), Declined> {
+fn offered(params: &Params, client: &RegisteredClient, redirect_uri: &RedirectUri) -> Result<(), Declined> {
     if params.optional("request").is_some() {
         return Err((Error::RequestNotSupported, Reason::RequestObject));
     }
@@ -100,13 +100,13 @@ fn offered(params: &Params, redirect_uri: &RedirectUri) -> Result<(), Declined> 
         .optional("response_mode")
         .unwrap_or(ResponseMode::Query.as_str());
     match ResponseMode::from_name(mode) {
-        Some(mode) if mode.can_reach(redirect_uri) => Ok(()),
+        Some(mode) if mode.can_reach(redirect_uri) && client.may_respond_in(mode) => Ok(()),
         _ => Err((Error::InvalidRequest, Reason::ResponseModeUnsupported)),
     }
 }
 
-/// Returns the response mode of a request, also of one that is refused. Absent, unknown and
-/// repeated values stand for the query.
+/// Returns the response mode of a request, also of one that is refused. Absent and unknown values
+/// stand for the query.
 pub(super) fn response_mode(params: &Params) -> ResponseMode {
     let mode = params.optional("response_mode").and_then(ResponseMode::from_name);
     mode.unwrap_or_default()

@@ -168,7 +168,10 @@ impl AuthorizationServer {
                 pushed: None,
             }),
             Err((error, reason)) => Err(Refusal::Redirect(Box::new(Redirect {
-                mode: answerable_mode(params, &redirect_uri),
+                mode: match repeated.contains(&"response_mode") {
+                    true => ResponseMode::Query,
+                    false => answerable_mode(params, &client, &redirect_uri),
+                },
                 to: redirect_uri,
                 state,
                 error,
@@ -273,11 +276,11 @@ pub(super) fn params(request: &Request<Bytes>) -> Result<Params, Refusal> {
     Params::parse(text).map_err(|_| Refusal::Page(Reason::MalformedParameters, None))
 }
 
-/// Returns the response mode for the error of a request: the requested one, if it can reach the
-/// redirect URI.
-fn answerable_mode(params: &Params, redirect_uri: &RedirectUri) -> ResponseMode {
+/// Returns the response mode for the error of a request: the requested one, if the client may
+/// request it and it can reach the redirect URI.
+fn answerable_mode(params: &Params, client: &RegisteredClient, redirect_uri: &RedirectUri) -> ResponseMode {
     let mode = authorization_request::response_mode(params);
-    if mode.can_reach(redirect_uri) {
+    if mode.can_reach(redirect_uri) && client.may_respond_in(mode) {
         mode
     } else {
         ResponseMode::Query

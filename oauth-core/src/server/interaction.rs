@@ -26,8 +26,8 @@ use crate::vocabulary::{Audience, ClientId, RedirectUri, Scopes, Subject};
 ///
 /// The id is in a URL, which other persons may see. The browser secret prevents two attacks: an
 /// attacker completes the interaction of a user, or makes a user complete the attacker's
-/// interaction. [`set_cookie`](Self::set_cookie) is such a cookie; a cookie of the host must be
-/// `HttpOnly`, `Secure` and `SameSite=Lax`, with a `Max-Age` of ten minutes.
+/// interaction. [`set_cookie`](Self::set_cookie) is a ready cookie. A host that sets its own makes
+/// it `HttpOnly`, `Secure` and `SameSite=Lax`, with a `Max-Age` of ten minutes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Interaction {
@@ -142,15 +142,25 @@ impl AuthorizationServer {
         }
     }
 
-    /// Builds the cookie of an interaction. Its name and value are base64url.
+    /// Builds the cookie of an interaction.
     fn interaction_cookie(&self, id: &str, browser: &BrowserSecret) -> HeaderValue {
-        let (name, secret) = (self.cookie_name(id), browser.expose());
+        self.cookie(id, browser.expose(), 600)
+    }
+
+    /// Builds the cookie that deletes the cookie of an interaction.
+    pub(super) fn cleared_interaction_cookie(&self, id: &str) -> HeaderValue {
+        self.cookie(id, "", 0)
+    }
+
+    /// Builds a cookie. Its name and value are base64url.
+    fn cookie(&self, id: &str, secret: &str, max_age: u32) -> HeaderValue {
+        let name = self.cookie_name(id);
         let secure = if name.starts_with("__Host-") {
             "; Secure"
         } else {
             ""
         };
-        let cookie = format!("{name}={secret}; Path=/; Max-Age=600{secure}; HttpOnly; SameSite=Lax");
+        let cookie = format!("{name}={secret}; Path=/; Max-Age={max_age}{secure}; HttpOnly; SameSite=Lax");
         let cookie = HeaderValue::try_from(cookie);
         let mut cookie = cookie.unwrap_or_else(|_| HeaderValue::from_static(""));
         cookie.set_sensitive(true);

@@ -3,6 +3,7 @@
 use std::iter;
 use std::time::SystemTime;
 
+use http::header::SET_COOKIE;
 use http::{Method, Request, StatusCode};
 
 use super::AuthorizationServer;
@@ -140,6 +141,7 @@ impl AuthorizationServer {
     /// `request` is the current request of the browser: the status is 303 after a `POST`, otherwise
     /// 302. The events and the error page have the [`RequestContext`] of its extensions.
     ///
+    /// - The response deletes the cookie of [`set_cookie`](super::Interaction::set_cookie).
     /// - An interaction can be completed once. The response is an error page if the interaction is
     ///   unknown, has expired or belongs to another browser, if another interaction completed its
     ///   pushed request, or if the client was deleted or may no longer use the redirect URI or the
@@ -163,7 +165,16 @@ impl AuthorizationServer {
     ) -> EndpointResponse {
         let context = request.extensions().get::<RequestContext>();
         let mut response = match self.complete(id, browser, consent).await {
-            Ok(outcome) => self.send_back(outcome, request.method(), context),
+            Ok(outcome) => {
+                // only then is `id` known to be base64url
+                let is_taken = !matches!(outcome, Resumption::Page(_));
+                let mut sent = self.send_back(outcome, request.method(), context);
+                if is_taken {
+                    let cookie = self.cleared_interaction_cookie(id);
+                    sent.response.headers_mut().append(SET_COOKIE, cookie);
+                }
+                sent
+            }
             Err(broken) => self.broken_page(broken, context.and_then(|context| context.request_id.clone())),
         };
         RequestContext::stamp(context, &mut response.events, self.inner.clock.now());

@@ -13,7 +13,7 @@ use crate::lifetime::{AccessTokenLifetime, RefreshTokenLifetime};
 use crate::mtls::CertificateName;
 use crate::ports::StoreError;
 use crate::vocabulary::{
-    Audience, ClientId, Confirmation, Endpoint, RedirectUri, RegisteredRedirectUri, Scopes,
+    Audience, ClientId, Confirmation, Endpoint, RedirectUri, RegisteredRedirectUri, ResponseMode, Scopes,
 };
 
 /// A registered client.
@@ -70,6 +70,7 @@ pub struct RegisteredClient {
     is_state_optional: bool,
     is_consent_implied: bool,
     remembers_consent_without_https: bool,
+    takes_fragments: bool,
 }
 
 impl RegisteredClient {
@@ -138,6 +139,7 @@ impl RegisteredClient {
             is_state_optional: false,
             is_consent_implied: false,
             remembers_consent_without_https: false,
+            takes_fragments: false,
         }
     }
 
@@ -314,6 +316,25 @@ impl RegisteredClient {
         self.is_confidential()
             || redirect_uri.as_str().starts_with("https://")
             || self.remembers_consent_without_https
+    }
+
+    /// Allows the response mode `fragment`, for an application that runs in the browser and
+    /// requests it. By default such a request gets `invalid_request`.
+    ///
+    /// # Security
+    ///
+    /// Browsers keep a fragment across redirects. If the page at the redirect URI does not read it
+    /// at once, a later page can read the code.
+    #[must_use]
+    pub const fn with_fragment_responses(mut self) -> Self {
+        self.takes_fragments = true;
+        self
+    }
+
+    /// Returns `true` if the client may request this response mode.
+    #[must_use]
+    pub const fn may_respond_in(&self, mode: ResponseMode) -> bool {
+        self.takes_fragments || !matches!(mode, ResponseMode::Fragment)
     }
 
     /// Returns `true` if the client may omit `state`.

@@ -128,7 +128,7 @@ pub trait LogoutStore: SessionStore {
 
     /// Ends the attempt of a leased logout: sets `due_at` to `retry_at`, or deletes the record if
     /// `retry_at` is `None`. Returns `false` and changes nothing if the store has no record of this
-    /// client and session with the same `fencing_token`: the lease was lost.
+    /// client and session with the same `fencing_token` and `expires_at`: the lease was lost.
     ///
     /// # Errors
     ///

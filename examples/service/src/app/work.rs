@@ -4,9 +4,10 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use oauth_core::server::AuthEvent;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
@@ -27,19 +28,14 @@ const LOGOUT_CALLS: usize = 8;
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
 impl App {
-    /// Runs until [`drain`](Self::drain), and then until the running deliveries are settled.
+    /// Runs until [`drain`](Self::drain), and then until the running deliveries and logouts are
+    /// settled.
     /// Unfinished work stays in the database.
     pub async fn work(&self) {
-        let rest = async {
-            tokio::join!(
-                self.book_refunds(),
-                self.fan_out(),
-                self.send_logouts(),
-                self.delete_expired()
-            )
-        };
+        let drained = async { tokio::join!(self.deliver_events(), self.send_logouts()) };
+        let rest = async { tokio::join!(self.book_refunds(), self.fan_out(), self.delete_expired()) };
         tokio::select! {
-            () = self.deliver_events() => {}
+            _drained = drained => {}
             _never = rest => {}
         }
     }
@@ -158,24 +154,36 @@ impl App {
         }
     }
 
-    /// Sends logout tokens to the clients of ended sessions.
+    /// Sends logout tokens to the clients of ended sessions, until the service drains and the
+    /// running calls have ended.
     async fn send_logouts(&self) {
         let mut calls = JoinSet::<Result<Vec<_>, StoreError>>::new();
+        let mut draining = self.draining.subscribe();
         loop {
-            tokio::time::sleep(LOGOUT_INTERVAL).await;
+            tokio::select! {
+                () = tokio::time::sleep(LOGOUT_INTERVAL) => {}
+                _ = draining.wait_for(|draining| *draining) => break,
+            }
             while let Some(sent) = calls.try_join_next() {
-                match sent {
-                    Ok(Ok(events)) => self.log_events(&events),
-                    Ok(Err(error)) => {
-                        let _logged = self.store_failed(&error);
-                    }
-                    Err(panicked) => (self.log)(&format!("sending logouts failed: {panicked}")),
-                }
+                self.log_logouts(sent);
             }
             if calls.len() < LOGOUT_CALLS {
                 let server = self.server.clone();
                 calls.spawn(async move { server.send_logouts().await });
             }
+        }
+        while let Some(sent) = calls.join_next().await {
+            self.log_logouts(sent);
+        }
+    }
+
+    fn log_logouts(&self, sent: Result<Result<Vec<AuthEvent>, StoreError>, JoinError>) {
+        match sent {
+            Ok(Ok(events)) => self.log_events(&events),
+            Ok(Err(error)) => {
+                let _logged = self.store_failed(&error);
+            }
+            Err(panicked) => (self.log)(&format!("sending logouts failed: {panicked}")),
         }
     }
 

@@ -30,7 +30,9 @@ impl LogoutStore for MemoryTokens {
         let logouts = &mut lock(&self.tables).logouts;
         let key = (logout.session, logout.client_id.clone());
         let stored = logouts.get_mut(&key);
-        let Some(stored) = stored.filter(|stored| stored.fencing_token == logout.fencing_token) else {
+        let Some(stored) = stored.filter(|stored| {
+            stored.fencing_token == logout.fencing_token && stored.expires_at == logout.expires_at
+        }) else {
             return Ok(false);
         };
         match retry_at {

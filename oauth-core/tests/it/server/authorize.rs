@@ -250,6 +250,9 @@ async fn confidential_client_has_no_uri_with_any_port() {
 #[tokio::test]
 async fn response_has_requested_mode() {
     let fixture = Fixture::new();
+    fixture
+        .change_client("web", RegisteredClient::with_fragment_responses)
+        .await;
     for mode in ["fragment", "form_post"] {
         let request = change(web_request(), "response_mode", Some(mode));
         let granted = fixture.grant(&fixture.interact(&request).await).await.response;
@@ -302,6 +305,7 @@ const FAULTS: &str = "
     response_type         | code id_token | unsupported_response_type | response_type_unsupported
     response_type         | none          | unsupported_response_type | response_type_unsupported
     response_type         | CODE          | unsupported_response_type | response_type_unsupported
+    response_mode         | fragment      | invalid_request           | response_mode_unsupported
     response_mode         | web_message   | invalid_request           | response_mode_unsupported
     response_mode         | QUERY         | invalid_request           | response_mode_unsupported
     code_challenge        |               | invalid_request           | code_challenge_missing

@@ -258,3 +258,24 @@ async fn a_redirect_uri_withdrawn_meanwhile_is_not_used() {
         (400, "client_changed")
     );
 }
+
+/// O24: the response of a completed interaction deletes the cookie of this interaction; an error
+/// page deletes none, because its identifier is any text of the browser.
+#[tokio::test]
+async fn completed_interaction_deletes_its_cookie() {
+    let fixture = Fixture::new();
+    let interaction = fixture.interact(&web_request()).await;
+    let set = interaction.set_cookie.to_str().unwrap();
+    let (name, _) = set.split_once('=').unwrap();
+    let granted = fixture.grant(&interaction).await.response;
+    let cleared = granted.headers().get("set-cookie").unwrap().to_str().unwrap();
+    assert_eq!(
+        cleared,
+        format!("{name}=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax")
+    );
+    let again = fixture.grant(&interaction).await.response;
+    assert_eq!(
+        (again.status().as_u16(), again.headers().get("set-cookie")),
+        (400, None)
+    );
+}

@@ -67,20 +67,23 @@ async fn settle(
     retry_at: Option<SystemTime>,
 ) -> Result<bool, DatabaseError> {
     let settle = match retry_at {
-        Some(retry_at) => sqlx::query(
-            "UPDATE oauth_logout SET due_at = $4
-             WHERE session = $1 AND client_id = $2 AND fencing_token = $3",
-        )
+        Some(_) => {
+            "UPDATE oauth_logout SET due_at = $5
+             WHERE session = $1 AND client_id = $2 AND fencing_token = $3 AND expires_at = $4"
+        }
+        None => {
+            "DELETE FROM oauth_logout
+             WHERE session = $1 AND client_id = $2 AND fencing_token = $3 AND expires_at = $4"
+        }
+    };
+    let settle = sqlx::query(settle)
         .bind(logout.session.as_bytes())
         .bind(logout.client_id.as_str())
         .bind(i64::from(logout.fencing_token))
-        .bind(nanoseconds(retry_at)),
-        None => sqlx::query(
-            "DELETE FROM oauth_logout WHERE session = $1 AND client_id = $2 AND fencing_token = $3",
-        )
-        .bind(logout.session.as_bytes())
-        .bind(logout.client_id.as_str())
-        .bind(i64::from(logout.fencing_token)),
+        .bind(nanoseconds(logout.expires_at));
+    let settle = match retry_at {
+        Some(retry_at) => settle.bind(nanoseconds(retry_at)),
+        None => settle,
     };
     let settled = settle.execute(pool).await?;
     Ok(settled.rows_affected() > 0)

@@ -65,18 +65,20 @@ fn settle(
     retry_at: Option<SystemTime>,
 ) -> Result<bool, DatabaseError> {
     let (session, client_id) = (logout.session.to_string(), logout.client_id.as_str());
+    let lease = (logout.fencing_token, Time(logout.expires_at));
     let rows = match retry_at {
         Some(retry_at) => transaction
             .prepare_cached(
-                "UPDATE oauth_logout SET due_at = ?4
-                 WHERE session = ?1 AND client_id = ?2 AND fencing_token = ?3",
+                "UPDATE oauth_logout SET due_at = ?5
+                 WHERE session = ?1 AND client_id = ?2 AND fencing_token = ?3 AND expires_at = ?4",
             )?
-            .execute((session, client_id, logout.fencing_token, Time(retry_at)))?,
+            .execute((session, client_id, lease.0, lease.1, Time(retry_at)))?,
         None => transaction
             .prepare_cached(
-                "DELETE FROM oauth_logout WHERE session = ?1 AND client_id = ?2 AND fencing_token = ?3",
+                "DELETE FROM oauth_logout
+                 WHERE session = ?1 AND client_id = ?2 AND fencing_token = ?3 AND expires_at = ?4",
             )?
-            .execute((session, client_id, logout.fencing_token))?,
+            .execute((session, client_id, lease.0, lease.1))?,
     };
     Ok(rows > 0)
 }
