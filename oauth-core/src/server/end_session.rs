@@ -29,8 +29,8 @@ pub enum EndSession {
     SignOut(Box<SignOutRequest>),
 }
 
-/// Valid sign-out request of a browser. [`needs_confirmation`](Self::needs_confirmation) decides
-/// whether it can be trusted.
+/// Valid sign-out request of a browser. Another site can have sent it: ask the user if
+/// [`needs_confirmation`](Self::needs_confirmation) returns `true`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SignOutRequest {

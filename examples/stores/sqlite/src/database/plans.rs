@@ -24,10 +24,6 @@ use super::{Database, DatabaseError, connection, migration};
 const WALKS: &[(&str, &str)] = &[
     ("SCAN (subquery-1)", "the oldest events that no worker has taken"),
     (
-        "SCAN (subquery-3)",
-        "the clients of the sessions that one call ends",
-    ),
-    (
         "SCAN (subquery-4)",
         "the endpoints with due deliveries, numbered in the order of their turns",
     ),
@@ -56,10 +52,6 @@ const WALKS: &[(&str, &str)] = &[
     (
         "SCAN webhook_received USING INDEX webhook_received_new",
         "oldest first, what no worker has taken",
-    ),
-    (
-        "USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY",
-        "the same clients, each once, from the union of two reads by index",
     ),
     (
         "USE TEMP B-TREE FOR DISTINCT",

@@ -263,13 +263,9 @@ fn revoke_families(
     let expires_at = end.now.checked_add(LogoutRecord::LIFETIME).unwrap_or(end.now);
     let queue = format!(
         "INSERT INTO oauth_logout (session, client_id, subject, attempts, fencing_token, due_at, expires_at)
-         SELECT session, client_id, subject, 0, 0, ?3, ?4 FROM (
-             SELECT session, record ->> '$.grant.client_id' AS client_id, subject FROM oauth_family
-             WHERE {condition} AND revocation IS NULL AND session IS NOT NULL
-             UNION
-             SELECT session, record ->> '$.grant.client_id', subject FROM oauth_family
-             WHERE session IN (SELECT value FROM json_each(?5)))
-         WHERE true
+         SELECT DISTINCT session, record ->> '$.grant.client_id', subject, 0, 0, ?3, ?4 FROM oauth_family
+         WHERE ({condition} AND revocation IS NULL AND session IS NOT NULL)
+             OR session IN (SELECT value FROM json_each(?5))
          ON CONFLICT (session, client_id) DO UPDATE
              SET attempts = 0, fencing_token = fencing_token + 1,
                  due_at = excluded.due_at, expires_at = excluded.expires_at"
