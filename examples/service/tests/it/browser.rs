@@ -89,9 +89,13 @@ impl Browser {
     }
 
     fn seen(&mut self, response: Response<Bytes>) -> Response<Bytes> {
+        let mut set = Vec::new();
         for cookie in response.headers().get_all(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap();
             let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
+            // RFC 6265, 4.1.1: a server should not set one name twice in a response
+            assert!(!set.contains(&name), "{name} is set twice");
+            set.push(name);
             if cookie.contains("Max-Age=0") {
                 self.cookies.remove(name);
             } else {

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use bytes::Bytes;
-use http::header::SET_COOKIE;
 use http::{Request, Response, StatusCode};
 use oauth_core::server::Consent;
 use url::Url;
@@ -103,13 +102,9 @@ impl App {
         id: &str,
         decision: Consent,
     ) -> Response<Bytes> {
-        let secret = self.browser_secret(request, id).unwrap_or_default();
-        let answer = self.server.resume(request, id, &secret, decision).await;
-        let mut response = self.log_and_return(answer);
-        let over = self.cookie(id, "", 0);
-        let headers = response.headers_mut();
-        headers.extend(over.map(|cookie| (SET_COOKIE, cookie)));
-        response
+        let browser = self.server.browser_secret(id, request.headers());
+        let answer = self.server.resume(request, id, browser.expose(), decision).await;
+        self.log_and_return(answer)
     }
 }
 

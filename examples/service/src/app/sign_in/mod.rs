@@ -15,10 +15,9 @@ mod signed_in;
 pub(super) use signed_in::SignedInUsers;
 
 use bytes::Bytes;
-use http::header::COOKIE;
-use http::{HeaderValue, Method, Request, Response};
+use http::{Method, Request};
 use http_conventions::errors::{ErrorStatus, Problem};
-use oauth_core::server::{Authentication, Authorize, Consent, Interaction, InteractionDetails};
+use oauth_core::server::{Authentication, Authorize, Consent, InteractionDetails};
 use oauth_core::session::Session;
 use oauth_core::store::SessionRecord;
 use oauth_core::vocabulary::Subject;
@@ -51,33 +50,8 @@ impl App {
                 .await;
             return Ok(self.log_and_return(answer));
         }
-        Ok(self.to_login(&interaction))
-    }
-
-    fn to_login(&self, interaction: &Interaction) -> Response<Bytes> {
-        let cookie = self.cookie(&interaction.id, interaction.browser.expose(), 600);
-        see_other(&at("/login", &interaction.id), cookie)
-    }
-
-    /// Name of the cookie of one sign-in, so that two sign-ins in one browser stay separate. The
-    /// prefix `__Host-`, over TLS only, keeps other hosts from setting it.
-    fn cookie_name(&self, interaction: &str) -> String {
-        let prefix = if self.serves_tls() { "__Host-" } else { "" };
-        format!("{prefix}interaction-{interaction}")
-    }
-
-    /// `Set-Cookie` of one sign-in; base64url is always a valid header value.
-    fn cookie(&self, interaction: &str, value: &str, max_age: u32) -> Option<HeaderValue> {
-        let secure = if self.serves_tls() { "; Secure" } else { "" };
-        let name = self.cookie_name(interaction);
-        HeaderValue::try_from(format!(
-            "{name}={value}; HttpOnly; SameSite=Lax; Path=/; Max-Age={max_age}{secure}"
-        ))
-        .ok()
-    }
-
-    fn serves_tls(&self) -> bool {
-        self.base_url.starts_with("https:")
+        let page = at("/login", &interaction.id);
+        Ok(see_other(&page, [interaction.set_cookie]))
     }
 
     /// Serves the pages of a sign-in.
@@ -92,23 +66,11 @@ impl App {
 
     /// Reads the interaction if this browser started it.
     async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
-        let browser = self.browser_secret(request, id).ok_or_else(gone)?;
-        let details = self.server.interaction(id, &browser).await;
+        let browser = self.server.browser_secret(id, request.headers());
+        let details = self.server.interaction(id, browser.expose()).await;
         details
             .map_err(|error| self.store_failed(&error))?
             .ok_or_else(gone)
-    }
-
-    /// Secret of the interaction's cookie.
-    fn browser_secret(&self, request: &Request<Bytes>, id: &str) -> Option<String> {
-        let wanted = self.cookie_name(id);
-        let cookies = request.headers().get_all(COOKIE).iter();
-        cookies
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|line| line.split(';'))
-            .filter_map(|pair| pair.trim().split_once('='))
-            .find(|(name, _)| *name == wanted)
-            .map(|(_, value)| value.to_owned())
     }
 }
 
