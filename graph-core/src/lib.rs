@@ -20,6 +20,7 @@ pub mod memory;
 pub mod persisted;
 pub mod ports;
 pub mod response;
+mod schema;
 pub mod subscription;
 
 pub use graph_core_macros::{

@@ -324,7 +324,7 @@ fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
 pub struct Location {
     /// Line number, starting at 1.
     pub line: usize,
-    /// Column in characters, starting at 1.
+    /// Column in UTF-16 code units, as editors count, starting at 1.
     pub column: usize,
 }
 

@@ -24,7 +24,6 @@ mod declared;
 mod defaulted;
 mod introspect;
 mod read;
-mod sdl;
 mod spread;
 pub(crate) mod syntax;
 
@@ -36,7 +35,6 @@ use juniper::{DefaultScalarValue, GraphQLType, RootNode};
 
 pub(crate) use self::introspect::introspected;
 pub(crate) use self::read::{again, operations, read, refused};
-pub(crate) use self::sdl::sdl;
 pub(crate) use self::spread::{Spreadable, spreadable};
 pub(crate) use self::syntax::TypeRef;
 use crate::response::Location;

@@ -11,7 +11,11 @@ mod collect;
 mod compile;
 mod index;
 mod introspection;
+#[cfg(test)]
+mod judged;
+pub(crate) mod parse;
 mod policies;
+pub(crate) mod validate;
 mod variables;
 mod view;
 

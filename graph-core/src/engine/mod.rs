@@ -154,7 +154,7 @@ where
     /// [sdl]: https://spec.graphql.org/September2025/#sec-Type-System
     #[must_use]
     pub fn sdl(&self) -> String {
-        compat::sdl(&self.inner.schema.schema)
+        crate::schema::Schema::new(&self.inner.schema.schema).sdl()
     }
 
     /// Executes a query or a mutation and returns its response.

@@ -2,9 +2,32 @@
 
 use juniper::ArcStr;
 
-/// Returns `string` in quotes. GraphQL and JSON use the same escapes.
+/// Returns `string` as a literal.
 pub(super) fn quoted(string: &str) -> String {
-    serde_json::Value::from(string).to_string()
+    let mut out = String::with_capacity(string.len() + 2);
+    quote(string, &mut out);
+    out
+}
+
+/// Appends `string` as a literal.
+pub(crate) fn quote(string: &str, out: &mut String) {
+    out.push('"');
+    for character in string.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => {
+                out.push_str(&format!("\\u{:04X}", u32::from(character)));
+            }
+            character => out.push(character),
+        }
+    }
+    out.push('"');
 }
 
 /// Appends a description, after an empty line unless the description is the `first` of its block.
@@ -17,7 +40,7 @@ pub(super) fn described(description: Option<&ArcStr>, indent: &str, first: bool,
     }
     text.push_str(indent);
     let written = if keeps_its_lines(description) {
-        block(description)
+        block_string(description)
     } else {
         quoted(description)
     };
@@ -43,7 +66,8 @@ fn keeps_its_lines(text: &str) -> bool {
     lines.len() == 1 || !lines.iter().all(indented)
 }
 
-fn block(text: &str) -> String {
+/// Returns `text` as a block string.
+pub(crate) fn block_string(text: &str) -> String {
     let escaped = text.replace("\"\"\"", "\\\"\"\"");
     let one_line = !text.contains('\n');
     let rest_is_indented = !one_line

@@ -1,0 +1,118 @@
+//! Verdicts of npm `graphql` on documents (`tests/oracle/documents.mjs`), compared with ours.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::parse::{ParseLimits, location, parse};
+use super::validate::validate;
+use crate::schema::Schema;
+
+/// First error of a document: the message, and lines with columns.
+type First = (String, Vec<(usize, usize)>);
+
+/// Rules of the specification that graphql-js 16 lacks: it accepts a nullable variable in a
+/// non-null `@oneOf` object, and conditions at the root of a subscription.
+const STRICTER: [&str; 2] = [
+    "but must be non-nullable to be used for OneOf Input Object",
+    "must not use `@skip` or `@include` directives in the top level selection",
+];
+
+/// graphql-js 16 evaluates conditions at the root of a subscription while it validates, and stops
+/// at an invalid one.
+const EVALUATED: &str = "Argument \"if\" ";
+
+fn is_stricter(message: &str) -> bool {
+    STRICTER.iter().any(|known| message.contains(known))
+}
+
+fn ours(schema: &Schema, text: &str) -> Option<First> {
+    let limits = ParseLimits {
+        tokens: 1_000_000,
+        depth: 64,
+    };
+    let placed = |message: String, at: Vec<usize>| {
+        let places = at.into_iter().map(|at| location(text, at));
+        let places = places.map(|place| (place.line, place.column));
+        (message, places.collect())
+    };
+    match parse(text, limits) {
+        Err(error) => Some(placed(format!("Syntax Error: {}", error.message), vec![error.at])),
+        Ok(ast) => {
+            let mistakes = validate(schema, &ast).into_iter();
+            let mut mistakes = mistakes.filter(|mistake| !is_stricter(&mistake.message));
+            let first = mistakes.next()?;
+            let at = first.at.into_iter().map(|at| at as usize).collect();
+            Some(placed(first.message, at))
+        }
+    }
+}
+
+fn theirs(error: &Value) -> Option<First> {
+    let places = error["locations"].as_array().into_iter().flatten();
+    let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+    let places = places.map(|place| (number(&place[0]), number(&place[1])));
+    let message = error["message"].as_str()?;
+    (!is_stricter(message)).then(|| (message.to_owned(), places.collect()))
+}
+
+/// Compares every document of a file; returns the number of documents and the differences.
+fn compared(path: &Path) -> (usize, Vec<String>) {
+    let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let (mut schema, mut documents, mut differences) = (None, 0, Vec::new());
+    for line in BufReader::new(file).lines() {
+        let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if let Some(introspection) = line.get("introspection") {
+            schema = Some(Schema::foreign(&introspection["__schema"]));
+            continue;
+        }
+        let Some(text) = line
+            .get("document")
+            .and_then(Value::as_str)
+            .filter(|_| line.get("variables").is_none())
+        else {
+            continue;
+        };
+        documents += 1;
+        let (ours, theirs) = (ours(schema.as_ref().unwrap(), text), theirs(&line["error"]));
+        let is_evaluated = theirs
+            .as_ref()
+            .is_some_and(|(message, _)| message.starts_with(EVALUATED));
+        // theirs is the first error that they have, and ours may be behind it
+        let is_hidden = line["error"]["message"].as_str().is_some_and(is_stricter);
+        if ours != theirs && !is_hidden && !is_evaluated {
+            differences.push(format!("{text:?}\n  ours:   {ours:?}\n  theirs: {theirs:?}"));
+        }
+    }
+    (documents, differences)
+}
+
+fn check(name: &str, least: usize) {
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "../target".to_owned());
+    let (documents, differences) = compared(&Path::new(&target).join("tmp").join(name));
+    for difference in differences.iter().take(20) {
+        println!("{difference}");
+    }
+    assert!(documents >= least, "only {documents} documents");
+    assert!(
+        differences.is_empty(),
+        "{} of {documents} documents are judged differently",
+        differences.len()
+    );
+}
+
+/// G21: documents are accepted and refused as by graphql-js, with the same first error.
+#[test]
+#[ignore = "needs the documents of tests/oracle/run"]
+fn fixed_documents_are_judged_as_by_graphql_js() {
+    check("documents.jsonl", 20_000);
+}
+
+/// G21: as before, with the seed of the hour.
+#[test]
+#[ignore = "needs the documents of tests/oracle/run"]
+fn fresh_documents_are_judged_as_by_graphql_js() {
+    check("documents-fresh.jsonl", 5_000);
+}
