@@ -17,15 +17,12 @@
 //! - `introspect` returns the complete introspection result.
 //! - `meta::{Field, Argument, EnumMeta, InputObjectMeta, ObjectMeta}`, `MetaType` and `SchemaType`
 //!   contain the metadata of the schema.
-//! - `GraphQLSubscriptionValue::resolve_into_type_stream` panics in a case that [`Spreadable`]
-//!   handles.
 
 mod declared;
 mod defaulted;
 mod introspect;
 mod read;
 mod sdl;
-mod spread;
 pub(crate) mod syntax;
 
 use std::collections::BTreeMap;
@@ -35,9 +32,8 @@ use juniper::parser::SourcePosition;
 use juniper::{DefaultScalarValue, GraphQLType, RootNode};
 
 pub(crate) use self::introspect::introspected;
-pub(crate) use self::read::{again, operations, read, refused};
+pub(crate) use self::read::{again, operations, read};
 pub(crate) use self::sdl::sdl;
-pub(crate) use self::spread::{Spreadable, spreadable};
 pub(crate) use self::syntax::TypeRef;
 use crate::response::Location;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use juniper::parser::{ParseError, Spanning, parse_document_source};
 use juniper::validation::{RuleError, ValidatorContext, visit_all_rules};
-use juniper::{Definition, GraphQLError, SchemaType, Selection};
+use juniper::{Definition, SchemaType, Selection};
 
 use super::syntax::{Syntax, narrow};
 use super::{Scalar, declared, defaulted, location};
@@ -30,7 +30,7 @@ pub(crate) fn read<'t>(
     }
     mistakes.extend(repeated_directives(&document));
     if !mistakes.is_empty() {
-        return Err(invalid(&mistakes, ErrorCode::GraphqlValidationFailed));
+        return Err(invalid(&mistakes));
     }
     narrow(document, name)
         .map_err(|why| GraphResponse::request_error(ErrorCode::OperationResolutionFailure, why))
@@ -65,23 +65,6 @@ pub(super) fn mistakes(schema: &SchemaType<Scalar>, document: &[Definition<'_, S
     validator.into_errors()
 }
 
-/// Converts juniper's error to a response. A validation error gets `code`, because juniper also
-/// reports invalid variable values as validation errors.
-pub(crate) fn refused(error: &GraphQLError, code: ErrorCode) -> GraphResponse {
-    match error {
-        GraphQLError::ParseError(error) => unparsed(error),
-        GraphQLError::ValidationError(errors) => invalid(errors, code),
-        GraphQLError::NoOperationProvided
-        | GraphQLError::MultipleOperationsProvided
-        | GraphQLError::UnknownOperationName
-        | GraphQLError::IsSubscription
-        | GraphQLError::NotSubscription
-        | GraphQLError::NotSupported(_) => {
-            GraphResponse::request_error(ErrorCode::OperationResolutionFailure, error.to_string())
-        }
-    }
-}
-
 fn unparsed(error: &Spanning<ParseError>) -> GraphResponse {
     let code = match error.item {
         ParseError::DepthLimitExceeded(_) => ErrorCode::MaxDepthExceeded,
@@ -92,9 +75,9 @@ fn unparsed(error: &Spanning<ParseError>) -> GraphResponse {
     reported.at(location(&error.span.start)).into()
 }
 
-fn invalid(errors: &[RuleError], code: ErrorCode) -> GraphResponse {
+fn invalid(errors: &[RuleError]) -> GraphResponse {
     let reported = errors.iter().take(MISTAKES).map(|error| {
-        let refused = ResponseError::new(code, error.message());
+        let refused = ResponseError::new(ErrorCode::GraphqlValidationFailed, error.message());
         let places = error.locations().iter();
         places.fold(refused, |refused, at| refused.at(location(at)))
     });

@@ -12,8 +12,8 @@ use super::collect::{Collector, Group};
 use super::index::{Entry, Index};
 use super::introspection::{Introspection, Reader};
 use super::policies::PolicyList;
+use super::size_of_value;
 use super::view::View;
-use super::{Executable, Foreign, size_of_value};
 use crate::compat::TypeRef;
 use crate::compat::syntax::Selection as Set;
 use crate::error::ErrorCode;
@@ -44,7 +44,7 @@ pub(crate) struct Facts<'s> {
 /// Compiled operation.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    pub(super) executable: Executable,
+    pub(super) plan: Plan,
     /// Valid only for the variables that it was compiled with.
     pub(super) depends: bool,
     /// Number of fields.
@@ -75,8 +75,6 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
         places: Vec::new(),
         known_places: HashMap::new(),
         policies: PolicyList::default(),
-        introspection: Vec::new(),
-        plain: false,
         slots: Vec::new(),
         shared: HashMap::new(),
         abstracts: 0,
@@ -85,26 +83,18 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
         depends: false,
     };
     let (_, fields) = compiler.object(name, &[&operation.selections], None, None)?;
-    let policies = compiler.policies.into();
-    let executable = if compiler.plain {
-        Executable::Plain(Foreign {
-            policies,
-            introspection: compiler.introspection.into(),
-        })
-    } else {
-        Executable::Plan(Plan {
-            kind: operation.kind,
-            has_async: fields.iter().any(|field| field.has_async),
-            fields,
-            metas: compiler.metas.into(),
-            places: compiler.places.into(),
-            policies,
-            slots: compiler.slots.into(),
-            size_hint: AtomicUsize::new(FIRST),
-        })
+    let plan = Plan {
+        kind: operation.kind,
+        has_async: fields.iter().any(|field| field.has_async),
+        fields,
+        metas: compiler.metas.into(),
+        places: compiler.places.into(),
+        policies: compiler.policies.into(),
+        slots: compiler.slots.into(),
+        size_hint: AtomicUsize::new(FIRST),
     };
     Ok(Compiled {
-        executable,
+        plan,
         depends: compiler.depends,
         fields: compiler.fields,
         constants: compiler.constants,
@@ -118,11 +108,6 @@ struct Compiler<'c, 't> {
     places: Vec<Place>,
     known_places: HashMap<(Option<u32>, &'t str), u32>,
     policies: PolicyList,
-    /// Values of `__schema` and `__type` by response key.
-    introspection: Vec<(Box<str>, Vec<u8>)>,
-    /// `true` if only juniper can execute a selected field. The result is then a [`Foreign`]
-    /// instead of a plan.
-    plain: bool,
     slots: Vec<SlotPlan>,
     /// Compiled selections of one position, reused for object types with the same selection.
     shared: HashMap<Below<'t>, (Selection, bool)>,
@@ -136,8 +121,9 @@ struct Compiler<'c, 't> {
 /// Field in the schema and in the table of its type.
 struct Found<'f> {
     meta: &'f FieldMeta<DefaultScalarValue>,
-    entry: Option<&'f Entry>,
-    info: Option<(u16, &'static FieldInfo)>,
+    entry: &'f Entry,
+    idx: u16,
+    info: &'static FieldInfo,
 }
 
 /// Position, type and selection of a value.
@@ -155,22 +141,25 @@ impl<'t> Compiler<'_, 't> {
         entrance: Option<Field>,
     ) -> Result<(&'static str, Arc<[Field]>), GraphResponse> {
         let facts = self.facts;
-        let entry = facts.index.get(name);
-        self.plain |= entry.is_none();
+        // every object that a resolver can return has a table
+        let known = facts
+            .index
+            .get(name)
+            .zip(facts.schema.concrete_type_by_name(name));
         let groups = self.collector.collect(name, sets);
         let mut fields = Vec::with_capacity(groups.len() + 1);
         fields.extend(entrance);
-        if let Some(meta) = facts.schema.concrete_type_by_name(name) {
+        if let Some((entry, meta)) = known {
             for group in &groups {
                 fields.push(self.field(entry, meta, group, parent)?);
             }
         }
-        Ok((entry.map_or("", |entry| entry.info.name), fields.into()))
+        Ok((known.map_or("", |(entry, _)| entry.info.name), fields.into()))
     }
 
     fn field(
         &mut self,
-        entry: Option<&Entry>,
+        entry: &Entry,
         parent_type: &MetaType<DefaultScalarValue>,
         group: &Group<'t>,
         parent: Option<u32>,
@@ -182,8 +171,7 @@ impl<'t> Compiler<'_, 't> {
         }
         match group.field.name {
             "__typename" => {
-                let name = entry.map_or("", |entry| entry.info.name);
-                return Ok(self.constant(group.key, format!("\"{name}\"").as_bytes()));
+                return Ok(self.constant(group.key, format!("\"{}\"", entry.info.name).as_bytes()));
             }
             "__schema" | "__type" if parent.is_none() => {
                 let mut reader = Reader {
@@ -199,18 +187,22 @@ impl<'t> Compiler<'_, 't> {
                     let message = "the result of introspection is too large";
                     return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
                 }
-                self.introspection.push((group.key.into(), value.clone()));
                 return Ok(self.constant(group.key, &value));
             }
             _ => {}
         }
-        let Some(meta) = parent_type.field_by_name(group.field.name) else {
-            self.plain = true;
+        let name = group.field.name;
+        let Some((meta, (idx, info))) = parent_type.field_by_name(name).zip(entry.field(name)) else {
+            // `build` refuses a schema with such a field
             return Ok(self.constant(group.key, b"null"));
         };
-        let info = entry.and_then(|entry| entry.field(group.field.name));
-        self.plain |= info.is_none_or(|(_, info)| info.plain);
-        self.resolved(&Found { meta, entry, info }, group, parent)
+        let found = Found {
+            meta,
+            entry,
+            idx,
+            info,
+        };
+        self.resolved(&found, group, parent)
     }
 
     fn constant(&mut self, key: &str, value: &[u8]) -> Field {
@@ -245,16 +237,14 @@ impl<'t> Compiler<'_, 't> {
             place,
             location: group.field.location,
         });
-        let args = found
-            .info
-            .map_or(ArgRef::None, |(_, info)| self.arguments(info, meta, group));
+        let args = self.arguments(found.info, meta, group);
         let policy = self.policy(found, group, parent);
         let (selection, sel_async) = self.below(meta.field_type.innermost_name(), &group.sets, place)?;
         Ok(Field {
             key: Key::new(group.key),
-            idx: found.info.map_or(Field::CONST, |(idx, _)| idx),
+            idx: found.idx,
             non_null: matches!(ty, TypeRef::NonNull(_)),
-            has_async: found.info.is_some_and(|(_, info)| info.is_async) || sel_async,
+            has_async: found.info.is_async || sel_async,
             sel_async,
             checked: policy.is_some() || matches!(args, ArgRef::Slot(_) | ArgRef::Refused(_)),
             policy,
@@ -289,10 +279,7 @@ impl<'t> Compiler<'_, 't> {
     fn policy(&mut self, found: &Found<'_>, group: &Group<'t>, parent: Option<u32>) -> Option<u16> {
         let returned = self.facts.index.get(found.meta.field_type.innermost_name());
         let location = group.field.location;
-        let (Some(entry), Some((_, info))) = (found.entry, found.info) else {
-            // juniper executes the field, because its type has no table
-            return self.policies.object(returned?.info, location);
-        };
+        let (entry, info) = (found.entry, found.info);
         let of_root = if parent.is_none() { entry.info.guards } else { &[] };
         let returned = returned.map_or(&[][..], |entry| entry.info.guards);
         let name = (entry.info.name, info.name);

@@ -37,7 +37,6 @@ use crate::compat::syntax::Syntax;
 use crate::compat::{again, read};
 use crate::executor::Plan;
 use crate::executor::plan::Field;
-use crate::guard::demand::Policies;
 use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
 
@@ -101,7 +100,7 @@ pub(crate) struct Document {
     /// Deciding variables: those used in `@skip` and `@include`.
     deciding: Box<[Box<str>]>,
     /// Plan that is valid for all variables.
-    only: Option<Executable>,
+    only: Option<Plan>,
     /// Cached plans by the values of the deciding variables.
     plans: RwLock<VecDeque<Variant>>,
     /// Approximate size in bytes, including all plans.
@@ -115,7 +114,7 @@ struct Variant {
     mask: u64,
     /// Refusing guards of the view that the plan was compiled for.
     hidden: Box<[bool]>,
-    executable: Arc<Executable>,
+    plan: Arc<Plan>,
     /// Requested since the last pass of the eviction.
     used: AtomicBool,
 }
@@ -126,33 +125,17 @@ impl Variant {
     }
 }
 
-/// Compiled form of an operation.
-#[derive(Debug)]
-pub(crate) enum Executable {
-    Plan(Plan),
-    /// Executed by juniper, because it selects a field marked `#[graph(plain)]`.
-    Plain(Foreign),
-}
-
-/// Data for an operation that juniper executes.
-#[derive(Debug)]
-pub(crate) struct Foreign {
-    pub(crate) policies: Policies,
-    /// Values of `__schema` and `__type` by response key.
-    pub(crate) introspection: Box<[(Box<str>, Vec<u8>)]>,
-}
-
-/// Executable for the variables of one request.
+/// Plan for the variables of one request.
 #[derive(Debug)]
 pub(crate) enum Chosen<'d> {
-    Only(&'d Executable),
-    Variant(Arc<Executable>),
+    Only(&'d Plan),
+    Variant(Arc<Plan>),
 }
 
 impl Deref for Chosen<'_> {
-    type Target = Executable;
+    type Target = Plan;
 
-    fn deref(&self) -> &Executable {
+    fn deref(&self) -> &Plan {
         match self {
             Self::Only(only) => only,
             Self::Variant(variant) => variant,
@@ -192,14 +175,14 @@ impl Document {
         let mask = document.mask(value);
         let mut most = None;
         match document.compiled(facts, &syntax, &value, false) {
-            Ok((executable, size, depends)) => {
+            Ok((plan, size, depends)) => {
                 most = document.deciding.is_empty().then_some(size);
                 match mask {
                     _ if depends => {}
                     _ if document.deciding.is_empty() && !document.introspects() => {
-                        document.only = Some(executable);
+                        document.only = Some(plan);
                     }
-                    Some(mask) => document.keep(mask, facts.view, &Arc::new(executable)),
+                    Some(mask) => document.keep(mask, facts.view, &Arc::new(plan)),
                     None => {}
                 }
             }
@@ -231,7 +214,7 @@ impl Document {
     }
 
     /// Selects or compiles the plan for these variables.
-    pub(crate) fn executable(
+    pub(crate) fn plan(
         &self,
         facts: &Facts<'_>,
         variables: &Coerced<'_>,
@@ -244,17 +227,17 @@ impl Document {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = plans.iter().find(|known| known.is(mask, self.hidden(facts.view))) {
                 known.used.store(true, Ordering::Relaxed);
-                return Ok(Chosen::Variant(Arc::clone(&known.executable)));
+                return Ok(Chosen::Variant(Arc::clone(&known.plan)));
             }
         }
         let syntax = again(facts.schema, &self.text, self.operation.as_deref())?;
         let value = |name: &str| variables.get(name).cloned();
-        let (executable, _, depends) = self.compiled(facts, &syntax, &value, false)?;
-        let executable = Arc::new(executable);
+        let (plan, _, depends) = self.compiled(facts, &syntax, &value, false)?;
+        let plan = Arc::new(plan);
         if let (Some(mask), false) = (mask, depends) {
-            self.keep(mask, facts.view, &executable);
+            self.keep(mask, facts.view, &plan);
         }
-        Ok(Chosen::Variant(executable))
+        Ok(Chosen::Variant(plan))
     }
 
     fn compiled(
@@ -263,7 +246,7 @@ impl Document {
         syntax: &Syntax<'_>,
         variables: &dyn Fn(&str) -> Option<InputValue>,
         everything: bool,
-    ) -> Result<(Executable, usize, bool), GraphResponse> {
+    ) -> Result<(Plan, usize, bool), GraphResponse> {
         let collector = Collector {
             schema: facts.schema,
             syntax,
@@ -272,7 +255,7 @@ impl Document {
         };
         let compiled = compile(facts, &collector)?;
         let size = compiled.fields * FIELD + compiled.constants;
-        Ok((compiled.executable, size, compiled.depends))
+        Ok((compiled.plan, size, compiled.depends))
     }
 
     /// Bit mask of the deciding variables; `None` if there are more than 64.
@@ -296,7 +279,7 @@ impl Document {
         if self.introspects() { view.denied() } else { &[] }
     }
 
-    fn keep(&self, mask: u64, view: &View, executable: &Arc<Executable>) {
+    fn keep(&self, mask: u64, view: &View, plan: &Arc<Plan>) {
         let hidden = self.hidden(view);
         let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
         if plans.iter().any(|known| known.is(mask, hidden)) {
@@ -312,7 +295,7 @@ impl Document {
         plans.push_back(Variant {
             mask,
             hidden: hidden.into(),
-            executable: Arc::clone(executable),
+            plan: Arc::clone(plan),
             used: AtomicBool::new(false),
         });
     }

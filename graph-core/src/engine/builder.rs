@@ -180,8 +180,7 @@ where
     /// limit.
     ///
     /// Further resolvers wait until a running resolver ends. If each resolver loads one key, a
-    /// batch of a [`loader`](crate::loader) has at most `resolvers` keys. The limit does not apply
-    /// to operations that juniper executes.
+    /// batch of a [`loader`](crate::loader) has at most `resolvers` keys.
     #[must_use]
     pub fn with_concurrency(mut self, resolvers: usize) -> Self {
         self.concurrency = Some(resolvers);
@@ -192,7 +191,6 @@ where
     ///
     /// - After `duration` the engine responds with the fields that are ready. Each other field
     ///   fails with `TIMEOUT`.
-    /// - An operation that juniper executes gets `data: null` and one `TIMEOUT` error.
     /// - The engine does not interrupt a resolver that blocks without awaiting.
     #[must_use]
     pub fn with_deadline(mut self, duration: Duration, timer: impl Timer + 'static) -> Self {
@@ -332,7 +330,7 @@ where
             Some(entropy) if mistakes.is_empty() => {
                 let inner = Inner {
                     costs,
-                    schema: compat::spreadable(schema).limit_tokens(self.limits.tokens()),
+                    schema: schema.limit_tokens(self.limits.tokens()),
                     index,
                     introspection: Introspection::new(answer),
                     documents: Cache::new(self.plan_cache),

@@ -49,9 +49,7 @@ where
         };
         match answered {
             Some(Ok(written)) => GraphResponse::written(written, self.take_errors(&cx)),
-            Some(Err(NullPropagation)) => {
-                GraphResponse::written([PREFIX, b"null"].concat(), self.take_errors(&cx))
-            }
+            Some(Err(NullPropagation)) => GraphResponse::null(self.take_errors(&cx)),
             None => Self::late(),
         }
     }
@@ -124,7 +122,7 @@ where
     /// Response of an operation without a partial result at its deadline.
     pub(super) fn late() -> GraphResponse {
         let error = ResponseError::new(ErrorCode::Timeout, "the operation was not ready in time");
-        GraphResponse::written([PREFIX, b"null"].concat(), vec![error])
+        GraphResponse::null(vec![error])
     }
 }
 

@@ -1,15 +1,8 @@
-use std::panic::AssertUnwindSafe;
-
-use futures_util::FutureExt as _;
-use futures_util::stream::{self, BoxStream};
 use juniper::meta::MetaType;
-use juniper::{
-    EmptyMutation, FieldError, InputValue, IntrospectionFormat, RootNode, ValidatedOperation, Variables,
-    graphql_object, graphql_subscription,
-};
+use juniper::{InputValue, IntrospectionFormat};
 
 use super::{contract, root};
-use crate::compat::{has_field, implementers, introspected, spreadable, take_introspection};
+use crate::compat::{has_field, implementers, introspected, take_introspection};
 
 /// The fields of a `RootNode` can be moved out and reassembled; the schema stays the same.
 #[test]
@@ -96,48 +89,4 @@ fn the_meta_data_of_a_schema_is_there() {
     );
     let parse = window.input_value_parse_fn().unwrap();
     assert!(parse(&InputValue::Object(Vec::new())).is_ok() && parse(&InputValue::scalar(1)).is_err());
-}
-
-struct Query;
-
-#[graphql_object]
-impl Query {
-    fn ping() -> i32 {
-        1
-    }
-}
-
-struct Refusing;
-
-#[graphql_subscription]
-impl Refusing {
-    async fn ticks() -> Result<BoxStream<'static, i32>, FieldError> {
-        Err("no".into())
-    }
-
-    async fn fine() -> BoxStream<'static, i32> {
-        Box::pin(stream::iter([1]))
-    }
-}
-
-/// juniper panics if a subscription is refused inside a named fragment; the wrapper prevents it.
-#[tokio::test]
-async fn a_refusal_behind_a_named_fragment_is_a_panic_of_juniper() {
-    let _contract = contract("`GraphQLSubscriptionValue::resolve_into_type_stream`");
-    const TEXT: &str = "subscription { ...F } fragment F on Refusing { ticks }";
-    let root = || RootNode::new(Query, EmptyMutation::<()>::new(), Refusing);
-    let (theirs, none) = (root(), Variables::new());
-    let operation = ValidatedOperation::new(TEXT, None, &theirs).unwrap();
-    let opened = AssertUnwindSafe(operation.resolve_into_stream(&none, &()))
-        .catch_unwind()
-        .await;
-    assert!(opened.is_err());
-    let ours = spreadable(root());
-    let operation = ValidatedOperation::new(TEXT, None, &ours).unwrap();
-    let (_, errors) = operation.resolve_into_stream(&none, &()).await.unwrap();
-    assert_eq!(errors.len(), 1);
-    let fine = "subscription { ...F } fragment F on Refusing { fine }";
-    let operation = ValidatedOperation::new(fine, None, &ours).unwrap();
-    let (_, errors) = operation.resolve_into_stream(&none, &()).await.unwrap();
-    assert!(errors.is_empty());
 }

@@ -9,7 +9,7 @@ use juniper::{EmptyMutation, EmptySubscription, GraphQLEnum, GraphQLInputObject,
 
 use super::collect::{Collector, given};
 use super::compile::compile;
-use super::{Executable, Facts, Index, Introspection};
+use super::{Facts, Index, Introspection};
 use crate::compat::read;
 use crate::executor::{Plan, Registry};
 use crate::response::GraphResponse;
@@ -50,11 +50,6 @@ trait Node {
 struct Team {
     id: i32,
     size: i32,
-}
-
-#[derive(juniper::GraphQLObject)]
-struct Legacy {
-    year: i32,
 }
 
 struct User;
@@ -106,11 +101,6 @@ impl Query {
         let more = color.or(outer.color).map_or(0, |color| color as i32);
         (outer.flag && outer.n.is_none() && !outer.id.is_empty()).then_some(sum + more)
     }
-
-    #[graph(plain)]
-    fn legacy() -> Legacy {
-        Legacy { year: 1999 }
-    }
 }
 
 type Root = RootNode<Query, EmptyMutation<Context>, EmptySubscription<Context>>;
@@ -144,8 +134,8 @@ impl Graph {
         }
     }
 
-    /// Plan of `text`; `None` if juniper executes it.
-    fn plan(&self, text: &str) -> Result<Option<Plan>, GraphResponse> {
+    /// Plan of `text`.
+    fn plan(&self, text: &str) -> Result<Plan, GraphResponse> {
         let syntax = read(&self.root.schema, text, None)?;
         let none = juniper::Variables::new();
         let collector = Collector {
@@ -154,10 +144,7 @@ impl Graph {
             variables: &|name| given(&syntax, &none, name),
             everything: false,
         };
-        compile(&self.facts(), &collector).map(|compiled| match compiled.executable {
-            Executable::Plan(plan) => Some(plan),
-            Executable::Plain(_) => None,
-        })
+        compile(&self.facts(), &collector).map(|compiled| compiled.plan)
     }
 
     fn has_input(&self, name: &str) -> bool {
