@@ -4,7 +4,6 @@
 // generated code names `graph_core`, also inside this crate
 extern crate self as graph_core;
 
-mod compat;
 pub mod connection;
 mod document;
 pub mod engine;

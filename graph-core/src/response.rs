@@ -63,35 +63,9 @@ impl GraphResponse {
         }
     }
 
-    /// Response of an operation that juniper executed.
-    pub(crate) fn executed(data: &Value, errors: Vec<ResponseError>) -> Self {
-        Self::executed_with(data, &[], errors)
-    }
-
-    /// Like [`executed`](Self::executed), but takes the values of the keys in `ours` from `ours`
-    /// instead of `data`.
-    pub(crate) fn executed_with(
-        data: &Value,
-        ours: &[(Box<str>, Vec<u8>)],
-        errors: Vec<ResponseError>,
-    ) -> Self {
-        let mut written = PREFIX.to_vec();
-        match data.as_object_value() {
-            Some(object) if !ours.is_empty() => {
-                for (at, (key, value)) in object.iter().enumerate() {
-                    written.push(if at == 0 { b'{' } else { b',' });
-                    theirs(key, &mut written);
-                    written.push(b':');
-                    match ours.iter().find(|(known, _)| **known == **key) {
-                        Some((_, ours)) => written.extend_from_slice(ours),
-                        None => theirs(value, &mut written),
-                    }
-                }
-                written.push(b'}');
-            }
-            _ => theirs(data, &mut written),
-        }
-        Self::written(written, errors)
+    /// Response with `data: null`.
+    pub(crate) fn null(errors: Vec<ResponseError>) -> Self {
+        Self::written([PREFIX, b"null"].concat(), errors)
     }
 
     /// Response to a request that was not executed.
@@ -306,15 +280,6 @@ impl Serialize for Extensions<'_> {
             map.serialize_entry(key, value)?;
         }
         map.end()
-    }
-}
-
-/// Appends `value` as JSON. juniper's values do not fail to serialize; the fallback is `null`.
-fn theirs(value: &impl Serialize, out: &mut Vec<u8>) {
-    let start = out.len();
-    if serde_json::to_writer(&mut *out, value).is_err() {
-        out.truncate(start);
-        out.extend_from_slice(b"null");
     }
 }
 

@@ -127,29 +127,23 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// }
 /// ```
 ///
-/// juniper's executor has no guards. For each guarded method the macro therefore gives juniper a
-/// replacement, which checks the guards and then calls the method. The macro takes a type alias in
-/// the return position for a `Result` if its name ends in `Result` and its first type argument is
-/// the value, for example `FieldResult<T>`.
+/// # Parameters
 ///
-/// # Fields that only juniper can execute
+/// The rules are those of juniper:
 ///
-/// `#[graph(plain)]` marks a field whose type has juniper's attribute only, or whose method takes
-/// juniper's executor as a parameter. juniper executes every operation that selects such a field,
-/// with the same guards, masking and error codes. graph-core's faster executor runs all other
-/// operations. An operation that juniper executes has these limitations in all its fields:
+/// - A parameter is the context if its name is `context` or `ctx`, or if it is marked
+///   `#[graphql(context)]`. Its type can be a part of the context with `juniper::FromContext`.
+/// - Every other parameter is an argument of the field.
+/// - An `executor` parameter is refused, because only juniper has an executor.
 ///
-/// - The `path` of an error contains response keys only, without list indices: juniper does not
-///   expose them.
-/// - An operation that misses its deadline returns `data: null` and one `TIMEOUT` error without a
-///   path: juniper does not expose partial results.
-/// - juniper's validation rules apply in addition. A nullable variable at an argument with a
-///   default is refused with `GRAPHQL_VALIDATION_FAILED`. An input object in a variable that omits
-///   a non-null field with a default is refused with `BAD_USER_INPUT`.
-/// - A single object cannot be refused. If the guard of a type refuses, the whole operation is
-///   refused.
+/// These names may start with an underscore.
 ///
-/// ```
+/// # Types of fields
+///
+/// The type of a field is declared with an attribute of this crate, or is an enum or a scalar of
+/// juniper. A type with juniper's attribute only does not compile:
+///
+/// ```compile_fail
 /// # use graph_core::{RequestContext, graph_object};
 /// # type Context = RequestContext<()>;
 /// #[derive(juniper::GraphQLObject)]
@@ -157,45 +151,14 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///     year: i32,
 /// }
 ///
-/// struct Query;
-///
-/// #[graph_object(context = Context)]
-/// impl Query {
-///     #[graph(plain)]
-///     fn legacy() -> Legacy {
-///         Legacy { year: 1999 }
-///     }
-/// }
-/// ```
-///
-/// ```compile_fail
-/// # use graph_core::{RequestContext, graph_object};
-/// # type Context = RequestContext<()>;
-/// # #[derive(juniper::GraphQLObject)]
-/// # struct Legacy {
-/// #     year: i32,
-/// # }
 /// # struct Query;
 /// #[graph_object(context = Context)]
 /// impl Query {
-///     // no mark: a field of the graph cannot return `Legacy`
 ///     fn legacy() -> Legacy {
 ///         Legacy { year: 1999 }
 ///     }
 /// }
 /// ```
-///
-/// # Parameters
-///
-/// The rules are those of juniper:
-///
-/// - A parameter is the context if its name is `context` or `ctx`, or if it is marked
-///   `#[graphql(context)]`. Its type can be a part of the context with `juniper::FromContext`.
-/// - A parameter is juniper's executor if its name is `executor`, or if it is marked
-///   `#[graphql(executor)]`.
-/// - Every other parameter is an argument of the field.
-///
-/// These names may start with an underscore.
 #[proc_macro_attribute]
 pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let block = parse_macro_input!(item as ItemImpl);
@@ -209,8 +172,8 @@ pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - Every method is async and returns a stream or a `Result` of a stream.
 /// - The items of the stream are values or `Result`s.
 /// - The stream has a named type, not `impl Stream`.
-/// - The guards and `#[graph(plain)]` of [`macro@graph_object`] apply. The guards of the method are
-///   checked once, when the subscription starts.
+/// - The guards of [`macro@graph_object`] apply. The guards of the method are checked once, when
+///   the subscription starts.
 ///
 /// ```
 /// use std::pin::Pin;
@@ -343,8 +306,8 @@ pub fn graph_enum(item: TokenStream) -> TokenStream {
 
 /// Object type whose fields are the fields of a struct, derived beside `juniper::GraphQLObject`.
 ///
-/// A field can be marked `#[graph(plain)]`, and the struct can have the type guards of
-/// [`macro@graph_object`]. A field with a guard of its own must be a method: use an `impl` block.
+/// The struct can have the type guards of [`macro@graph_object`]. A field with a guard of its own
+/// must be a method: use an `impl` block.
 ///
 /// ```
 /// #[derive(juniper::GraphQLObject, graph_core::GraphObject)]

@@ -1,15 +1,15 @@
 //! [Argument coercion](https://spec.graphql.org/September2025/#sec-Coercing-Field-Arguments): at
 //! compile time without variables, otherwise in each execution.
 
-use juniper::meta::Field as FieldMeta;
-use juniper::{DefaultScalarValue, InputValue};
+use juniper::InputValue;
 
+use super::operation::OperationTree;
+use super::parse::Field;
 use super::variables::Coerced;
-use crate::compat::TypeRef;
-use crate::compat::syntax::Field;
 use crate::error::GraphError;
 use crate::executor::plan::{SlotPlan, SlotValue};
 use crate::executor::{Arguments, FieldInfo};
+use crate::schema::{Field as FieldDefinition, Schema};
 
 /// Compiled arguments of a field.
 pub(super) enum Prepared {
@@ -20,31 +20,31 @@ pub(super) enum Prepared {
 }
 
 /// Compiles the arguments of `field`.
-pub(super) fn prepare(
+pub(super) fn prepare<'t>(
+    schema: &Schema,
+    tree: &OperationTree<'_, 't>,
     info: &'static FieldInfo,
-    meta: &FieldMeta<DefaultScalarValue>,
-    field: &Field<'_>,
+    definition: &FieldDefinition,
+    field: &Field<'t>,
 ) -> Prepared {
     let Some(coerce) = info.coerce else {
         return Prepared::None;
     };
-    let values: Vec<_> = info
-        .args
-        .iter()
-        .map(|name| {
-            let declared = meta.arguments.iter().flatten();
-            let declared = declared
-                .into_iter()
-                .find(|argument| argument.name.as_str() == *name);
-            SlotValue {
-                name,
-                written: field.argument(name).cloned(),
-                default: declared.and_then(|argument| argument.default_value.clone()),
-                non_null: declared
-                    .is_some_and(|argument| matches!(TypeRef::new(&argument.arg_type), TypeRef::NonNull(_))),
-            }
-        })
-        .collect();
+    let values = info.args.iter().map(|name| {
+        let declared = definition.argument(name);
+        let written = declared.and_then(|declared| {
+            let value = tree.argument(field, name)?;
+            Some(schema.value(declared.ty, tree.ast, value))
+        });
+        let default = declared.and_then(|declared| declared.default.as_ref());
+        SlotValue {
+            name,
+            written,
+            default: default.map(|default| default.value.clone()),
+            non_null: declared.is_some_and(|declared| declared.ty.is_non_null()),
+        }
+    });
+    let values: Vec<_> = values.collect();
     if values
         .iter()
         .any(|value| value.written.as_ref().is_some_and(has_variable))
@@ -61,7 +61,6 @@ pub(super) fn prepare(
         Err(why) => Prepared::Refused(why),
     }
 }
-
 fn has_variable(value: &InputValue) -> bool {
     match value {
         InputValue::Variable(_) => true,

@@ -4,59 +4,60 @@
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
-use indexmap::{IndexMap, IndexSet};
-use juniper::{DefaultScalarValue, InputValue, SchemaType, Variables};
+use indexmap::IndexMap;
+use juniper::{DefaultScalarValue, InputValue};
 
-use crate::compat::syntax::{Condition, Field, Selection, Syntax};
+use super::operation::OperationTree;
+use super::parse::{Directive, Field, List, Selection, ValueKind};
+use crate::schema::{Schema, TypeId};
 
 /// Fields of one response key.
 #[derive(Debug)]
-pub(super) struct Group<'t> {
+pub(super) struct Group<'d, 't> {
     pub(super) key: &'t str,
     /// First of the fields; validation ensures that all have the same name and arguments.
-    pub(super) field: &'t Field<'t>,
+    pub(super) field: &'d Field<'t>,
     /// Selections below all the fields.
-    pub(super) sets: Vec<&'t [Selection<'t>]>,
+    pub(super) sets: Vec<List<Selection<'t>>>,
 }
 
 /// Inputs of the field collection.
-pub(super) struct Collector<'t> {
-    pub(super) schema: &'t SchemaType<DefaultScalarValue>,
-    pub(super) syntax: &'t Syntax<'t>,
-    pub(super) variables: &'t dyn Fn(&str) -> Option<InputValue>,
+pub(super) struct Collector<'c, 't> {
+    pub(super) schema: &'c Schema,
+    pub(super) tree: &'c OperationTree<'c, 't>,
+    pub(super) variables: &'c dyn Fn(&str) -> Option<InputValue>,
     /// Keeps everything that a variable could skip, to compute the maximum size.
     pub(super) everything: bool,
 }
 
-impl<'t> Collector<'t> {
-    /// Collects the fields of `sets` on the object type `name`, in response order.
-    pub(super) fn collect(&self, name: &str, sets: &[&'t [Selection<'t>]]) -> Vec<Group<'t>> {
+impl<'c, 't> Collector<'c, 't> {
+    /// Collects the fields of `sets` on the object type `object`, in response order.
+    pub(super) fn collect(&self, object: TypeId, sets: &[List<Selection<'t>>]) -> Vec<Group<'c, 't>> {
         let mut collection = Collection {
             collector: self,
-            name,
+            object,
             groups: IndexMap::new(),
             spread: HashSet::new(),
         };
         for set in sets {
-            collection.set(set);
+            collection.set(*set);
         }
         collection.groups.into_values().collect()
     }
 
     /// Evaluates a boolean that may be a variable.
-    pub(super) fn truth(&self, value: &InputValue) -> bool {
-        let resolved = match value {
-            InputValue::Variable(name) => (self.variables)(name),
-            _ => return is_true(value),
-        };
-        resolved.as_ref().is_some_and(is_true)
+    pub(super) fn truth(&self, value: &ValueKind<'_>) -> bool {
+        match value {
+            ValueKind::Variable(name) => (self.variables)(name).as_ref().is_some_and(is_true),
+            ValueKind::Boolean(truth) => *truth,
+            _ => false,
+        }
     }
 
-    fn stays(&self, conditions: &[Condition]) -> bool {
-        let mut conditions = conditions.iter();
-        conditions.all(|condition| {
-            self.everything && matches!(condition.value, InputValue::Variable(_))
-                || self.truth(&condition.value) == condition.wanted
+    fn stays(&self, directives: List<Directive<'t>>) -> bool {
+        let mut conditions = self.tree.conditions(directives);
+        conditions.all(|(wanted, value)| {
+            self.everything && matches!(value, ValueKind::Variable(_)) || self.truth(value) == wanted
         })
     }
 }
@@ -65,54 +66,54 @@ pub(super) fn is_true(value: &InputValue) -> bool {
     matches!(value, InputValue::Scalar(DefaultScalarValue::Boolean(true)))
 }
 
-struct Collection<'c, 't> {
-    collector: &'c Collector<'t>,
-    name: &'c str,
-    groups: IndexMap<ResponseKey<'t>, Group<'t>>,
+struct Collection<'l, 'c, 't> {
+    collector: &'l Collector<'c, 't>,
+    object: TypeId,
+    groups: IndexMap<ResponseKey<'t>, Group<'c, 't>>,
     /// Fragments that were already spread.
     spread: HashSet<&'t str>,
 }
 
-impl<'t> Collection<'_, 't> {
-    fn set(&mut self, set: &'t [Selection<'t>]) {
-        for selection in set {
+impl<'t> Collection<'_, '_, 't> {
+    fn set(&mut self, set: List<Selection<'t>>) {
+        let tree = self.collector.tree;
+        for selection in tree.ast.selections(set) {
             match selection {
-                Selection::Field(field) if self.collector.stays(&field.conditions) => self.field(field),
-                Selection::Spread { name, conditions } if self.collector.stays(conditions) => {
-                    if !self.spread.insert(name) {
-                        continue;
+                Selection::Field(field) if self.collector.stays(field.directives) => {
+                    let key = field.key();
+                    let group = self.groups.entry(ResponseKey(key)).or_insert(Group {
+                        key,
+                        field,
+                        sets: Vec::new(),
+                    });
+                    if !field.selections.is_empty() {
+                        group.sets.push(field.selections);
                     }
-                    let syntax = self.collector.syntax;
-                    if let Some(fragment) = syntax.fragments.get(name)
-                        && self.applies(fragment.on)
+                }
+                Selection::Spread(spread) if self.collector.stays(spread.directives) => {
+                    if self.spread.insert(spread.name.text)
+                        && let Some(fragment) = tree.fragments.get(spread.name.text)
+                        && self.applies(fragment.on.text)
                     {
-                        self.set(&fragment.selections);
+                        self.set(fragment.selections);
                     }
                 }
-                Selection::Inline {
-                    on,
-                    conditions,
-                    selections,
-                } if self.collector.stays(conditions) && on.is_none_or(|on| self.applies(on)) => {
-                    self.set(selections);
+                Selection::Inline(inline)
+                    if self.collector.stays(inline.directives)
+                        && inline.on.is_none_or(|on| self.applies(on.text)) =>
+                {
+                    self.set(inline.selections);
                 }
-                Selection::Field(_) | Selection::Spread { .. } | Selection::Inline { .. } => {}
+                Selection::Field(_) | Selection::Spread(_) | Selection::Inline(_) => {}
             }
         }
     }
 
     fn applies(&self, on: &str) -> bool {
-        on == self.name || self.collector.schema.is_named_subtype(self.name, on)
-    }
-
-    fn field(&mut self, field: &'t Field<'t>) {
-        let key = field.key();
-        let group = self.groups.entry(ResponseKey(key)).or_insert(Group {
-            key,
-            field,
-            sets: Vec::new(),
-        });
-        group.sets.push(&field.selections);
+        let schema = self.collector.schema;
+        schema
+            .id(on)
+            .is_some_and(|on| schema.is_possible(self.object, on))
     }
 }
 
@@ -132,45 +133,6 @@ impl Hash for ResponseKey<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.hash(state);
     }
-}
-
-/// Names of the variables used in `@skip` and `@include`: first in the operation, then in the
-/// fragments by name.
-pub(super) fn deciding(syntax: &Syntax<'_>) -> Box<[Box<str>]> {
-    let mut names = IndexSet::new();
-    in_set(&syntax.operation.selections, &mut names);
-    let mut fragments: Vec<_> = syntax.fragments.iter().collect();
-    fragments.sort_by_key(|(name, _)| **name);
-    for (_, fragment) in fragments {
-        in_set(&fragment.selections, &mut names);
-    }
-    names.into_iter().map(Into::into).collect()
-}
-
-fn in_set<'t>(set: &'t [Selection<'_>], names: &mut IndexSet<&'t str>) {
-    for selection in set {
-        let (conditions, below) = match selection {
-            Selection::Field(field) => (&field.conditions, field.selections.as_slice()),
-            Selection::Spread { conditions, .. } => (conditions, [].as_slice()),
-            Selection::Inline {
-                conditions,
-                selections,
-                ..
-            } => (conditions, selections.as_slice()),
-        };
-        for condition in conditions {
-            if let InputValue::Variable(name) = &condition.value {
-                names.insert(name);
-            }
-        }
-        in_set(below, names);
-    }
-}
-
-/// Value of a variable before coercion, which is enough for `@skip` and `@include`.
-pub(super) fn given(syntax: &Syntax<'_>, variables: &Variables, name: &str) -> Option<InputValue> {
-    let given = variables.get(name).cloned();
-    given.or_else(|| syntax.operation.variables.get(name)?.default.clone())
 }
 
 #[cfg(test)]

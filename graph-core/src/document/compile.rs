@@ -4,23 +4,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use juniper::meta::{Field as FieldMeta, MetaType};
-use juniper::{DefaultScalarValue, OperationType, SchemaType};
-
 use super::arguments::{self, Prepared};
 use super::collect::{Collector, Group};
 use super::index::{Entry, Index};
 use super::introspection::{Introspection, Reader};
+use super::parse::{List, Selection as Set};
 use super::policies::PolicyList;
+use super::size_of_value;
 use super::view::View;
-use super::{Executable, Foreign, size_of_value};
-use crate::compat::TypeRef;
-use crate::compat::syntax::Selection as Set;
 use crate::error::ErrorCode;
 use crate::executor::FieldInfo;
 use crate::executor::plan::{ArgRef, Field, FieldMeta as Meta, Place, Plan, Selection, SlotPlan};
 use crate::executor::write::Key;
-use crate::response::GraphResponse;
+use crate::response::{GraphResponse, Location};
+use crate::schema::{Field as FieldDefinition, Schema, TypeId};
 
 /// Maximum number of fields of a plan. A field of an interface counts once per object type.
 pub(super) const FIELDS: usize = 20_000;
@@ -34,7 +31,9 @@ const FIRST: usize = 64;
 /// Schema data for the compiler.
 #[derive(Debug)]
 pub(crate) struct Facts<'s> {
-    pub(crate) schema: &'s SchemaType<DefaultScalarValue>,
+    pub(crate) schema: &'s Schema,
+    /// Maximum number of tokens of a document.
+    pub(crate) tokens: usize,
     pub(crate) index: &'s Index,
     pub(crate) introspection: &'s Introspection,
     /// Visible part of the schema.
@@ -44,7 +43,7 @@ pub(crate) struct Facts<'s> {
 /// Compiled operation.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    pub(super) executable: Executable,
+    pub(super) plan: Plan,
     /// Valid only for the variables that it was compiled with.
     pub(super) depends: bool,
     /// Number of fields.
@@ -54,14 +53,9 @@ pub(super) struct Compiled {
 }
 
 /// Compiles the operation of `collector`.
-pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Compiled, GraphResponse> {
-    let operation = &collector.syntax.operation;
-    let root = match operation.kind {
-        OperationType::Query => Some(facts.schema.concrete_query_type()),
-        OperationType::Mutation => facts.schema.concrete_mutation_type(),
-        OperationType::Subscription => facts.schema.concrete_subscription_type(),
-    };
-    let Some(name) = root.and_then(MetaType::name) else {
+pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Result<Compiled, GraphResponse> {
+    let operation = collector.tree.operation;
+    let Some(root) = facts.schema.root(operation.kind) else {
         let message = "the schema has no operations of this kind";
         return Err(GraphResponse::request_error(
             ErrorCode::OperationResolutionFailure,
@@ -75,8 +69,6 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
         places: Vec::new(),
         known_places: HashMap::new(),
         policies: PolicyList::default(),
-        introspection: Vec::new(),
-        plain: false,
         slots: Vec::new(),
         shared: HashMap::new(),
         abstracts: 0,
@@ -84,27 +76,19 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
         constants: 0,
         depends: false,
     };
-    let (_, fields) = compiler.object(name, &[&operation.selections], None, None)?;
-    let policies = compiler.policies.into();
-    let executable = if compiler.plain {
-        Executable::Plain(Foreign {
-            policies,
-            introspection: compiler.introspection.into(),
-        })
-    } else {
-        Executable::Plan(Plan {
-            kind: operation.kind,
-            has_async: fields.iter().any(|field| field.has_async),
-            fields,
-            metas: compiler.metas.into(),
-            places: compiler.places.into(),
-            policies,
-            slots: compiler.slots.into(),
-            size_hint: AtomicUsize::new(FIRST),
-        })
+    let (_, fields) = compiler.object(root, &[operation.selections], None, None)?;
+    let plan = Plan {
+        kind: operation.kind,
+        has_async: fields.iter().any(|field| field.has_async),
+        fields,
+        metas: compiler.metas.into(),
+        places: compiler.places.into(),
+        policies: compiler.policies.into(),
+        slots: compiler.slots.into(),
+        size_hint: AtomicUsize::new(FIRST),
     };
     Ok(Compiled {
-        executable,
+        plan,
         depends: compiler.depends,
         fields: compiler.fields,
         constants: compiler.constants,
@@ -113,19 +97,14 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_>) -> Result<Co
 
 struct Compiler<'c, 't> {
     facts: &'c Facts<'c>,
-    collector: &'c Collector<'t>,
+    collector: &'c Collector<'c, 't>,
     metas: Vec<Meta>,
     places: Vec<Place>,
     known_places: HashMap<(Option<u32>, &'t str), u32>,
     policies: PolicyList,
-    /// Values of `__schema` and `__type` by response key.
-    introspection: Vec<(Box<str>, Vec<u8>)>,
-    /// `true` if only juniper can execute a selected field. The result is then a [`Foreign`]
-    /// instead of a plan.
-    plain: bool,
     slots: Vec<SlotPlan>,
     /// Compiled selections of one position, reused for object types with the same selection.
-    shared: HashMap<Below<'t>, (Selection, bool)>,
+    shared: HashMap<Below, (Selection, bool)>,
     /// Nesting of interfaces and unions.
     abstracts: usize,
     fields: usize,
@@ -135,44 +114,45 @@ struct Compiler<'c, 't> {
 
 /// Field in the schema and in the table of its type.
 struct Found<'f> {
-    meta: &'f FieldMeta<DefaultScalarValue>,
-    entry: Option<&'f Entry>,
-    info: Option<(u16, &'static FieldInfo)>,
+    definition: &'f FieldDefinition,
+    entry: &'f Entry,
+    idx: u16,
+    info: &'static FieldInfo,
 }
 
 /// Position, type and selection of a value.
-type Below<'t> = (u32, Box<str>, Vec<*const Set<'t>>);
+type Below = (u32, TypeId, Vec<u32>);
 
-type Sets<'t> = [&'t [Set<'t>]];
+type Sets<'t> = [List<Set<'t>>];
 
-impl<'t> Compiler<'_, 't> {
-    /// Compiles the fields of `sets` on the object type `name`, after the optional guard entry.
+impl<'c, 't> Compiler<'c, 't> {
+    /// Compiles the fields of `sets` on an object type, after the optional guard entry.
     fn object(
         &mut self,
-        name: &str,
+        object: TypeId,
         sets: &Sets<'t>,
         parent: Option<u32>,
         entrance: Option<Field>,
     ) -> Result<(&'static str, Arc<[Field]>), GraphResponse> {
         let facts = self.facts;
-        let entry = facts.index.get(name);
-        self.plain |= entry.is_none();
-        let groups = self.collector.collect(name, sets);
+        // every object that a resolver can return has a table
+        let known = facts.index.get(&facts.schema.type_at(object).name);
+        let groups = self.collector.collect(object, sets);
         let mut fields = Vec::with_capacity(groups.len() + 1);
         fields.extend(entrance);
-        if let Some(meta) = facts.schema.concrete_type_by_name(name) {
+        if let Some(entry) = known {
             for group in &groups {
-                fields.push(self.field(entry, meta, group, parent)?);
+                fields.push(self.field(entry, object, group, parent)?);
             }
         }
-        Ok((entry.map_or("", |entry| entry.info.name), fields.into()))
+        Ok((known.map_or("", |entry| entry.info.name), fields.into()))
     }
 
     fn field(
         &mut self,
-        entry: Option<&Entry>,
-        parent_type: &MetaType<DefaultScalarValue>,
-        group: &Group<'t>,
+        entry: &Entry,
+        object: TypeId,
+        group: &Group<'c, 't>,
         parent: Option<u32>,
     ) -> Result<Field, GraphResponse> {
         self.fields += 1;
@@ -180,10 +160,9 @@ impl<'t> Compiler<'_, 't> {
             let message = "the operation selects too many fields, counted per type of each interface";
             return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
         }
-        match group.field.name {
+        match group.field.name.text {
             "__typename" => {
-                let name = entry.map_or("", |entry| entry.info.name);
-                return Ok(self.constant(group.key, format!("\"{name}\"").as_bytes()));
+                return Ok(self.constant(group.key, format!("\"{}\"", entry.info.name).as_bytes()));
             }
             "__schema" | "__type" if parent.is_none() => {
                 let mut reader = Reader {
@@ -199,18 +178,23 @@ impl<'t> Compiler<'_, 't> {
                     let message = "the result of introspection is too large";
                     return Err(GraphResponse::request_error(ErrorCode::MaxCostExceeded, message));
                 }
-                self.introspection.push((group.key.into(), value.clone()));
                 return Ok(self.constant(group.key, &value));
             }
             _ => {}
         }
-        let Some(meta) = parent_type.field_by_name(group.field.name) else {
-            self.plain = true;
+        let name = group.field.name.text;
+        let definition = self.facts.schema.type_at(object).field(name);
+        let Some((definition, (idx, info))) = definition.zip(entry.field(name)) else {
+            // `build` refuses a schema with such a field
             return Ok(self.constant(group.key, b"null"));
         };
-        let info = entry.and_then(|entry| entry.field(group.field.name));
-        self.plain |= info.is_none_or(|(_, info)| info.plain);
-        self.resolved(&Found { meta, entry, info }, group, parent)
+        let found = Found {
+            definition,
+            entry,
+            idx,
+            info,
+        };
+        self.resolved(&found, group, parent)
     }
 
     fn constant(&mut self, key: &str, value: &[u8]) -> Field {
@@ -234,27 +218,22 @@ impl<'t> Compiler<'_, 't> {
     fn resolved(
         &mut self,
         found: &Found<'_>,
-        group: &Group<'t>,
+        group: &Group<'c, 't>,
         parent: Option<u32>,
     ) -> Result<Field, GraphResponse> {
-        let meta = found.meta;
-        let ty = TypeRef::new(&meta.field_type);
-        let place = self.place(parent, group.key, ty.lists());
+        let ty = found.definition.ty;
+        let place = self.place(parent, group.key, ty.wrappers.lists());
         let number = count(self.metas.len());
-        self.metas.push(Meta {
-            place,
-            location: group.field.location,
-        });
-        let args = found
-            .info
-            .map_or(ArgRef::None, |(_, info)| self.arguments(info, meta, group));
-        let policy = self.policy(found, group, parent);
-        let (selection, sel_async) = self.below(meta.field_type.innermost_name(), &group.sets, place)?;
+        let location = self.collector.tree.lines.location(group.field.at());
+        self.metas.push(Meta { place, location });
+        let args = self.arguments(found, group);
+        let policy = self.policy(found, location, parent);
+        let (selection, sel_async) = self.below(ty.named, &group.sets, place)?;
         Ok(Field {
             key: Key::new(group.key),
-            idx: found.info.map_or(Field::CONST, |(idx, _)| idx),
-            non_null: matches!(ty, TypeRef::NonNull(_)),
-            has_async: found.info.is_some_and(|(_, info)| info.is_async) || sel_async,
+            idx: found.idx,
+            non_null: ty.is_non_null(),
+            has_async: found.info.is_async || sel_async,
             sel_async,
             checked: policy.is_some() || matches!(args, ArgRef::Slot(_) | ArgRef::Refused(_)),
             policy,
@@ -264,13 +243,9 @@ impl<'t> Compiler<'_, 't> {
         })
     }
 
-    fn arguments(
-        &mut self,
-        info: &'static FieldInfo,
-        meta: &FieldMeta<DefaultScalarValue>,
-        group: &Group<'t>,
-    ) -> ArgRef {
-        match arguments::prepare(info, meta, group.field) {
+    fn arguments(&mut self, found: &Found<'_>, group: &Group<'c, 't>) -> ArgRef {
+        let (schema, tree) = (self.facts.schema, self.collector.tree);
+        match arguments::prepare(schema, tree, found.info, found.definition, group.field) {
             Prepared::None => ArgRef::None,
             Prepared::Const(arguments) => ArgRef::Const(arguments),
             Prepared::Refused(why) => ArgRef::Refused(why.into()),
@@ -286,13 +261,10 @@ impl<'t> Compiler<'_, 't> {
 
     /// Guards of a field: its own, those of its return type, and at the root those of the root
     /// type.
-    fn policy(&mut self, found: &Found<'_>, group: &Group<'t>, parent: Option<u32>) -> Option<u16> {
-        let returned = self.facts.index.get(found.meta.field_type.innermost_name());
-        let location = group.field.location;
-        let (Some(entry), Some((_, info))) = (found.entry, found.info) else {
-            // juniper executes the field, because its type has no table
-            return self.policies.object(returned?.info, location);
-        };
+    fn policy(&mut self, found: &Found<'_>, location: Location, parent: Option<u32>) -> Option<u16> {
+        let returned = &self.facts.schema.type_at(found.definition.ty.named).name;
+        let returned = self.facts.index.get(returned);
+        let (entry, info) = (found.entry, found.info);
         let of_root = if parent.is_none() { entry.info.guards } else { &[] };
         let returned = returned.map_or(&[][..], |entry| entry.info.guards);
         let name = (entry.info.name, info.name);
@@ -329,48 +301,42 @@ impl<'t> Compiler<'_, 't> {
 
     /// Compiles the selection on a value of type `name`. Also returns `true` if the selection has
     /// an asynchronous field.
-    fn below(&mut self, name: &str, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), GraphResponse> {
-        let Some(meta) = self
-            .facts
-            .schema
-            .concrete_type_by_name(name)
-            .filter(|meta| meta.is_composite())
-        else {
+    fn below(&mut self, ty: TypeId, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), GraphResponse> {
+        if !self.facts.schema.type_at(ty).is_composite() {
             return Ok((Selection::Leaf, false));
-        };
+        }
         if self.abstracts == 0 {
-            return self.composite(name, meta, sets, place);
+            return self.composite(ty, sets, place);
         }
         // implementing types may narrow a field's type differently, so the type is part of the key
-        let key = (place, name.into(), sets.iter().map(|set| set.as_ptr()).collect());
+        let key = (place, ty, sets.iter().map(|set| set.id()).collect());
         if let Some(shared) = self.shared.get(&key) {
             return Ok(shared.clone());
         }
-        let below = self.composite(name, meta, sets, place)?;
+        let below = self.composite(ty, sets, place)?;
         self.shared.insert(key, below.clone());
         Ok(below)
     }
 
     fn composite(
         &mut self,
-        name: &str,
-        meta: &MetaType<DefaultScalarValue>,
+        ty: TypeId,
         sets: &Sets<'t>,
         place: u32,
     ) -> Result<(Selection, bool), GraphResponse> {
         let is_async = |fields: &[Field]| fields.iter().any(|field| field.has_async);
-        if !meta.is_abstract() {
-            let (_, fields) = self.object(name, sets, Some(place), None)?;
+        let facts = self.facts;
+        if facts.schema.type_at(ty).is_object() {
+            let (_, fields) = self.object(ty, sets, Some(place), None)?;
             let sel_async = is_async(&fields);
             return Ok((Selection::Object(fields), sel_async));
         }
         self.abstracts += 1;
         let mut types = Vec::new();
-        for object in self.facts.schema.possible_types(meta) {
-            let name = object.name().map_or("", |name| name.as_str());
-            let entry = self.facts.index.get(name);
+        for object in &facts.schema.type_at(ty).possible {
+            let entry = facts.index.get(&facts.schema.type_at(*object).name);
             let entrance = entry.and_then(|entry| self.entrance(entry, place));
-            types.push(self.object(name, sets, Some(place), entrance)?);
+            types.push(self.object(*object, sets, Some(place), entrance)?);
         }
         self.abstracts -= 1;
         let sel_async = types.iter().any(|(_, fields)| is_async(fields));

@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use juniper::meta::MetaType;
-use juniper::{DefaultScalarValue, SchemaType};
-
 use crate::executor::{FieldInfo, Guard, Registry, TypeInfo};
+use crate::schema::{Schema, TypeKind};
 
 /// Object types that have a table.
 #[derive(Debug)]
@@ -65,16 +63,15 @@ impl Index {
     }
 
     /// Fields of `schema` that are missing from the table of their type, as `Type.field`.
-    pub(crate) fn missing(&self, schema: &SchemaType<DefaultScalarValue>) -> Vec<String> {
+    pub(crate) fn missing(&self, schema: &Schema) -> Vec<String> {
         let mut missing = Vec::new();
-        for ty in schema.concrete_type_list() {
-            let MetaType::Object(object) = ty else { continue };
-            let Some(entry) = self.get(&object.name) else {
+        for (_, ty) in schema.types() {
+            let (TypeKind::Object(object), Some(entry)) = (&ty.kind, self.get(&ty.name)) else {
                 continue;
             };
-            for field in &object.fields {
-                if !field.is_builtin() && !entry.fields.contains_key(field.name.as_str()) {
-                    missing.push(format!("{}.{}", object.name, field.name));
+            for field in object.fields.keys() {
+                if !entry.fields.contains_key(field.as_str()) {
+                    missing.push(format!("{}.{field}", ty.name));
                 }
             }
         }

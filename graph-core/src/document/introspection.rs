@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use juniper::{DefaultScalarValue, InputValue};
 use serde_json::Value;
 
-use super::collect::{Collector, Group, is_true};
+use super::collect::{Collector, Group};
+use super::parse::{Field, List, Selection, ValueKind};
 use super::view::{View, Views};
-use crate::compat::syntax::{Field, Selection};
 use crate::executor::write;
 
 /// Complete introspection result of a schema.
@@ -21,9 +21,8 @@ pub(crate) struct Introspection {
 }
 
 impl Introspection {
-    /// Creates an `Introspection` from the response to a complete `__schema` query.
-    pub(crate) fn new(mut answer: Value) -> Self {
-        let schema = answer.get_mut("__schema").map(Value::take).unwrap_or_default();
+    /// Creates an `Introspection` from the value of `__schema` with all fields.
+    pub(crate) fn new(schema: Value) -> Self {
         let types = schema.get("types").and_then(Value::as_array);
         let names = types.into_iter().flatten().zip(0..).filter_map(|(ty, at)| {
             let name = ty.get("name")?.as_str()?;
@@ -48,27 +47,24 @@ impl Introspection {
 pub(super) struct Reader<'r, 't> {
     pub(super) introspection: &'r Introspection,
     pub(super) view: &'r View,
-    pub(super) collector: &'r Collector<'t>,
+    pub(super) collector: &'r Collector<'r, 't>,
     /// `true` if an argument is a variable, so that the result is valid for these variables only.
     pub(super) depends: bool,
     /// Maximum bytes to write. A list that exceeds it is truncated, and the caller refuses it.
     pub(super) room: usize,
 }
 
-impl<'t> Reader<'_, 't> {
+impl<'r, 't> Reader<'r, 't> {
     /// Value of the root field `__schema` or `__type` with the selection `sets`.
-    pub(super) fn root(&mut self, field: &'t Field<'t>, sets: &[&'t [Selection<'t>]]) -> Vec<u8> {
+    pub(super) fn root(&mut self, field: &Field<'t>, sets: &[List<Selection<'t>>]) -> Vec<u8> {
         let introspection = self.introspection;
         let mut out = Vec::new();
-        if field.name == "__schema" {
+        if field.name.text == "__schema" {
             self.value("__Schema", &introspection.schema, sets, &mut out);
             return out;
         }
-        let name = self.argument(field, "name");
-        let name = match &name {
-            Some(InputValue::Scalar(DefaultScalarValue::String(name))) => name.as_str(),
-            _ => "",
-        };
+        let name = self.name_argument(field);
+        let name = name.as_str();
         let found = match introspection.type_named(name) {
             _ if self.view.hides(name) => &Value::Null,
             found => found,
@@ -77,17 +73,36 @@ impl<'t> Reader<'_, 't> {
         out
     }
 
-    fn argument(&mut self, field: &Field<'_>, name: &str) -> Option<InputValue> {
-        match field.argument(name)? {
-            InputValue::Variable(variable) => {
-                self.depends = true;
-                (self.collector.variables)(variable)
-            }
-            constant => Some(constant.clone()),
+    fn argument(&mut self, field: &Field<'t>, name: &str) -> Option<&'r ValueKind<'t>> {
+        let value = &self.collector.tree.argument(field, name)?.kind;
+        self.depends |= matches!(value, ValueKind::Variable(_));
+        Some(value)
+    }
+
+    /// Argument `name` of `__type`.
+    fn name_argument(&mut self, field: &Field<'t>) -> String {
+        match self.argument(field, "name") {
+            Some(ValueKind::Variable(variable)) => match (self.collector.variables)(variable) {
+                Some(InputValue::Scalar(DefaultScalarValue::String(name))) => name,
+                _ => String::new(),
+            },
+            Some(ValueKind::String { text, .. }) => text.to_string(),
+            _ => String::new(),
         }
     }
 
-    fn value(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
+    fn includes_deprecated(&mut self, field: &Field<'t>) -> bool {
+        let value = self.argument(field, "includeDeprecated");
+        value.is_some_and(|value| self.collector.truth(value))
+    }
+
+    /// Selected fields of a type of introspection.
+    fn groups(&self, ty: &str, sets: &[List<Selection<'t>>]) -> Vec<Group<'r, 't>> {
+        let ty = self.collector.schema.id(ty);
+        ty.map(|ty| self.collector.collect(ty, sets)).unwrap_or_default()
+    }
+
+    fn value(&mut self, ty: &str, value: &Value, sets: &[List<Selection<'t>>], out: &mut Vec<u8>) {
         match value {
             Value::Array(entries) => self.list(ty, entries.iter(), sets, out),
             Value::Object(_) => self.object(ty, value, sets, out),
@@ -102,7 +117,7 @@ impl<'t> Reader<'_, 't> {
         &mut self,
         ty: &str,
         entries: impl Iterator<Item = &'v Value>,
-        sets: &[&'t [Selection<'t>]],
+        sets: &[List<Selection<'t>>],
         out: &mut Vec<u8>,
     ) {
         out.push(b'[');
@@ -118,14 +133,14 @@ impl<'t> Reader<'_, 't> {
         out.push(b']');
     }
 
-    fn object(&mut self, ty: &str, value: &Value, sets: &[&'t [Selection<'t>]], out: &mut Vec<u8>) {
+    fn object(&mut self, ty: &str, value: &Value, sets: &[List<Selection<'t>>], out: &mut Vec<u8>) {
         // nested types contain only their name
         let value = match name_of(value) {
             Some(name) if ty == "__Type" => self.introspection.type_named(name),
             _ => value,
         };
         out.push(b'{');
-        for (at, group) in self.collector.collect(ty, sets).iter().enumerate() {
+        for (at, group) in self.groups(ty, sets).iter().enumerate() {
             if at > 0 {
                 out.push(b',');
             }
@@ -136,12 +151,13 @@ impl<'t> Reader<'_, 't> {
         out.push(b'}');
     }
 
-    fn field(&mut self, ty: &str, value: &Value, group: &Group<'t>, out: &mut Vec<u8>) {
+    fn field(&mut self, ty: &str, value: &Value, group: &Group<'r, 't>, out: &mut Vec<u8>) {
         let (field, sets) = (group.field, group.sets.as_slice());
-        let below = match (ty, field.name) {
+        let name = field.name.text;
+        let below = match (ty, name) {
             (_, "__typename") => return write::string(ty, out),
             ("__Directive", "onOperation" | "onFragment" | "onField") => {
-                let on = directive_on(value, field.name);
+                let on = directive_on(value, name);
                 return out.extend_from_slice(if on { b"true" } else { b"false" });
             }
             ("__Schema", "directives") => "__Directive",
@@ -150,18 +166,14 @@ impl<'t> Reader<'_, 't> {
             ("__Type", "inputFields") | ("__Field" | "__Directive", "args") => "__InputValue",
             _ => "__Type",
         };
-        let read = value.get(field.name).unwrap_or(&Value::Null);
+        let read = value.get(name).unwrap_or(&Value::Null);
         let Value::Array(entries) = read else {
             // hidden root type
             let hidden = below == "__Type" && name_of(read).is_some_and(|name| self.view.hides(name));
             return self.value(below, if hidden { &Value::Null } else { read }, sets, out);
         };
-        let can_be_deprecated = matches!(field.name, "fields" | "enumValues" | "inputFields" | "args");
-        let all = !can_be_deprecated
-            || self
-                .argument(field, "includeDeprecated")
-                .as_ref()
-                .is_some_and(is_true);
+        let can_be_deprecated = matches!(name, "fields" | "enumValues" | "inputFields" | "args");
+        let all = !can_be_deprecated || self.includes_deprecated(field);
         let of = name_of(value).unwrap_or_default();
         let view = self.view;
         let shown = |entry: &&Value| {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::parse::{ParseLimits, location, parse};
+use super::parse::{Lines, ParseLimits, parse};
 use super::validate::validate;
 use crate::schema::Schema;
 
@@ -33,8 +33,9 @@ fn ours(schema: &Schema, text: &str) -> Option<First> {
         tokens: 1_000_000,
         depth: 64,
     };
-    let placed = |message: String, at: Vec<usize>| {
-        let places = at.into_iter().map(|at| location(text, at));
+    let lines = Lines::new(text);
+    let placed = |message: String, at: Vec<u32>| {
+        let places = at.into_iter().map(|at| lines.location(at));
         let places = places.map(|place| (place.line, place.column));
         (message, places.collect())
     };
@@ -44,8 +45,7 @@ fn ours(schema: &Schema, text: &str) -> Option<First> {
             let mistakes = validate(schema, &ast).into_iter();
             let mut mistakes = mistakes.filter(|mistake| !is_stricter(&mistake.message));
             let first = mistakes.next()?;
-            let at = first.at.into_iter().map(|at| at as usize).collect();
-            Some(placed(first.message, at))
+            Some(placed(first.message, first.at))
         }
     }
 }

@@ -10,9 +10,12 @@ mod cache;
 mod collect;
 mod compile;
 mod index;
+mod inspect;
 mod introspection;
 #[cfg(test)]
 mod judged;
+mod literal;
+pub(crate) mod operation;
 pub(crate) mod parse;
 mod policies;
 pub(crate) mod validate;
@@ -29,19 +32,17 @@ use juniper::{DefaultScalarValue, InputValue, OperationType, Variables};
 
 pub(crate) use self::arguments::coerced as coerced_arguments;
 pub(crate) use self::cache::{Cache, Read, Source};
-use self::collect::{Collector, deciding, given, is_true};
+use self::collect::{Collector, is_true};
 pub(crate) use self::compile::Facts;
 use self::compile::{FIELDS, compile};
 pub(crate) use self::index::Index;
 pub(crate) use self::introspection::Introspection;
-use self::variables::VariableDefinition;
+use self::operation::{OperationTree, parsed, validated};
 pub(crate) use self::variables::{Coerced, coerce};
+use self::variables::{VariableDefinition, definitions};
 pub(crate) use self::view::View;
-use crate::compat::syntax::Syntax;
-use crate::compat::{again, read};
 use crate::executor::Plan;
 use crate::executor::plan::Field;
-use crate::guard::demand::Policies;
 use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
 
@@ -105,7 +106,7 @@ pub(crate) struct Document {
     /// Deciding variables: those used in `@skip` and `@include`.
     deciding: Box<[Box<str>]>,
     /// Plan that is valid for all variables.
-    only: Option<Executable>,
+    only: Option<Plan>,
     /// Cached plans by the values of the deciding variables.
     plans: RwLock<VecDeque<Variant>>,
     /// Approximate size in bytes, including all plans.
@@ -119,7 +120,7 @@ struct Variant {
     mask: u64,
     /// Refusing guards of the view that the plan was compiled for.
     hidden: Box<[bool]>,
-    executable: Arc<Executable>,
+    plan: Arc<Plan>,
     /// Requested since the last pass of the eviction.
     used: AtomicBool,
 }
@@ -130,33 +131,17 @@ impl Variant {
     }
 }
 
-/// Compiled form of an operation.
-#[derive(Debug)]
-pub(crate) enum Executable {
-    Plan(Plan),
-    /// Executed by juniper, because it selects a field marked `#[graph(plain)]`.
-    Plain(Foreign),
-}
-
-/// Data for an operation that juniper executes.
-#[derive(Debug)]
-pub(crate) struct Foreign {
-    pub(crate) policies: Policies,
-    /// Values of `__schema` and `__type` by response key.
-    pub(crate) introspection: Box<[(Box<str>, Vec<u8>)]>,
-}
-
-/// Executable for the variables of one request.
+/// Plan for the variables of one request.
 #[derive(Debug)]
 pub(crate) enum Chosen<'d> {
-    Only(&'d Executable),
-    Variant(Arc<Executable>),
+    Only(&'d Plan),
+    Variant(Arc<Plan>),
 }
 
 impl Deref for Chosen<'_> {
-    type Target = Executable;
+    type Target = Plan;
 
-    fn deref(&self) -> &Executable {
+    fn deref(&self) -> &Plan {
         match self {
             Self::Only(only) => only,
             Self::Variant(variant) => variant,
@@ -173,37 +158,40 @@ impl Document {
         variables: &Variables,
         judge: impl FnOnce(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, GraphResponse> {
-        let syntax = read(facts.schema, source.text, source.operation)?;
-        let outline = outline(facts.schema, &syntax);
+        let ast = parsed(source.text, facts.tokens)?;
+        validated(facts.schema, &ast)?;
+        let tree = OperationTree::new(&ast, source.operation)?;
+        let outline = outline(facts.schema, &tree);
         let judged = judge(&outline)?;
         let mut document = Self {
-            kind: syntax.operation.kind,
+            kind: tree.operation.kind,
             text: source.text.into(),
             operation: source.operation.map(Into::into),
             #[cfg(feature = "tracing")]
-            name: syntax.operation.name.map(cut),
+            name: tree.operation.name.map(|name| cut(name.text)),
             listed_as: None,
             deprecated: outline.deprecated.iter().map(|name| (**name).into()).collect(),
-            variables: definitions(&syntax),
+            variables: Box::default(),
             judged,
             outline: outline.open.then_some(outline),
-            deciding: deciding(&syntax),
+            deciding: tree.deciding(),
             only: None,
             plans: RwLock::default(),
             size: 0,
         };
-        let value = |name: &str| given(&syntax, variables, name);
+        let declared = definitions(facts.schema, &tree);
+        let value = |name: &str| given(&declared, variables, name);
         let mask = document.mask(value);
         let mut most = None;
-        match document.compiled(facts, &syntax, &value, false) {
-            Ok((executable, size, depends)) => {
+        match document.compiled(facts, &tree, &value, false) {
+            Ok((plan, size, depends)) => {
                 most = document.deciding.is_empty().then_some(size);
                 match mask {
                     _ if depends => {}
                     _ if document.deciding.is_empty() && !document.introspects() => {
-                        document.only = Some(executable);
+                        document.only = Some(plan);
                     }
-                    Some(mask) => document.keep(mask, facts.view, &Arc::new(executable)),
+                    Some(mask) => document.keep(mask, facts.view, &Arc::new(plan)),
                     None => {}
                 }
             }
@@ -213,9 +201,10 @@ impl Document {
         }
         // accounts for the largest variant, so that the first request cannot understate the size
         let most = most.unwrap_or_else(|| {
-            let whole = document.compiled(facts, &syntax, &value, true);
+            let whole = document.compiled(facts, &tree, &value, true);
             whole.map_or(FIELDS * FIELD, |(_, size, _)| size)
         });
+        document.variables = declared;
         // the visible schema depends on the principal
         let variants = if document.introspects() && !facts.index.guards().is_empty() {
             VARIANTS
@@ -235,7 +224,7 @@ impl Document {
     }
 
     /// Selects or compiles the plan for these variables.
-    pub(crate) fn executable(
+    pub(crate) fn plan(
         &self,
         facts: &Facts<'_>,
         variables: &Coerced<'_>,
@@ -248,35 +237,37 @@ impl Document {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = plans.iter().find(|known| known.is(mask, self.hidden(facts.view))) {
                 known.used.store(true, Ordering::Relaxed);
-                return Ok(Chosen::Variant(Arc::clone(&known.executable)));
+                return Ok(Chosen::Variant(Arc::clone(&known.plan)));
             }
         }
-        let syntax = again(facts.schema, &self.text, self.operation.as_deref())?;
+        // the text was accepted before
+        let ast = parsed(&self.text, usize::MAX)?;
+        let tree = OperationTree::new(&ast, self.operation.as_deref())?;
         let value = |name: &str| variables.get(name).cloned();
-        let (executable, _, depends) = self.compiled(facts, &syntax, &value, false)?;
-        let executable = Arc::new(executable);
+        let (plan, _, depends) = self.compiled(facts, &tree, &value, false)?;
+        let plan = Arc::new(plan);
         if let (Some(mask), false) = (mask, depends) {
-            self.keep(mask, facts.view, &executable);
+            self.keep(mask, facts.view, &plan);
         }
-        Ok(Chosen::Variant(executable))
+        Ok(Chosen::Variant(plan))
     }
 
     fn compiled(
         &self,
         facts: &Facts<'_>,
-        syntax: &Syntax<'_>,
+        tree: &OperationTree<'_, '_>,
         variables: &dyn Fn(&str) -> Option<InputValue>,
         everything: bool,
-    ) -> Result<(Executable, usize, bool), GraphResponse> {
+    ) -> Result<(Plan, usize, bool), GraphResponse> {
         let collector = Collector {
             schema: facts.schema,
-            syntax,
+            tree,
             variables,
             everything,
         };
         let compiled = compile(facts, &collector)?;
         let size = compiled.fields * FIELD + compiled.constants;
-        Ok((compiled.executable, size, compiled.depends))
+        Ok((compiled.plan, size, compiled.depends))
     }
 
     /// Bit mask of the deciding variables; `None` if there are more than 64.
@@ -300,7 +291,7 @@ impl Document {
         if self.introspects() { view.denied() } else { &[] }
     }
 
-    fn keep(&self, mask: u64, view: &View, executable: &Arc<Executable>) {
+    fn keep(&self, mask: u64, view: &View, plan: &Arc<Plan>) {
         let hidden = self.hidden(view);
         let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
         if plans.iter().any(|known| known.is(mask, hidden)) {
@@ -316,7 +307,7 @@ impl Document {
         plans.push_back(Variant {
             mask,
             hidden: hidden.into(),
-            executable: Arc::clone(executable),
+            plan: Arc::clone(plan),
             used: AtomicBool::new(false),
         });
     }
@@ -329,18 +320,13 @@ fn cut(name: &str) -> Box<str> {
     cut.into()
 }
 
-fn definitions(syntax: &Syntax<'_>) -> Box<[VariableDefinition]> {
-    let declared = syntax
-        .operation
-        .variables
-        .iter()
-        .map(|(name, variable)| VariableDefinition {
-            name: (*name).into(),
-            ty: variable.ty.clone(),
-            default: variable.default.clone(),
-            location: variable.location,
-        });
-    declared.collect()
+/// Value of a variable before coercion, which is enough for `@skip` and `@include`.
+fn given(declared: &[VariableDefinition], variables: &Variables, name: &str) -> Option<InputValue> {
+    let given = variables.get(name).cloned();
+    given.or_else(|| {
+        let mut declared = declared.iter();
+        declared.find(|variable| *variable.name == *name)?.default.clone()
+    })
 }
 
 #[cfg(test)]

@@ -32,7 +32,6 @@ impl PolicyList {
             location,
             parent,
             field: Some(field),
-            by_type: of_types.into_iter().flatten().any(|guard| !own.contains(guard)),
         });
         Some(policy)
     }
@@ -45,7 +44,6 @@ impl PolicyList {
             location,
             parent: info.name,
             field: None,
-            by_type: true,
         });
         Some(policy)
     }

@@ -1,19 +1,16 @@
-//! [Variable coercion](https://spec.graphql.org/September2025/#sec-Coercing-Variable-Values).
-//!
-//! This module replaces juniper's coercion, which refuses an input object that omits a non-null
-//! field with a default. All other error messages equal juniper's messages.
+//! [Variable coercion](https://spec.graphql.org/September2025/#sec-Coercing-Variable-Values), with
+//! the messages of graphql-js.
 
 use std::collections::BTreeMap;
 
-use juniper::meta::{EnumMeta, InputObjectMeta, MetaType};
 use juniper::parser::Spanning;
-use juniper::{DefaultScalarValue, InputValue, SchemaType, Variables};
+use juniper::{DefaultScalarValue, InputValue, Variables};
 
-use crate::compat::TypeRef;
+use super::inspect::{inspect, number};
+use super::operation::OperationTree;
 use crate::error::ErrorCode;
 use crate::response::{GraphResponse, Location, MISTAKES, ResponseError};
-
-type Schema = SchemaType<DefaultScalarValue>;
+use crate::schema::{Builtin, Enumeration, InputObject, Parse, Scalar, Schema, Type, TypeKind, TypeRef};
 
 /// Variable of an operation.
 #[derive(Debug)]
@@ -22,6 +19,26 @@ pub(crate) struct VariableDefinition {
     pub(crate) ty: TypeRef,
     pub(crate) default: Option<InputValue>,
     pub(crate) location: Location,
+}
+
+/// Variables of a valid operation.
+pub(super) fn definitions(schema: &Schema, tree: &OperationTree<'_, '_>) -> Box<[VariableDefinition]> {
+    let declared = tree.ast.variables(tree.operation.variables).iter();
+    let declared = declared.filter_map(|variable| {
+        // validation has found the type
+        let ty = TypeRef {
+            named: schema.id(variable.ty.name.text)?,
+            wrappers: variable.ty.wrappers,
+        };
+        let default = variable.default.as_ref();
+        Some(VariableDefinition {
+            name: variable.name.text.into(),
+            ty,
+            default: default.map(|default| schema.value(ty, tree.ast, default)),
+            location: tree.lines.location(variable.at),
+        })
+    });
+    declared.collect()
 }
 
 /// Coerced variables that have a value.
@@ -75,8 +92,12 @@ pub(crate) fn coerce<'d>(
         let mut coercion = Coercion {
             schema,
             variable,
+            path: variable.name.to_string(),
             mistakes: &mut mistakes,
         };
+        if coercion.is_enough() {
+            break;
+        }
         if let Some(value) = coercion.variable(given.get(&*variable.name)) {
             values.insert(&*variable.name, value);
         }
@@ -90,6 +111,8 @@ pub(crate) fn coerce<'d>(
 struct Coercion<'c> {
     schema: &'c Schema,
     variable: &'c VariableDefinition,
+    /// Name of the variable and the place in its value, for example `input.ids[1]`.
+    path: String,
     mistakes: &'c mut Vec<ResponseError>,
 }
 
@@ -98,174 +121,213 @@ impl Coercion<'_> {
         let VariableDefinition {
             name, ty, default, ..
         } = self.variable;
-        let missing = given.is_none_or(InputValue::is_null);
+        let required = |what: &str, why: &str| {
+            let ty = self.schema.print(*ty);
+            format!("Variable \"${name}\" of {what} type \"{ty}\" {why}.")
+        };
         match given {
             None if default.is_some() => default.clone(),
-            _ if missing && matches!(ty, TypeRef::NonNull(_)) => {
-                self.refuse(format!(
-                    "Variable \"${name}\" of required type \"{ty}\" was not provided."
-                ));
-                None
+            None if ty.is_non_null() => {
+                let message = required("required", "was not provided");
+                self.report(message)
             }
             None => None,
-            Some(value) => self.value(ty, value, &mut String::new()),
+            Some(InputValue::Null) if ty.is_non_null() => {
+                let message = required("non-null", "must not be null");
+                self.report(message)
+            }
+            Some(value) => self.value(*ty, value),
         }
     }
 
-    fn value(&mut self, ty: &TypeRef, value: &InputValue, path: &mut String) -> Option<InputValue> {
+    fn value(&mut self, ty: TypeRef, value: &InputValue) -> Option<InputValue> {
         if self.is_enough() {
             return None;
         }
-        match ty {
-            TypeRef::NonNull(_) if value.is_null() => {
-                self.invalid(path, &format!("Expected \"{ty}\", found null"))
+        if value.is_null() {
+            if ty.is_non_null() {
+                let ty = self.schema.print(ty);
+                return self.refuse(
+                    value,
+                    &format!("Expected non-nullable type \"{ty}\" not to be null."),
+                );
             }
-            TypeRef::NonNull(inner) => self.value(inner, value, path),
-            TypeRef::List(_) | TypeRef::Named(_) if value.is_null() => Some(InputValue::Null),
-            TypeRef::List(inner) => match value {
-                InputValue::List(values) => {
-                    let mut coerced = Vec::with_capacity(values.len());
-                    for (at, value) in values.iter().enumerate() {
-                        let value = self.within(path, &format!("In element #{at}: "), inner, &value.item);
-                        coerced.push(value.unwrap_or(InputValue::Null));
-                    }
-                    Some(InputValue::list(coerced))
-                }
-                single => Some(InputValue::list(vec![self.value(inner, single, path)?])),
-            },
-            TypeRef::Named(name) => match self.schema.concrete_type_by_name(name) {
-                Some(MetaType::Enum(meta)) => self.enumeration(meta, value, path),
-                Some(MetaType::InputObject(meta)) => self.object(meta, value, path),
-                Some(meta) => self.scalar(name, meta, value, path),
-                None => self.invalid(path, &format!("there is no type \"{name}\"")),
-            },
+            return Some(InputValue::Null);
+        }
+        if let Some(entry) = ty.entry() {
+            let InputValue::List(values) = value else {
+                return Some(InputValue::list(vec![self.value(entry, value)?]));
+            };
+            let mut coerced = Vec::with_capacity(values.len());
+            for (at, value) in values.iter().enumerate() {
+                let value = self.within(&format!("[{at}]"), entry, &value.item);
+                coerced.push(value.unwrap_or(InputValue::Null));
+            }
+            return Some(InputValue::list(coerced));
+        }
+        let schema = self.schema;
+        let ty = schema.type_at(ty.named);
+        match &ty.kind {
+            TypeKind::Enum(enumeration) => self.enumeration(ty, enumeration, value),
+            TypeKind::InputObject(object) => self.object(ty, object, value),
+            TypeKind::Scalar(scalar) => self.scalar(ty, scalar, value),
+            // validation has refused a variable of such a type
+            TypeKind::Object(_) | TypeKind::Interface(_) | TypeKind::Union => None,
         }
     }
 
-    fn within(
-        &mut self,
-        path: &mut String,
-        step: &str,
-        ty: &TypeRef,
-        value: &InputValue,
-    ) -> Option<InputValue> {
-        let length = path.len();
-        path.push_str(step);
-        let coerced = self.value(ty, value, path);
-        path.truncate(length);
+    fn within(&mut self, step: &str, ty: TypeRef, value: &InputValue) -> Option<InputValue> {
+        let length = self.path.len();
+        self.path.push_str(step);
+        let coerced = self.value(ty, value);
+        self.path.truncate(length);
         coerced
     }
 
-    fn scalar(
-        &mut self,
-        name: &str,
-        meta: &MetaType<DefaultScalarValue>,
-        value: &InputValue,
-        path: &str,
-    ) -> Option<InputValue> {
-        // an ID may be any integer, and JSON integers can exceed 32 bits
-        let identifier = if name == "ID" { integral(value) } else { None };
-        let value = identifier.as_ref().unwrap_or(value);
-        let parse = meta.input_value_parse_fn()?;
-        if let Err(error) = parse(value) {
-            let why = error.message();
-            let why = format!("Expected input scalar `{name}`. Got: `{value}`. Details: {why}");
-            return self.invalid(path, &why);
-        }
-        match value {
-            InputValue::List(_) => self.invalid(path, &format!("Expected \"{name}\", found list")),
-            InputValue::Object(_) => self.invalid(path, &format!("Expected \"{name}\", found object")),
-            value => Some(value.clone()),
-        }
+    fn scalar(&mut self, ty: &Type, scalar: &Scalar, value: &InputValue) -> Option<InputValue> {
+        let coerced = match scalar.builtin {
+            Some(builtin) => builtin.coerce(value),
+            None => Ok(value.clone()),
+        };
+        let coerced = match coerced {
+            Ok(coerced) => coerced,
+            Err(why) => return self.refuse(value, &why),
+        };
+        self.parsed(ty, scalar.parse, value, coerced)
     }
 
     fn enumeration(
         &mut self,
-        meta: &EnumMeta<DefaultScalarValue>,
+        ty: &Type,
+        enumeration: &Enumeration,
         value: &InputValue,
-        path: &str,
     ) -> Option<InputValue> {
-        let (InputValue::Scalar(DefaultScalarValue::String(name)) | InputValue::Enum(name)) = value else {
-            let why = format!("Expected \"{}\", found not a string or enum", meta.name);
-            return self.invalid(path, &why);
+        let name = &ty.name;
+        let (InputValue::Scalar(DefaultScalarValue::String(given)) | InputValue::Enum(given)) = value else {
+            let why = format!(
+                "Enum \"{name}\" cannot represent non-string value: {}.",
+                inspect(value)
+            );
+            return self.refuse(value, &why);
         };
-        if meta.values.iter().any(|known| known.name == *name) {
-            return Some(InputValue::Enum(name.clone()));
+        if enumeration.values.contains_key(given.as_str()) {
+            return self.parsed(ty, enumeration.parse, value, InputValue::Enum(given.clone()));
         }
-        self.invalid(path, &format!("Invalid value for enum \"{}\"", meta.name))
+        self.refuse(
+            value,
+            &format!("Value \"{given}\" does not exist in \"{name}\" enum."),
+        )
     }
 
-    fn object(
-        &mut self,
-        meta: &InputObjectMeta<DefaultScalarValue>,
-        value: &InputValue,
-        path: &mut String,
-    ) -> Option<InputValue> {
+    fn object(&mut self, ty: &Type, object: &InputObject, value: &InputValue) -> Option<InputValue> {
+        let name = &ty.name;
         let InputValue::Object(given) = value else {
-            let why = format!("Expected \"{}\", found not an object", meta.name);
-            return self.invalid(path, &why);
+            return self.refuse(value, &format!("Expected type \"{name}\" to be an object."));
         };
         let before = self.mistakes.len();
         let mut fields = Vec::with_capacity(given.len());
-        for declared in &meta.input_fields {
-            let step = format!("In field \"{}\": ", declared.name);
-            let ty = TypeRef::new(&declared.arg_type);
+        for declared in object.fields.values() {
             let found = given.iter().rev().find(|(name, _)| declared.name == *name.item);
             match found {
-                Some((name, value)) => {
-                    if let Some(coerced) = self.within(path, &step, &ty, &value.item) {
-                        fields.push((name.clone(), Spanning::new(value.span, coerced)));
+                Some((key, value)) => {
+                    if let Some(coerced) = self.within(&format!(".{}", key.item), declared.ty, &value.item) {
+                        fields.push((key.clone(), Spanning::new(value.span, coerced)));
                     }
                 }
-                None if matches!(ty, TypeRef::NonNull(_)) && declared.default_value.is_none() => {
-                    let path = format!("{path}{step}");
-                    self.invalid(&path, &format!("Expected \"{ty}\", found null"));
+                None if declared.is_required() => {
+                    let (field, ty) = (&declared.name, self.schema.print(declared.ty));
+                    self.refuse(
+                        value,
+                        &format!("Field \"{field}\" of required type \"{ty}\" was not provided."),
+                    );
                 }
                 None => {}
             }
         }
-        for (name, _) in given {
+        for (key, _) in given {
             if self.is_enough() {
                 break;
             }
-            if !meta
-                .input_fields
-                .iter()
-                .any(|declared| declared.name == *name.item)
-            {
-                self.invalid(&format!("{path}In field \"{}\": ", name.item), "Unknown field");
+            if !object.fields.contains_key(key.item.as_str()) {
+                let why = format!("Field \"{}\" is not defined by type \"{name}\".", key.item);
+                self.refuse(value, &why);
             }
+        }
+        if object.is_one_of {
+            self.one_of(name, &fields, value);
         }
         if self.mistakes.len() > before {
             return None;
         }
-        let coerced = InputValue::Object(fields);
-        self.parsed(meta, coerced, path)
+        self.parsed(ty, object.parse, value, InputValue::Object(fields))
     }
 
-    /// Calls the parser of an input object type after its fields were coerced.
+    /// Checks the fields of a [OneOf Input Object](https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects).
+    fn one_of(
+        &mut self,
+        name: &str,
+        fields: &[(Spanning<String>, Spanning<InputValue>)],
+        value: &InputValue,
+    ) {
+        match fields {
+            [
+                (
+                    key,
+                    Spanning {
+                        item: InputValue::Null,
+                        ..
+                    },
+                ),
+            ] => {
+                let length = self.path.len();
+                self.path.push_str(&format!(".{}", key.item));
+                self.refuse(
+                    &InputValue::Null,
+                    &format!("Field \"{}\" must be non-null.", key.item),
+                );
+                self.path.truncate(length);
+            }
+            [_] => {}
+            _ => {
+                self.refuse(
+                    value,
+                    &format!("Exactly one key must be specified for OneOf type \"{name}\"."),
+                );
+            }
+        }
+    }
+
+    /// Calls the host's parser of a type.
     fn parsed(
         &mut self,
-        meta: &InputObjectMeta<DefaultScalarValue>,
+        ty: &Type,
+        parse: Option<Parse>,
+        given: &InputValue,
         coerced: InputValue,
-        path: &str,
     ) -> Option<InputValue> {
-        let known = self.schema.concrete_type_by_name(&meta.name);
-        let parse = known.and_then(MetaType::input_value_parse_fn);
-        match parse.map(|parse| parse(&coerced)) {
+        match parse.map(|Parse(parse)| parse(&coerced)) {
             Some(Err(error)) => {
-                let (name, why) = (&meta.name, error.message());
-                let why = format!("Expected input of type `{name}`. Got: `{coerced}`. Details: {why}");
-                self.invalid(path, &why)
+                let why = format!("Expected type \"{}\". {}", ty.name, error.message());
+                self.refuse(given, &why)
             }
             Some(Ok(())) | None => Some(coerced),
         }
     }
 
-    fn invalid(&mut self, path: &str, why: &str) -> Option<InputValue> {
+    fn refuse(&mut self, value: &InputValue, why: &str) -> Option<InputValue> {
+        if self.is_enough() {
+            return None;
+        }
         let name = &self.variable.name;
-        self.refuse(format!("Variable \"${name}\" got invalid value. {path}{why}."));
-        None
+        let place = match self.path.as_str() {
+            path if *path == **name => String::new(),
+            path => format!(" at \"{path}\""),
+        };
+        let message = format!(
+            "Variable \"${name}\" got invalid value {}{place}; {why}",
+            inspect(value)
+        );
+        self.report(message)
     }
 
     /// Returns `true` when the maximum number of errors is reached.
@@ -273,24 +335,61 @@ impl Coercion<'_> {
         self.mistakes.len() >= MISTAKES
     }
 
-    fn refuse(&mut self, message: String) {
-        if self.is_enough() {
-            return;
-        }
+    fn report(&mut self, message: String) -> Option<InputValue> {
         let error = ResponseError::new(ErrorCode::BadUserInput, message);
         self.mistakes.push(error.at(self.variable.location));
+        None
     }
 }
 
-/// Digits of an integer beyond 32 bits, if the `f64` represents it exactly.
-fn integral(value: &InputValue) -> Option<InputValue> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        InputValue::Scalar(DefaultScalarValue::Float(number))
-            if number.fract() == 0.0 && number.abs() < EXACT =>
-        {
-            Some(InputValue::scalar(number.to_string()))
+impl Builtin {
+    /// Coerces a JSON value to this scalar.
+    fn coerce(self, value: &InputValue) -> Result<InputValue, String> {
+        let InputValue::Scalar(scalar) = value else {
+            return Err(self.refusal(value));
+        };
+        match (self, scalar) {
+            (Self::Int | Self::Float | Self::Id, DefaultScalarValue::Int(_))
+            | (Self::Float, DefaultScalarValue::Float(_))
+            | (Self::String | Self::Id, DefaultScalarValue::String(_))
+            | (Self::Boolean, DefaultScalarValue::Boolean(_)) => Ok(value.clone()),
+            (Self::Int, DefaultScalarValue::Float(float)) if float.fract() == 0.0 => {
+                let why = || {
+                    format!(
+                        "Int cannot represent non 32-bit signed integer value: {}",
+                        number(*float)
+                    )
+                };
+                small(*float).map(InputValue::scalar).ok_or_else(why)
+            }
+            (Self::Id, DefaultScalarValue::Float(float)) => exact(*float)
+                .map(InputValue::scalar)
+                .ok_or_else(|| self.refusal(value)),
+            _ => Err(self.refusal(value)),
         }
-        _ => None,
     }
+
+    fn refusal(self, value: &InputValue) -> String {
+        let what = match self {
+            Self::Int => "Int cannot represent non-integer value",
+            Self::Float => "Float cannot represent non numeric value",
+            Self::String => "String cannot represent a non string value",
+            Self::Boolean => "Boolean cannot represent a non boolean value",
+            Self::Id => "ID cannot represent value",
+        };
+        format!("{what}: {}", inspect(value))
+    }
+}
+
+/// An integer that JSON has written as a float, for example `1.0`.
+fn small(float: f64) -> Option<i32> {
+    let range = f64::from(i32::MIN)..=f64::from(i32::MAX);
+    #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+    range.contains(&float).then_some(float as i32)
+}
+
+/// Digits of an integer beyond 32 bits, if the `f64` represents it exactly.
+fn exact(float: f64) -> Option<String> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (float.fract() == 0.0 && float.abs() < EXACT).then(|| float.to_string())
 }

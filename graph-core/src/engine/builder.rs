@@ -9,8 +9,7 @@ use juniper::{GraphQLType, RootNode};
 use super::mistakes::{ConfigError, ConfigMistake};
 use super::root::{Root, SubscriptionRoot};
 use super::trusted::TrustedList;
-use super::{Engine, Inner};
-use crate::compat;
+use super::{Engine, Inner, Roots};
 use crate::document::{Cache, Index, Introspection};
 use crate::executor::Registry;
 use crate::guard::{GuardLog, GuardMode, RequestContext};
@@ -18,6 +17,7 @@ use crate::http::{HttpPolicy, StatusProfile};
 use crate::limits::{CostModel, FieldCost, LimitLog, Limits, Outline};
 use crate::persisted::{AutomaticPersistedQueries, TrustedDocuments};
 use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
+use crate::schema::Schema;
 
 /// Builder of an [`Engine`], started by [`Engine::builder`].
 pub struct EngineBuilder<Q, M, S>
@@ -68,7 +68,7 @@ where
     /// Introspection is on, unless it is disabled in `schema`.
     #[must_use]
     pub fn builder(schema: RootNode<Q, M, S>) -> EngineBuilder<Q, M, S> {
-        let (schema, introspection) = compat::take_introspection(schema);
+        let introspection = !schema.introspection_disabled;
         EngineBuilder {
             schema,
             introspection,
@@ -180,8 +180,7 @@ where
     /// limit.
     ///
     /// Further resolvers wait until a running resolver ends. If each resolver loads one key, a
-    /// batch of a [`loader`](crate::loader) has at most `resolvers` keys. The limit does not apply
-    /// to operations that juniper executes.
+    /// batch of a [`loader`](crate::loader) has at most `resolvers` keys.
     #[must_use]
     pub fn with_concurrency(mut self, resolvers: usize) -> Self {
         self.concurrency = Some(resolvers);
@@ -192,7 +191,6 @@ where
     ///
     /// - After `duration` the engine responds with the fields that are ready. Each other field
     ///   fails with `TIMEOUT`.
-    /// - An operation that juniper executes gets `data: null` and one `TIMEOUT` error.
     /// - The engine does not interrupt a resolver that blocks without awaiting.
     #[must_use]
     pub fn with_deadline(mut self, duration: Duration, timer: impl Timer + 'static) -> Self {
@@ -271,11 +269,11 @@ where
     }
 
     /// Mistakes that are visible in the settings, without the compiled schema.
-    fn mistakes(&self) -> Vec<ConfigMistake> {
+    fn mistakes(&self, schema: &Schema) -> Vec<ConfigMistake> {
         let mut mistakes: Vec<_> = self
             .costs
             .coordinates()
-            .filter(|coordinate| !compat::has_field(&self.schema, coordinate))
+            .filter(|coordinate| schema.coordinate(coordinate).is_none())
             .map(|coordinate| ConfigMistake::UnknownField(coordinate.to_owned()))
             .collect();
         let limits = [
@@ -308,33 +306,33 @@ where
     /// - does not match its hash;
     /// - has the id of another document.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
-        let mut mistakes = self.mistakes();
+        let schema = Schema::new(&self.schema.schema);
+        let mut mistakes = self.mistakes(&schema);
         let mut registry = Registry::default();
         registry.object::<RequestContext<Q::Host>, Q>();
         registry.object::<RequestContext<Q::Host>, M>();
         registry.source::<RequestContext<Q::Host>, S>();
         let index = Index::new(&registry);
-        mistakes.extend(
-            index
-                .missing(&self.schema.schema)
-                .into_iter()
-                .map(ConfigMistake::NoResolver),
-        );
+        mistakes.extend(index.missing(&schema).into_iter().map(ConfigMistake::NoResolver));
         let clashes = registry.clashes().iter();
         mistakes.extend(clashes.map(|name| ConfigMistake::TwoTypes((*name).to_owned())));
         let entropy = self.entropy.or_else(default_entropy);
         if entropy.is_none() {
             mistakes.push(ConfigMistake::NoEntropy);
         }
-        let costs = self.costs.with_implementers(compat::implementers(&self.schema));
-        let (schema, answer) = compat::introspected(self.schema);
+        let costs = self.costs.with_implementers(schema.implementers());
         match entropy {
             Some(entropy) if mistakes.is_empty() => {
                 let inner = Inner {
                     costs,
-                    schema: compat::spreadable(schema).limit_tokens(self.limits.tokens()),
+                    roots: Roots {
+                        query: self.schema.query_type,
+                        mutation: self.schema.mutation_type,
+                        subscription: self.schema.subscription_type,
+                    },
                     index,
-                    introspection: Introspection::new(answer),
+                    introspection: Introspection::new(schema.introspected()),
+                    schema,
                     documents: Cache::new(self.plan_cache),
                     introspective: self.introspection,
                     concurrency: self.concurrency,

@@ -2,11 +2,9 @@
 
 use futures_util::stream::StreamExt as _;
 
-use super::plain::{self, Plain};
 use super::root::{Root, SubscriptionRoot};
 use super::{Engine, skipped};
-use crate::compat::Spreadable;
-use crate::document::{Document, Executable, coerce};
+use crate::document::{Document, coerce};
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{Execution, ListIndices, NullPropagation, SegmentResult, checked, close};
 use crate::guard::RequestContext;
@@ -32,18 +30,9 @@ where
         let facts = self.inner.facts();
         let variables = coerce(facts.schema, &document.variables, request.variables());
         let variables = variables.map_err(|refused| self.inner.redacted(refused, context))?;
-        let executable = document.executable(&facts, &variables)?;
-        let watch = self.watch(request);
-        match &*executable {
-            Executable::Plan(plan) => {
-                let cx = self.execution(plan, &variables, context, watch)?;
-                self.follow_plan(plan, &cx, emitter).await
-            }
-            Executable::Plain(foreign) => {
-                let plain = Plain::new(&self.inner.schema, (document, foreign), context, watch)?;
-                self.follow_plain(&plain, request, context, emitter).await
-            }
-        }
+        let plan = document.plan(&facts, &variables)?;
+        let cx = self.execution(&plan, &variables, context, self.watch(request))?;
+        self.follow_plan(&plan, &cx, emitter).await
     }
 
     async fn follow_plan(
@@ -59,7 +48,7 @@ where
             let NullPropagation = cx.record_failure(field, ListIndices::ROOT, refusal);
             return Err(GraphResponse::request_errors(self.take_errors(cx)));
         }
-        let root = self.inner.schema.subscription_type.root();
+        let root = &self.inner.roots.subscription;
         let loaders = cx.context().loaders();
         let opened = drive(root.open(field, cx), loaders, None).await;
         let Some(Ok(mut events)) = opened else {
@@ -74,28 +63,6 @@ where
             emitter
                 .emit(GraphResponse::written(written, self.take_errors(cx)))
                 .await;
-        }
-    }
-
-    async fn follow_plain<'r>(
-        &'r self,
-        plain: &Plain<'r, Q, M, Spreadable<S>>,
-        request: &GraphRequest,
-        context: &'r RequestContext<Q::Host>,
-        emitter: &Emitter<GraphResponse>,
-    ) -> Result<(), GraphResponse> {
-        let open = plain.open(request.variables(), context, self.mask(context));
-        let loaders = context.loaders();
-        let Some(opened) = drive(open, loaders, None).await else {
-            return Ok(());
-        };
-        let (key, mut events) = opened?;
-        loop {
-            loaders.clear();
-            let Some(Some(event)) = drive(plain.next(&mut events), loaders, None).await else {
-                return Ok(());
-            };
-            emitter.emit(plain::event(&key, event, self.mask(context))).await;
         }
     }
 }

@@ -4,8 +4,6 @@
 //! [`limits`](crate::limits), compiles it to a plan, and caches the plan. An operation takes three
 //! steps: find the document, coerce the variables, execute the plan. Resolvers run only in the last
 //! step.
-//!
-//! juniper executes the operations that select a field marked `#[graph(plain)]`.
 
 mod batch;
 mod begin;
@@ -14,7 +12,6 @@ mod events;
 mod failures;
 mod find;
 mod mistakes;
-mod plain;
 mod prepare;
 mod redact;
 mod respond;
@@ -30,26 +27,24 @@ use std::time::Duration;
 
 use futures_util::future::FutureExt as _;
 use futures_util::stream::Stream;
-use juniper::{GraphQLType, OperationType, RootNode, Value};
+use juniper::{GraphQLType, OperationType};
 
 pub use self::builder::EngineBuilder;
 pub use self::mistakes::{ConfigError, ConfigMistake};
-use self::plain::Plain;
 use self::prepare::Prepared;
 pub use self::root::{Root, SubscriptionRoot};
 use self::trusted::TrustedList;
-use crate::compat::{self, Spreadable};
-use crate::document::{Cache, Document, Executable, Facts, Index, Introspection, View, coerce};
+use crate::document::{Cache, Document, Facts, Index, Introspection, View, coerce};
 use crate::error::ErrorCode;
 use crate::executor::Guard;
 use crate::guard::{GuardLog, GuardMode, RequestContext, Watch};
 use crate::http::{GraphRequest, HttpPolicy};
 use crate::limits::{CostModel, LimitLog, Limits};
-use crate::loader::drive;
 use crate::mask::Mask;
 use crate::persisted::AutomaticPersistedQueries;
 use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
+use crate::schema::Schema;
 use crate::subscription::{Emitter, produced};
 
 /// Executes operations on one schema. Cloning is cheap (one `Arc`).
@@ -71,7 +66,8 @@ where
     M: GraphQLType,
     S: GraphQLType,
 {
-    schema: RootNode<Q, M, Spreadable<S>>,
+    roots: Roots<Q, M, S>,
+    schema: Schema,
     index: Index,
     introspection: Introspection,
     documents: Cache,
@@ -95,6 +91,13 @@ where
     log: Option<Arc<dyn IncidentLog>>,
 }
 
+/// Root values of the host.
+struct Roots<Q, M, S> {
+    query: Q,
+    mutation: M,
+    subscription: S,
+}
+
 impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
     /// Schema data for compiling documents, with the whole schema visible.
     fn facts(&self) -> Facts<'_> {
@@ -104,7 +107,8 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
     /// Schema data for compiling documents, limited to `view`.
     fn facts_of<'f>(&'f self, view: &'f View) -> Facts<'f> {
         Facts {
-            schema: &self.schema.schema,
+            schema: &self.schema,
+            tokens: self.limits.tokens(),
             index: &self.index,
             introspection: &self.introspection,
             view,
@@ -154,7 +158,7 @@ where
     /// [sdl]: https://spec.graphql.org/September2025/#sec-Type-System
     #[must_use]
     pub fn sdl(&self) -> String {
-        crate::schema::Schema::new(&self.inner.schema.schema).sdl()
+        self.inner.schema.sdl()
     }
 
     /// Executes a query or a mutation and returns its response.
@@ -275,30 +279,13 @@ where
             Ok(variables) => variables,
             Err(refused) => return self.inner.redacted(refused, context),
         };
-        let watch = self.watch(request);
-        match document.executable(&facts, &variables).as_deref() {
-            Ok(Executable::Plan(plan)) => self.planned(plan, &variables, context, watch).await,
-            Ok(Executable::Plain(foreign)) => {
-                match Plain::new(&self.inner.schema, (document, foreign), context, watch) {
-                    // boxed: keeps the rarely used future out of the size of every operation
-                    Ok(plain) => Box::pin(self.run_plain(&plain, request, context)).await,
-                    Err(refused) => refused,
-                }
+        match document.plan(&facts, &variables) {
+            Ok(plan) => {
+                self.planned(&plan, &variables, context, self.watch(request))
+                    .await
             }
-            Err(refused) => refused.clone(),
+            Err(refused) => refused,
         }
-    }
-
-    /// Executes an operation with juniper. A missed deadline yields no partial response.
-    async fn run_plain(
-        &self,
-        plain: &Plain<'_, Q, M, Spreadable<S>>,
-        request: &GraphRequest,
-        context: &RequestContext<Q::Host>,
-    ) -> GraphResponse {
-        let answer = plain.execute(request.variables(), context, self.mask(context));
-        let driven = drive(answer, context.loaders(), self.deadline(&|| {})).await;
-        driven.unwrap_or_else(Self::late)
     }
 
     /// Catches panics. Not an `async fn`, which would store `answer` twice.
@@ -316,7 +303,7 @@ where
         payload: &(dyn std::any::Any + Send),
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
-        GraphResponse::executed(&Value::Null, vec![self.mask(context).panic(payload)])
+        GraphResponse::null(vec![self.mask(context).panic(payload)])
     }
 
     /// Guard settings of `request`.
@@ -327,7 +314,6 @@ where
             // only the log reads the name
             operation_name: request.operation_name().filter(|_| log.is_some()).map(Into::into),
             log,
-            by_juniper: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Requirements on the root types of the host.
 
-use juniper::{DefaultScalarValue, GraphQLSubscriptionType, GraphQLTypeAsync};
+use juniper::{DefaultScalarValue, GraphQLType};
 
 use crate::executor::{Object, Source};
 use crate::guard::RequestContext;
@@ -9,7 +9,7 @@ use crate::guard::RequestContext;
 ///
 /// Implemented for every type declared with `#[graph_object]`, and for `juniper::EmptyMutation`.
 pub trait Root:
-    GraphQLTypeAsync<DefaultScalarValue, Context = RequestContext<<Self as Root>::Host>, TypeInfo = ()>
+    GraphQLType<DefaultScalarValue, Context = RequestContext<<Self as Root>::Host>, TypeInfo = ()>
     + Object<RequestContext<<Self as Root>::Host>>
     + Send
     + Sync
@@ -21,7 +21,7 @@ pub trait Root:
 
 impl<T, H> Root for T
 where
-    T: GraphQLTypeAsync<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
+    T: GraphQLType<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
         + Object<RequestContext<H>>
         + Send
         + Sync
@@ -36,11 +36,8 @@ where
 /// Implemented for every type declared with `#[graph_subscription]`, and for
 /// `juniper::EmptySubscription`.
 pub trait SubscriptionRoot:
-    GraphQLSubscriptionType<
-        DefaultScalarValue,
-        Context = RequestContext<<Self as SubscriptionRoot>::Host>,
-        TypeInfo = (),
-    > + Source<RequestContext<<Self as SubscriptionRoot>::Host>>
+    GraphQLType<DefaultScalarValue, Context = RequestContext<<Self as SubscriptionRoot>::Host>, TypeInfo = ()>
+    + Source<RequestContext<<Self as SubscriptionRoot>::Host>>
     + Send
     + Sync
     + 'static
@@ -51,7 +48,7 @@ pub trait SubscriptionRoot:
 
 impl<T, H> SubscriptionRoot for T
 where
-    T: GraphQLSubscriptionType<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
+    T: GraphQLType<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
         + Source<RequestContext<H>>
         + Send
         + Sync

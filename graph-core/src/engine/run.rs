@@ -49,9 +49,7 @@ where
         };
         match answered {
             Some(Ok(written)) => GraphResponse::written(written, self.take_errors(&cx)),
-            Some(Err(NullPropagation)) => {
-                GraphResponse::written([PREFIX, b"null"].concat(), self.take_errors(&cx))
-            }
+            Some(Err(NullPropagation)) => GraphResponse::null(self.take_errors(&cx)),
             None => Self::late(),
         }
     }
@@ -62,13 +60,13 @@ where
         cx: &Execution<'_, RequestContext<Q::Host>>,
         mut out: Vec<u8>,
     ) -> Result<Vec<u8>, NullPropagation> {
-        let (root, path) = (&self.inner.schema, Path::Root(&ListIndices::ROOT));
+        let (roots, path) = (&self.inner.roots, Path::Root(&ListIndices::ROOT));
         match cx.plan().kind {
             OperationType::Mutation => {
-                write_object(&root.mutation_type, &cx.plan().fields, cx, &path, &mut out)?;
+                write_object(&roots.mutation, &cx.plan().fields, cx, &path, &mut out)?;
             }
             OperationType::Query | OperationType::Subscription => {
-                write_object(&root.query_type, &cx.plan().fields, cx, &path, &mut out)?;
+                write_object(&roots.query, &cx.plan().fields, cx, &path, &mut out)?;
             }
         }
         Ok(out)
@@ -79,10 +77,10 @@ where
         cx: &Execution<'_, RequestContext<Q::Host>>,
         out: Vec<u8>,
     ) -> Result<Vec<u8>, NullPropagation> {
-        let root = &self.inner.schema;
+        let roots = &self.inner.roots;
         match cx.plan().kind {
-            OperationType::Mutation => in_series(&root.mutation_type, cx, out).await,
-            OperationType::Query | OperationType::Subscription => at_once(&root.query_type, cx, out).await,
+            OperationType::Mutation => in_series(&roots.mutation, cx, out).await,
+            OperationType::Query | OperationType::Subscription => at_once(&roots.query, cx, out).await,
         }
     }
 
@@ -124,7 +122,7 @@ where
     /// Response of an operation without a partial result at its deadline.
     pub(super) fn late() -> GraphResponse {
         let error = ResponseError::new(ErrorCode::Timeout, "the operation was not ready in time");
-        GraphResponse::written([PREFIX, b"null"].concat(), vec![error])
+        GraphResponse::null(vec![error])
     }
 }
 

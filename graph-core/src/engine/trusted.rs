@@ -7,7 +7,7 @@ use std::sync::Arc;
 use juniper::Variables;
 
 use super::ConfigMistake;
-use crate::compat;
+use crate::document::operation::parsed;
 use crate::document::{Document, Facts, Judged, Source};
 use crate::error::ErrorCode;
 use crate::guard::Principal;
@@ -121,7 +121,11 @@ impl Listed {
         if matches!(id, DocumentId::Sha256(hash) if DocumentHash::digest(&text) != *hash) {
             return Err("the id is not the SHA-256 of the text".to_owned());
         }
-        let names = compat::operations(facts.schema, &text).map_err(|refused| joined_messages(&refused))?;
+        let ast = parsed(&text, facts.tokens).map_err(|refused| joined_messages(&refused))?;
+        let names = ast
+            .operations()
+            .map(|operation| operation.name.map(|name| name.text.into()));
+        let names: Vec<Option<Box<str>>> = names.collect();
         // a document without operations fails below
         let names = if names.is_empty() { vec![None] } else { names };
         let alone = names.len() == 1;

@@ -10,7 +10,7 @@
 //! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type
 //! - `write`: JSON · `path`: position in the response
 //! - `segment`, `pending`: values that are not ready · `gate`: concurrency limit · `guarded`:
-//!   guards in generated code
+//!   refusals by guard functions
 
 #![expect(
     clippy::too_many_arguments,
@@ -39,9 +39,7 @@ pub use self::context::Execution;
 pub(crate) use self::context::FieldFailure;
 pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
-pub use self::guarded::{
-    apply_guard_plain, check_guards_plain, record_refusal, write_refusal, write_refusal_async,
-};
+pub use self::guarded::{record_refusal, write_refusal, write_refusal_async};
 pub use self::leaf::no_such_value;
 pub use self::object::{
     Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,

@@ -43,8 +43,6 @@ pub struct FieldInfo {
     pub coerce: Option<Coerce>,
     /// Guards of the field; all must allow.
     pub guards: &'static [Guard],
-    /// `true` if the field is marked `#[graph(plain)]`: only juniper can execute the returned type.
-    pub plain: bool,
     /// Registers the object types of the field.
     pub register: fn(&mut Registry),
 }
@@ -57,7 +55,6 @@ impl FieldInfo {
         args: &[],
         coerce: None,
         guards: &[],
-        plain: false,
         register: |_| {},
     };
 }

@@ -45,8 +45,7 @@ impl<T, C> Tag<T, C> {
 #[diagnostic::on_unimplemented(
     message = "a field of the graph with the context `{C}` cannot return `{Self}`",
     label = "not a type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema",
-    note = "or mark the field `#[graph(plain)]`, and operations that select it are executed by juniper"
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema"
 )]
 pub trait Returned<C> {}
 

@@ -50,8 +50,6 @@ pub(crate) struct Guarded {
     pub(crate) parent: &'static str,
     /// `None`: the entry is the type `parent`, a member of an interface or union.
     pub(crate) field: Option<&'static str>,
-    /// `true` if a guard belongs to a type. juniper checks only the guards of methods.
-    pub(crate) by_type: bool,
 }
 
 impl Guarded {

@@ -57,8 +57,8 @@ use crate::loader::{Batch, Loaders};
 
 pub use host_ports::{InvalidScope, Principal, Scope, Scopes};
 
+pub(crate) use self::policy::Watch;
 pub use self::policy::{GuardLog, GuardMode, Refused};
-pub(crate) use self::policy::{Watch, watch, watched};
 
 /// Context of one request: the principal, the host's own value, and the loaders.
 ///

@@ -1,8 +1,5 @@
 //! Effects of a refusal by a guard, and the guard log.
 
-use std::cell::RefCell;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
 
 use super::demand::{Guard, Policies};
@@ -79,8 +76,6 @@ pub(crate) struct Watch {
     pub(crate) mode: GuardMode,
     pub(crate) log: Option<Arc<dyn GuardLog>>,
     pub(crate) operation_name: Option<Arc<str>>,
-    /// `true` if juniper executes the operation.
-    pub(crate) by_juniper: bool,
 }
 
 impl Watch {
@@ -119,9 +114,7 @@ impl Watch {
         let mut errors = Vec::new();
         for (guarded, refused) in refused {
             self.report(&guarded.coordinate(), refused.code(), context.principal());
-            let refused_before_run = self.mode == GuardMode::Reject && guarded.field.is_some();
-            // juniper cannot refuse a single object, so a refusal by its type stops the operation
-            if refused_before_run || self.by_juniper && guarded.by_type {
+            if self.mode == GuardMode::Reject && guarded.field.is_some() {
                 errors.push(ResponseError::new(refused.code(), refused.message()).at(guarded.location));
             }
         }
@@ -130,22 +123,6 @@ impl Watch {
             GuardMode::Filter | GuardMode::Reject if errors.is_empty() => Ok(denied),
             GuardMode::Filter | GuardMode::Reject => Err(GraphResponse::request_errors(errors)),
         }
-    }
-
-    /// Checks `policies` for an operation that juniper executes.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`judge`](Self::judge), and an error for each refusal by a guard of a type,
-    /// because juniper does not check these guards.
-    pub(crate) fn with_juniper<H>(
-        mut self,
-        policies: &Policies,
-        context: &RequestContext<H>,
-    ) -> Result<Self, GraphResponse> {
-        self.by_juniper = true;
-        self.judge(policies, context)?;
-        Ok(self)
     }
 
     /// Result of a guard function on the object of `parent.field`.
@@ -170,40 +147,4 @@ impl Watch {
         }
         Err(refused)
     }
-}
-
-thread_local! {
-    /// Guard settings of the operation that juniper polls on this thread. A thread-local, because
-    /// juniper passes only the context to the host's methods.
-    static WATCH: RefCell<Watch> = RefCell::default();
-}
-
-/// Runs `future` on juniper's executor with the guard settings `watch`.
-pub(crate) async fn watched<T>(watch: Watch, future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    poll_fn(|task| {
-        let _around = Around::enter(&watch);
-        future.as_mut().poll(task)
-    })
-    .await
-}
-
-/// Settings of the outer poll, restored on drop, also after a panic.
-struct Around(Watch);
-
-impl Around {
-    fn enter(watch: &Watch) -> Self {
-        Self(WATCH.replace(watch.clone()))
-    }
-}
-
-impl Drop for Around {
-    fn drop(&mut self) {
-        WATCH.set(std::mem::take(&mut self.0));
-    }
-}
-
-/// Guard settings inside juniper's executor; the default outside.
-pub(crate) fn watch() -> Watch {
-    WATCH.with_borrow(Clone::clone)
 }

@@ -66,6 +66,13 @@ pub use self::estimate::{Estimate, LimitLog, Measured};
 pub use self::mode::LimitMode;
 pub(crate) use self::outline::{Outline, OutlineField, outline};
 
+/// Maximum levels of selection of a definition, with one more for each fragment spread, and maximum
+/// nesting of values.
+pub(crate) const EXPANDED_DEPTH: usize = 64;
+
+/// Maximum number of fields of a definition with its fragments expanded.
+pub(crate) const EXPANDED_FIELDS: usize = 15_000;
+
 /// Limits of one endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {

@@ -1,14 +1,13 @@
 //! Outline of an operation: the tree of its fields with expanded fragments and resolved names. The
 //! limits are computed from the outline.
 
-use juniper::meta::{Field as FieldMeta, MetaType};
-use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, SchemaType, Variables};
-
-use crate::compat::TypeRef;
-use crate::compat::syntax::{Field, Selection, Syntax};
 use std::collections::{BTreeSet, HashSet};
 
-type Schema = SchemaType<DefaultScalarValue>;
+use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, Variables};
+
+use crate::document::operation::OperationTree;
+use crate::document::parse::{Field, List, Selection, Value, ValueKind};
+use crate::schema::{Field as FieldDefinition, Schema, Type, TypeId};
 
 #[derive(Debug)]
 pub(crate) struct Outline {
@@ -88,41 +87,34 @@ pub(crate) struct Shape {
     pub(crate) connection: bool,
 }
 
-/// Builds the outline of a validated operation. Fragments are acyclic, and juniper limits their
-/// expansion.
-pub(crate) fn outline(schema: &Schema, syntax: &Syntax<'_>) -> Outline {
-    let root = match syntax.operation.kind {
-        OperationType::Query => Some(schema.concrete_query_type()),
-        OperationType::Mutation => schema.concrete_mutation_type(),
-        OperationType::Subscription => schema.concrete_subscription_type(),
-    };
+/// Builds the outline of a validated operation. Fragments are acyclic, and their expansion is
+/// limited.
+pub(crate) fn outline(schema: &Schema, tree: &OperationTree<'_, '_>) -> Outline {
+    let operation = tree.operation;
+    let root = schema.root(operation.kind);
     let mut walk = Walk {
         schema,
-        syntax,
+        tree,
         open: false,
         deprecated: BTreeSet::new(),
     };
     Outline {
-        kind: syntax.operation.kind,
-        fields: walk.selected(root, &syntax.operation.selections),
+        kind: operation.kind,
+        fields: walk.selected(root, operation.selections),
         open: walk.open,
         deprecated: walk.deprecated,
     }
 }
 
-struct Walk<'d> {
+struct Walk<'d, 't> {
     schema: &'d Schema,
-    syntax: &'d Syntax<'d>,
+    tree: &'d OperationTree<'d, 't>,
     open: bool,
     deprecated: BTreeSet<String>,
 }
 
-impl<'d> Walk<'d> {
-    fn selected(
-        &mut self,
-        parent: Option<&'d MetaType<DefaultScalarValue>>,
-        selections: &'d [Selection<'d>],
-    ) -> Vec<OutlineField> {
+impl<'t> Walk<'_, 't> {
+    fn selected(&mut self, parent: Option<TypeId>, selections: List<Selection<'t>>) -> Vec<OutlineField> {
         let (mut fields, mut keys) = (Vec::with_capacity(selections.len()), HashSet::new());
         self.collect(parent, selections, &mut fields, &mut keys);
         fields
@@ -130,23 +122,28 @@ impl<'d> Walk<'d> {
 
     fn collect(
         &mut self,
-        parent: Option<&'d MetaType<DefaultScalarValue>>,
-        selections: &'d [Selection<'d>],
+        parent: Option<TypeId>,
+        selections: List<Selection<'t>>,
         fields: &mut Vec<OutlineField>,
-        keys: &mut HashSet<(&'d str, &'d str)>,
+        keys: &mut HashSet<(Option<TypeId>, &'t str)>,
     ) {
-        for selection in selections {
+        let tree = self.tree;
+        for selection in tree.ast.selections(selections) {
             match selection {
                 Selection::Field(field) => fields.push(self.field(parent, field, keys)),
-                Selection::Spread { name, .. } => {
-                    let syntax = self.syntax;
-                    if let Some(fragment) = syntax.fragments.get(name) {
-                        self.collect(self.type_named(fragment.on), &fragment.selections, fields, keys);
+                Selection::Spread(spread) => {
+                    if let Some(fragment) = tree.fragments.get(spread.name.text) {
+                        self.collect(
+                            self.schema.id(fragment.on.text),
+                            fragment.selections,
+                            fields,
+                            keys,
+                        );
                     }
                 }
-                Selection::Inline { on, selections, .. } => {
-                    let parent = on.map_or(parent, |on| self.type_named(on));
-                    self.collect(parent, selections, fields, keys);
+                Selection::Inline(inline) => {
+                    let parent = inline.on.map_or(parent, |on| self.schema.id(on.text));
+                    self.collect(parent, inline.selections, fields, keys);
                 }
             }
         }
@@ -154,70 +151,70 @@ impl<'d> Walk<'d> {
 
     fn field(
         &mut self,
-        parent: Option<&'d MetaType<DefaultScalarValue>>,
-        field: &'d Field<'d>,
-        keys: &mut HashSet<(&'d str, &'d str)>,
+        parent: Option<TypeId>,
+        field: &Field<'t>,
+        keys: &mut HashSet<(Option<TypeId>, &'t str)>,
     ) -> OutlineField {
-        let declared_by = parent.and_then(MetaType::name);
-        let meta = parent.and_then(|parent| parent.field_by_name(field.name));
-        let inner = meta.and_then(|meta| self.type_named(meta.field_type.innermost_name()));
-        if let (Some(declared_by), Some(meta)) = (declared_by, meta) {
-            self.note_deprecated(declared_by, meta, field);
+        let (schema, name) = (self.schema, field.name.text);
+        let declared_by = parent.map(|parent| &schema.type_at(parent).name);
+        let definition = parent.and_then(|parent| schema.selectable(parent, name));
+        let inner = definition.map(|definition| definition.ty.named);
+        if let (Some(declared_by), Some(definition)) = (declared_by, definition) {
+            self.note_deprecated(declared_by, definition, field);
         }
-        let mut size = |name| meta.map_or(Size::Unknown, |meta| self.size(meta, field, name));
+        let mut size =
+            |name| definition.map_or(Size::Unknown, |definition| self.size(definition, field, name));
         OutlineField {
             parent: declared_by.cloned().unwrap_or_default(),
-            name: meta.map_or_else(|| field.name.into(), |meta| meta.name.clone()),
+            name: definition.map_or_else(|| name.into(), |definition| definition.name.clone()),
             aliased: field.alias.is_some(),
-            repeated: !keys.insert((declared_by.map_or("", ArcStr::as_str), field.key())),
-            shape: meta
-                .zip(inner)
-                .map(|(meta, inner)| shape(meta, inner))
+            repeated: !keys.insert((parent, field.key())),
+            shape: definition
+                .map(|definition| shape(definition, schema.type_at(definition.ty.named)))
                 .unwrap_or_default(),
             first: size("first"),
             last: size("last"),
-            children: self.selected(inner, &field.selections),
+            children: self.selected(inner, field.selections),
         }
     }
 
     /// Records deprecated parts of `field` by their
     /// [coordinate](https://spec.graphql.org/September2025/#sec-Schema-Coordinates).
-    fn note_deprecated(&mut self, parent: &str, meta: &FieldMeta<DefaultScalarValue>, field: &Field<'_>) {
-        if meta.deprecation_status.is_deprecated() {
-            self.deprecated.insert(format!("{parent}.{}", meta.name));
+    fn note_deprecated(&mut self, parent: &str, definition: &FieldDefinition, field: &Field<'t>) {
+        let name = &definition.name;
+        if definition.deprecation.is_deprecated() {
+            self.deprecated.insert(format!("{parent}.{name}"));
         }
-        for declared in meta.arguments.iter().flatten() {
-            if declared.deprecation_status.is_deprecated() && field.argument(&declared.name).is_some() {
+        for declared in &definition.arguments {
+            if declared.deprecation.is_deprecated() && self.tree.argument(field, &declared.name).is_some() {
                 self.deprecated
-                    .insert(format!("{parent}.{}({}:)", meta.name, declared.name));
+                    .insert(format!("{parent}.{name}({}:)", declared.name));
             }
         }
-    }
-
-    fn type_named(&self, name: &str) -> Option<&'d MetaType<DefaultScalarValue>> {
-        self.schema.concrete_type_by_name(name)
     }
 
     /// Size in the argument `name`: the literal, the variable, or the schema's default.
-    fn size(&mut self, meta: &FieldMeta<DefaultScalarValue>, field: &Field<'_>, name: &str) -> Size {
-        let declared = meta.arguments.iter().flatten();
-        let Some(declared) = declared
-            .into_iter()
-            .find(|argument| argument.name.as_str() == name)
-        else {
+    fn size(&mut self, definition: &FieldDefinition, field: &Field<'t>, name: &str) -> Size {
+        let Some(declared) = definition.argument(name) else {
             return Size::Unknown;
         };
-        let of_schema = declared.default_value.as_ref();
-        let known = |value: Option<&InputValue>| value.and_then(integer).map_or(Size::Unknown, Size::Known);
-        match field.argument(name) {
-            Some(InputValue::Variable(variable)) => {
+        let of_schema = declared.default.as_ref();
+        let of_schema = || of_schema.and_then(|default| integer(&default.value));
+        match self.tree.argument(field, name).map(|value| &value.kind) {
+            Some(ValueKind::Variable(variable)) => {
                 self.open = true;
-                let operation = self.syntax.operation.variables.get(variable.as_str());
-                let default = operation.and_then(|variable| variable.default.as_ref());
-                Size::Variable(variable.as_str().into(), default.or(of_schema).and_then(integer))
+                let (ast, operation) = (self.tree.ast, self.tree.operation);
+                let mut variables = ast.variables(operation.variables).iter();
+                let known = variables.find(|known| known.name.text == *variable);
+                let default = known.and_then(|known| known.default.as_ref());
+                let default = default.map_or_else(of_schema, written_integer);
+                Size::Variable((*variable).into(), default)
             }
-            Some(written) => known(Some(written)),
-            None => known(of_schema),
+            Some(_) => {
+                let written = self.tree.argument(field, name).and_then(written_integer);
+                written.map_or(Size::Unknown, Size::Known)
+            }
+            None => of_schema().map_or(Size::Unknown, Size::Known),
         }
     }
 }
@@ -229,11 +226,18 @@ fn integer(value: &InputValue) -> Option<i32> {
     }
 }
 
-fn shape(meta: &FieldMeta<DefaultScalarValue>, inner: &MetaType<DefaultScalarValue>) -> Shape {
-    let has = |field: &str| inner.field_by_name(field).is_some();
+fn written_integer(value: &Value<'_>) -> Option<i32> {
+    match value.kind {
+        ValueKind::Int(digits) => digits.parse().ok(),
+        _ => None,
+    }
+}
+
+fn shape(definition: &FieldDefinition, inner: &Type) -> Shape {
+    let has = |field: &str| inner.field(field).is_some();
     Shape {
         composite: inner.is_composite(),
-        lists: TypeRef::new(&meta.field_type).lists(),
+        lists: definition.ty.wrappers.lists(),
         connection: has("edges") && has("pageInfo"),
     }
 }

@@ -12,7 +12,7 @@ mod sdl;
 mod text;
 mod type_ref;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 use juniper::meta::{DeprecationStatus, InputValueParseFn};
@@ -210,10 +210,6 @@ impl Schema {
         (0..).map(TypeId).zip(&self.types)
     }
 
-    pub(crate) fn query(&self) -> TypeId {
-        self.query
-    }
-
     pub(crate) fn root(&self, kind: OperationType) -> Option<TypeId> {
         match kind {
             OperationType::Query => Some(self.query),
@@ -246,6 +242,20 @@ impl Schema {
     pub(crate) fn coordinate(&self, coordinate: &str) -> Option<&Field> {
         let (parent, field) = coordinate.split_once('.')?;
         self.type_named(parent)?.field(field)
+    }
+
+    /// Names of the object types of each interface.
+    pub(crate) fn implementers(&self) -> BTreeMap<String, Vec<String>> {
+        let interfaces = self
+            .types()
+            .filter(|(_, ty)| matches!(ty.kind, TypeKind::Interface(_)));
+        let objects = |ty: &Type| {
+            let objects = ty.possible.iter().map(|id| self.type_at(*id).name.to_string());
+            objects.collect()
+        };
+        interfaces
+            .map(|(_, ty)| (ty.name.to_string(), objects(ty)))
+            .collect()
     }
 
     /// Returns `true` if `object` is `other` or one of its possible types.

@@ -17,6 +17,9 @@ impl Schema {
     /// Reads all types and directives of `registry`.
     pub(crate) fn new(registry: &Registry) -> Self {
         let metas = registry.concrete_type_list().into_iter();
+        // juniper registers a type without fields for a root that the host lacks
+        let is_absent = |name: &ArcStr| matches!(name.as_str(), "_EmptyMutation" | "_EmptySubscription");
+        let metas = metas.filter(|meta| !meta.name().is_some_and(is_absent));
         let metas: BTreeMap<&str, &Meta> = metas
             .filter_map(|meta| Some((meta.name()?.as_str(), meta)))
             .collect();

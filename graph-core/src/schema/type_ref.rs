@@ -149,7 +149,7 @@ mod tests {
             assert_eq!((wrappers.around("T").as_str(), wrappers.lists()), (text, lists));
         }
         let many = std::iter::successors(Some(Wrappers::NONE), |inner| inner.in_list());
-        assert_eq!(many.take(100).count(), 31);
+        assert_eq!(many.take(100).count(), 32);
     }
 
     #[test]

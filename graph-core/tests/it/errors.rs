@@ -263,6 +263,6 @@ async fn a_hundred_mistakes_are_enough() {
     assert!(codes.iter().all(|code| *code == "GRAPHQL_VALIDATION_FAILED"));
     assert_eq!(
         answer["errors"][0]["message"],
-        "Unknown field \"a0\" on type \"Query\""
+        "Cannot query field \"a0\" on type \"Query\"."
     );
 }

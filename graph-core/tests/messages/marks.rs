@@ -43,11 +43,11 @@ impl OfType {
     }
 }
 
-struct PlainType;
+struct OldMark;
 
 #[graph_object(context = Context)]
-#[graph(plain)]
-impl PlainType {
+impl OldMark {
+    #[graph(plain)]
     fn email(&self) -> i32 {
         1
     }
@@ -115,22 +115,6 @@ struct Fields {
 trait Interface {
     #[graph(role = "owner")]
     fn email(&self) -> i32;
-}
-
-type CountResult = Result<i32, graph_core::GraphError>;
-
-struct Hidden;
-
-#[graph_object(context = Context)]
-impl Hidden {
-    fn id(&self) -> i32 {
-        1
-    }
-
-    #[graph(authenticated)]
-    fn count(&self) -> CountResult {
-        Ok(1)
-    }
 }
 
 fn main() {}

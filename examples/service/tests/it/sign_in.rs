@@ -113,7 +113,7 @@ async fn the_cookie_of_a_sign_in_is_for_this_browser_alone() {
     let mut browser = Browser::new(&open().await);
     let begun = begin(&mut browser, "").await;
     let attributes = begun.set_cookie.split_once(';').unwrap().1;
-    assert_eq!(attributes, " HttpOnly; SameSite=Lax; Path=/; Max-Age=600");
+    assert_eq!(attributes, " Path=/; Max-Age=600; HttpOnly; SameSite=Lax");
     log_in(&mut browser, &begun, PASSWORD).await;
     assert!(browser.cookies.contains_key(begun.cookie()));
     decide(&mut browser, &begun, "allow").await;
@@ -131,7 +131,13 @@ async fn cookie_over_tls_is_secure_and_host_bound() {
         "{}",
         begun.set_cookie
     );
-    assert!(begun.set_cookie.ends_with("; Secure"), "{}", begun.set_cookie);
+    assert!(
+        begun
+            .set_cookie
+            .ends_with("; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax"),
+        "{}",
+        begun.set_cookie
+    );
     let signed_in = log_in(&mut browser, &begun, PASSWORD).await;
     let cookie = header(signed_in.headers(), "set-cookie");
     assert!(cookie.starts_with("__Host-session=ss_"), "{cookie}");

@@ -2,7 +2,6 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::ExprPath;
 use syn::spanned::Spanned;
 
 use crate::read::field::Field;
@@ -45,16 +44,12 @@ pub(crate) fn call(field: &Field, from: From) -> TokenStream {
 /// Call of the guard function of `field`, if it has one: type name, field name and result.
 pub(crate) fn predicate(parent: &str, field: &Field) -> Option<TokenStream> {
     let (predicate, name) = (field.marks.predicate.as_ref()?, &field.name);
-    let allowed = asked(predicate, &quote!(cx.context()));
-    Some(quote!(#parent, #name, #allowed))
-}
-
-/// Call of a guard function; its span makes the compiler report a wrong return type there.
-pub(crate) fn asked(predicate: &ExprPath, context: &TokenStream) -> TokenStream {
-    quote_spanned! { predicate.span()=> {
-        let allowed: bool = #predicate(self, #context);
+    // the span makes the compiler report a wrong return type there
+    let allowed = quote_spanned! { predicate.span()=> {
+        let allowed: bool = #predicate(self, cx.context());
         allowed
-    } }
+    } };
+    Some(quote!(#parent, #name, #allowed))
 }
 
 /// `arguments`: the tuple of coerced arguments.
@@ -75,8 +70,7 @@ fn parameters(field: &Field) -> Vec<TokenStream> {
             place += 1;
             quote_spanned!(ty.span()=> ::core::clone::Clone::clone(&arguments.#at))
         }
-        // an executor parameter is only accepted on fields that juniper executes
-        Parameter::Context(_) | Parameter::Executor(_) => quote!(::juniper::FromContext::from(cx.context())),
+        Parameter::Context(_) => quote!(::juniper::FromContext::from(cx.context())),
     };
     field.parameters.iter().map(pass).collect()
 }

@@ -6,7 +6,6 @@
 pub(crate) mod call;
 pub(crate) mod enumeration;
 pub(crate) mod object;
-pub(crate) mod shadow;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod variants;

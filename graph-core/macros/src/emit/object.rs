@@ -93,10 +93,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
 /// `index => ..` arms for the fields that `arm` handles.
 pub(crate) fn arms(fields: &[Field], arm: impl Fn(&Field) -> Option<TokenStream>) -> Vec<TokenStream> {
     let places = (0..).map(Literal::u16_unsuffixed);
-    let arm = |(field, place): (&Field, Literal)| {
-        let arm = if field.marks.plain { None } else { arm(field) };
-        arm.map(|arm| quote!(#place => #arm,))
-    };
+    let arm = |(field, place): (&Field, Literal)| arm(field).map(|arm| quote!(#place => #arm,));
     fields.iter().zip(places).filter_map(arm).collect()
 }
 

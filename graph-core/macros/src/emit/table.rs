@@ -28,26 +28,20 @@ pub(crate) fn table(
 }
 
 fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream) -> TokenStream {
-    let (name, is_async, plain) = (&field.name, field.is_async, field.marks.plain);
+    let (name, is_async) = (&field.name, field.is_async);
     let guards = &field.marks.guards;
-    let rest = (!plain).then(|| {
-        let arguments = arguments(field);
-        let ty = behind(&inferred(&field.ty));
-        // spanned at the type, so that the compiler reports an unsuitable type there
-        let register =
-            quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).register(registry));
-        quote! {
-            #arguments
-            register: |registry| #register,
-        }
-    });
+    let arguments = arguments(field);
+    let ty = behind(&inferred(&field.ty));
+    // spanned at the type, so that the compiler reports an unsuitable type there
+    let register =
+        quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).register(registry));
     quote! {
         __graph::FieldInfo {
             name: #name,
             is_async: #is_async,
-            plain: #plain,
             guards: &[#(#guards),*],
-            #rest
+            #arguments
+            register: |registry| #register,
             ..__graph::FieldInfo::EMPTY
         }
     }

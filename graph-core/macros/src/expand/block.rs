@@ -6,7 +6,7 @@ use syn::{ImplItem, ItemImpl};
 
 use super::or_mistake;
 use crate::emit::call::From;
-use crate::emit::{Target, in_scope, object, shadow, source};
+use crate::emit::{Target, in_scope, object, source};
 use crate::read::block::{Block, bare, refuse_shape, without_marks};
 use crate::read::deprecated;
 
@@ -35,11 +35,9 @@ fn expand(
     }
     let juniper = format_ident!("{attribute}");
     let translated = translate(&mut item);
-    let made = Block::read(arguments, &item).and_then(|block| {
+    let made = Block::read(arguments, &item).map(|block| {
         let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
-        let made = in_scope(&emit(&target, &block));
-        item.items = shadow::shadowed(&item.items, &block)?;
-        Ok(made)
+        in_scope(&emit(&target, &block))
     });
     let made = or_mistake(translated.and(made));
     without_marks(&mut item);

@@ -190,7 +190,7 @@ mod tests {
     fn executor_parameters_and_misplaced_guards_are_refused() {
         let refused: [ItemImpl; 3] = [
             parse_quote!(impl Item { fn id(&self, executor: &Executor) -> i32 { 1 } }),
-            parse_quote!(impl Item { #[graph(plain)] #[graphql(ignore)] fn id(&self) -> i32 { 1 } }),
+            parse_quote!(impl Item { #[graph(authenticated)] #[graphql(ignore)] fn id(&self) -> i32 { 1 } }),
             parse_quote!(impl Item { #[graph(authenticated)] fn id(&self) -> i32 { 1 } }),
         ];
         for block in refused {
@@ -200,12 +200,5 @@ mod tests {
                 quote!(#block)
             );
         }
-    }
-
-    #[test]
-    fn a_plain_field_may_take_the_executor() {
-        let block =
-            read(parse_quote!(impl Item { #[graph(plain)] fn id(&self, executor: &Executor) -> i32 { 1 } }));
-        assert!(block.fields[0].marks.plain);
     }
 }

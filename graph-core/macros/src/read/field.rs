@@ -37,12 +37,6 @@ impl Field {
             FnArg::Receiver(_) => None,
         });
         let parameters = typed.collect::<syn::Result<Vec<_>>>()?;
-        if let (false, Some(span)) = (marks.plain, parameters.iter().find_map(Parameter::executor)) {
-            return Err(syn::Error::new(
-                span,
-                "only juniper has an executor: take what you need from the context, or mark the field `#[graph(plain)]`",
-            ));
-        }
         let has_receiver = signature.receiver().is_some();
         if let (Some(predicate), false) = (&marks.predicate, has_receiver) {
             return Err(syn::Error::new(
@@ -95,7 +89,7 @@ impl Field {
     pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Type)> {
         self.parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Argument(name, ty) => Some((name.as_str(), &**ty)),
-            Parameter::Context(_) | Parameter::Executor(_) => None,
+            Parameter::Context(_) => None,
         })
     }
 
@@ -103,7 +97,7 @@ impl Field {
     pub(crate) fn context(&self) -> Option<&Type> {
         self.parameters.iter().find_map(|parameter| match parameter {
             Parameter::Context(ty) => Some(&**ty),
-            Parameter::Argument(..) | Parameter::Executor(_) => None,
+            Parameter::Argument(..) => None,
         })
     }
 }

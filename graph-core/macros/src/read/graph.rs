@@ -1,4 +1,4 @@
-//! Our own attribute: `#[graph(scope = "read:email")]`, `#[graph(plain)]`.
+//! Our own attribute: `#[graph(scope = "read:email")]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -32,8 +32,6 @@ pub(crate) struct Marks {
     pub(crate) guards: Vec<Guard>,
     /// Guard function.
     pub(crate) predicate: Option<ExprPath>,
-    /// Only juniper can execute the returned type.
-    pub(crate) plain: bool,
     /// Position of an attribute, for items that accept none.
     pub(crate) at: Option<Span>,
 }
@@ -62,7 +60,7 @@ impl Marks {
     pub(crate) fn of_type(attributes: &[Attribute]) -> syn::Result<Vec<Guard>> {
         let marks = Self::read(attributes)?;
         match marks.at {
-            Some(span) if marks.plain || marks.predicate.is_some() => Err(syn::Error::new(
+            Some(span) if marks.predicate.is_some() => Err(syn::Error::new(
                 span,
                 "only `scope`, `role` and `authenticated` can guard a type: mark its fields with the others",
             )),
@@ -79,7 +77,6 @@ impl Marks {
         let span = word.name.span();
         self.at.get_or_insert(span);
         match word.name.to_string().as_str() {
-            "plain" if !word.has_value() => self.plain = true,
             "authenticated" if !word.has_value() => self.guards.push(Guard::Principal),
             "scope" => self
                 .guards
@@ -111,8 +108,7 @@ fn text(word: &Word, like: &str) -> syn::Result<LitStr> {
 fn unknown(span: Span) -> syn::Error {
     syn::Error::new(
         span,
-        "write `#[graph(scope = \"..\")]`, `#[graph(role = \"..\")]`, `#[graph(authenticated)]`, `#[graph(guard = Self::..)]` or \
-         `#[graph(plain)]`; \
+        "write `#[graph(scope = \"..\")]`, `#[graph(role = \"..\")]`, `#[graph(authenticated)]` or `#[graph(guard = Self::..)]`; \
          what juniper reads stands in `#[graphql(..)]`",
     )
 }
@@ -129,13 +125,12 @@ mod tests {
 
     #[test]
     fn the_marks_are_read() {
-        let marks = read(parse_quote!(#[graph(scope = "read:email", plain, role = "owner")])).unwrap();
-        assert!(marks.plain);
+        let marks = read(parse_quote!(#[graph(scope = "read:email", role = "owner")])).unwrap();
         assert!(
             matches!(&marks.guards[..], [Guard::Scope(scope), Guard::Role(role)] if scope.value() == "read:email" && role.value() == "owner")
         );
         let marks = read(parse_quote!(#[graph(guard = Self::is_own)])).unwrap();
-        assert!(!marks.plain && marks.guards.is_empty() && marks.guarded());
+        assert!(marks.guards.is_empty() && marks.guarded());
         let marks = read(parse_quote!(#[graph(authenticated)])).unwrap();
         assert!(matches!(&marks.guards[..], [Guard::Principal]));
     }
@@ -146,7 +141,7 @@ mod tests {
             parse_quote!(#[graph(scope = "")]),
             parse_quote!(#[graph(scope)]),
             parse_quote!(#[graph(name = "x")]),
-            parse_quote!(#[graph(plain = true)]),
+            parse_quote!(#[graph(plain)]),
             parse_quote!(#[graph(guard)]),
             parse_quote!(#[graph(guard = "Self::is_own")]),
             parse_quote!(#[graph(guard = a, guard = b)]),
@@ -165,13 +160,12 @@ mod tests {
                 .len(),
             1
         );
-        assert!(Marks::of_type(&[parse_quote!(#[graph(plain)])]).is_err());
         assert!(Marks::of_type(&[parse_quote!(#[graph(guard = Self::is_own)])]).is_err());
     }
 
     #[test]
     fn no_mark_is_none() {
         let marks = read(parse_quote!(#[graphql(name = "x")])).unwrap();
-        assert!(!marks.guarded() && !marks.plain && marks.at.is_none());
+        assert!(!marks.guarded() && marks.at.is_none());
     }
 }

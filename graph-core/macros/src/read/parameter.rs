@@ -13,19 +13,9 @@ pub(crate) enum Parameter {
     Argument(String, Box<Type>),
     /// Context, or a part of it through `FromContext`.
     Context(Box<Type>),
-    /// juniper's executor.
-    Executor(proc_macro2::Span),
 }
 
 impl Parameter {
-    /// Position of the executor parameter.
-    pub(crate) fn executor(&self) -> Option<proc_macro2::Span> {
-        match self {
-            Self::Executor(span) => Some(*span),
-            Self::Argument(..) | Self::Context(_) => None,
-        }
-    }
-
     /// Classifies a parameter as juniper does: by `#[graphql(..)]`, or else by its name.
     pub(crate) fn read(parameter: &PatType, rename: Rename) -> syn::Result<Self> {
         let words = Word::of(&parameter.attrs, "graphql")?;
@@ -41,7 +31,10 @@ impl Parameter {
             return Ok(Self::Context(Box::new(referred(&parameter.ty).clone())));
         }
         if has(&["executor", "exec"]) || matches!(called.as_str(), "executor" | "_executor") {
-            return Ok(Self::Executor(parameter.span()));
+            return Err(syn::Error::new(
+                parameter.span(),
+                "only juniper has an executor: take what you need from the context",
+            ));
         }
         let name = match (words.iter().find(|word| word.is("name")), pattern) {
             (Some(name), _) => name.value::<LitStr>("name = \"..\"")?.value(),
@@ -83,7 +76,6 @@ mod tests {
         let show = |parameter: &PatType| match Parameter::read(parameter, Rename::CamelCase) {
             Ok(Parameter::Argument(name, ty)) => Ok(format!("{name}: {}", quote!(#ty))),
             Ok(Parameter::Context(ty)) => Ok(format!("context {}", quote!(#ty))),
-            Ok(Parameter::Executor(_)) => Ok("executor".to_owned()),
             Err(error) => Err(error.to_string()),
         };
         parameters.map(show).collect()
@@ -99,8 +91,6 @@ mod tests {
             #[graphql(name = "pair")] (a, b): Pair,
             _ctx: &Context,
             #[graphql(context)] part: &(Database),
-            executor: &Executor<'_, '_, Context>,
-            #[graphql(exec)] e: &Executor<'_, '_, Context>,
         )));
         assert_eq!(
             read.unwrap(),
@@ -111,8 +101,6 @@ mod tests {
                 "pair: Pair",
                 "context Context",
                 "context Database",
-                "executor",
-                "executor",
             ]
         );
     }
@@ -120,5 +108,11 @@ mod tests {
     #[test]
     fn a_pattern_without_a_name_is_refused() {
         assert!(read(parse_quote!(fn f((a, b): Pair))).is_err());
+    }
+
+    #[test]
+    fn refuses_executor_of_juniper() {
+        assert!(read(parse_quote!(fn f(executor: &Executor<'_, '_, Context>))).is_err());
+        assert!(read(parse_quote!(fn f(#[graphql(exec)] e: &Executor<'_, '_, Context>))).is_err());
     }
 }

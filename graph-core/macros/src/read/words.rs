@@ -1,6 +1,6 @@
 //! Arguments of an attribute: `name = "User", context = Context, async`.
 
-use proc_macro2::{Delimiter, Group, Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -92,15 +92,6 @@ impl Word {
         };
         list.parse2(tokens)?.into_iter().map(parse).collect()
     }
-
-    /// Returns the argument as written.
-    pub(crate) fn written(&self) -> TokenStream {
-        let name = &self.name;
-        match &self.value {
-            Some(value) => quote::quote!(#name = #value),
-            None => name.to_token_stream(),
-        }
-    }
 }
 
 /// Returns `true` if `attribute` is `#[name]`, with or without arguments.
@@ -135,11 +126,6 @@ fn starts_arrow(token: &TokenTree) -> bool {
     punct.spacing() == Spacing::Joint && matches!(punct.as_char(), '-' | '=')
 }
 
-/// Wraps `tokens` in parentheses.
-pub(crate) fn in_parentheses(tokens: TokenStream) -> Group {
-    Group::new(Delimiter::Parenthesis, tokens)
-}
-
 #[cfg(test)]
 mod tests {
     use quote::quote;
@@ -149,7 +135,11 @@ mod tests {
 
     fn words(tokens: TokenStream) -> Vec<String> {
         let words = Word::list(tokens).unwrap();
-        words.iter().map(|word| word.written().to_string()).collect()
+        let written = |word: &Word| match &word.value {
+            Some(value) => format!("{} = {value}", word.name),
+            None => word.name.to_string(),
+        };
+        words.iter().map(written).collect()
     }
 
     #[test]

@@ -6,12 +6,14 @@
 //! fails validation.
 //!
 //! - `lexer`, `strings`: tokens · `cursor`: reading of tokens
-//! - `executable`, `value`, `type_system`: the grammar · `ast`: the nodes · `print`: values as text
+//! - `executable`, `value`, `type_system`: the grammar · `ast`: the nodes
+//! - `print`: values as text · `lines`: positions as lines and columns
 
 mod ast;
 mod cursor;
 mod executable;
 mod lexer;
+mod lines;
 mod print;
 mod strings;
 mod type_system;
@@ -22,7 +24,7 @@ pub(crate) use self::ast::{
     Selection, Spread, TypeNode, Value, ValueKind, VariableDefinition,
 };
 use self::cursor::Cursor;
-use crate::response::Location;
+pub(crate) use self::lines::Lines;
 
 /// Limits of one document.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +39,7 @@ pub(crate) struct ParseLimits {
 pub(crate) struct SyntaxError {
     pub(crate) message: String,
     /// Byte offset in the text.
-    pub(crate) at: usize,
+    pub(crate) at: u32,
     /// `true` if the text nests deeper than [`ParseLimits::depth`].
     pub(crate) is_too_deep: bool,
 }
@@ -46,7 +48,8 @@ impl SyntaxError {
     fn new(at: usize, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            at,
+            // longer texts are refused before
+            at: u32::try_from(at).unwrap_or(u32::MAX),
             is_too_deep: false,
         }
     }
@@ -65,24 +68,4 @@ pub(crate) fn parse_value(text: &str) -> Result<(Ast<'_>, Value<'_>), SyntaxErro
         depth: 64,
     };
     Cursor::new(text, limits)?.only_value()
-}
-
-/// 1-based line and column of the byte offset `at`. The column counts UTF-16 code units, as
-/// editors and graphql-js do. A line ends with LF, CR or CRLF.
-pub(crate) fn location(text: &str, at: usize) -> Location {
-    let (mut line, mut start) = (1, 0);
-    let bytes = text.as_bytes();
-    for (place, byte) in bytes.iter().enumerate().take(at) {
-        let is_end = match byte {
-            b'\n' => true,
-            b'\r' => bytes.get(place + 1) != Some(&b'\n'),
-            _ => false,
-        };
-        if is_end {
-            line += 1;
-            start = place + 1;
-        }
-    }
-    let column = text.get(start..at).unwrap_or_default().encode_utf16().count();
-    Location::new(line, column + 1)
 }

@@ -4,15 +4,15 @@ mod coerce;
 mod compile;
 mod variants;
 
-use juniper::meta::MetaType;
 use juniper::{EmptyMutation, EmptySubscription, GraphQLEnum, GraphQLInputObject, ID, RootNode};
 
-use super::collect::{Collector, given};
+use super::collect::Collector;
 use super::compile::compile;
-use super::{Executable, Facts, Index, Introspection};
-use crate::compat::read;
+use super::operation::{OperationTree, parsed, validated};
+use super::{Facts, Index, Introspection, definitions, given};
 use crate::executor::{Plan, Registry};
 use crate::response::GraphResponse;
+use crate::schema::Schema;
 use crate::{GraphObject, RequestContext, graph_interface, graph_object};
 
 type Context = RequestContext<()>;
@@ -50,11 +50,6 @@ trait Node {
 struct Team {
     id: i32,
     size: i32,
-}
-
-#[derive(juniper::GraphQLObject)]
-struct Legacy {
-    year: i32,
 }
 
 struct User;
@@ -106,18 +101,14 @@ impl Query {
         let more = color.or(outer.color).map_or(0, |color| color as i32);
         (outer.flag && outer.n.is_none() && !outer.id.is_empty()).then_some(sum + more)
     }
-
-    #[graph(plain)]
-    fn legacy() -> Legacy {
-        Legacy { year: 1999 }
-    }
 }
 
 type Root = RootNode<Query, EmptyMutation<Context>, EmptySubscription<Context>>;
 
 /// Schema with its compiler data.
 struct Graph {
-    root: Root,
+    schema: Schema,
+    tokens: usize,
     index: Index,
     introspection: Introspection,
 }
@@ -126,44 +117,39 @@ impl Graph {
     fn new() -> Self {
         let mut registry = Registry::default();
         registry.object::<Context, Query>();
-        let root = RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new());
-        let (root, answer) = crate::compat::introspected(root);
+        let root: Root = RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new());
+        let schema = Schema::new(&root.schema);
         Self {
-            root,
+            tokens: 15_000,
             index: Index::new(&registry),
-            introspection: Introspection::new(answer),
+            introspection: Introspection::new(schema.introspected()),
+            schema,
         }
     }
 
     fn facts(&self) -> Facts<'_> {
         Facts {
-            schema: &self.root.schema,
+            schema: &self.schema,
+            tokens: self.tokens,
             index: &self.index,
             introspection: &self.introspection,
             view: self.introspection.whole(),
         }
     }
 
-    /// Plan of `text`; `None` if juniper executes it.
-    fn plan(&self, text: &str) -> Result<Option<Plan>, GraphResponse> {
-        let syntax = read(&self.root.schema, text, None)?;
+    /// Plan of `text`.
+    fn plan(&self, text: &str) -> Result<Plan, GraphResponse> {
+        let ast = parsed(text, self.tokens)?;
+        validated(&self.schema, &ast)?;
+        let tree = OperationTree::new(&ast, None)?;
+        let declared = definitions(&self.schema, &tree);
         let none = juniper::Variables::new();
         let collector = Collector {
-            schema: &self.root.schema,
-            syntax: &syntax,
-            variables: &|name| given(&syntax, &none, name),
+            schema: &self.schema,
+            tree: &tree,
+            variables: &|name| given(&declared, &none, name),
             everything: false,
         };
-        compile(&self.facts(), &collector).map(|compiled| match compiled.executable {
-            Executable::Plan(plan) => Some(plan),
-            Executable::Plain(_) => None,
-        })
-    }
-
-    fn has_input(&self, name: &str) -> bool {
-        self.root
-            .schema
-            .concrete_type_by_name(name)
-            .is_some_and(MetaType::is_input)
+        compile(&self.facts(), &collector).map(|compiled| compiled.plan)
     }
 }

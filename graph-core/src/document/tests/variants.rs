@@ -37,11 +37,8 @@ fn values(mask: u64, count: u8) -> Variables {
 /// Number of fields of the plan for `mask`.
 fn keys(graph: &Graph, document: &Document, mask: u64) -> usize {
     let given = values(mask, 4);
-    let variables = coerce(&graph.root.schema, &document.variables, &given).unwrap();
-    match &*document.executable(&graph.facts(), &variables).unwrap() {
-        crate::document::Executable::Plan(plan) => plan.fields.len(),
-        crate::document::Executable::Plain(_) => panic!("a plan"),
-    }
+    let variables = coerce(&graph.schema, &document.variables, &given).unwrap();
+    document.plan(&graph.facts(), &variables).unwrap().fields.len()
 }
 
 fn kept(document: &Document) -> Vec<u64> {
@@ -58,9 +55,9 @@ fn a_document_that_nothing_decides_has_one_plan() {
         "query ($n: Int! = 1) { user { friends(first: $n) { id } } }",
     );
     assert!(kept(&document).is_empty());
-    let variables = coerce(&graph.root.schema, &document.variables, &Variables::new()).unwrap();
+    let variables = coerce(&graph.schema, &document.variables, &Variables::new()).unwrap();
     assert!(matches!(
-        document.executable(&graph.facts(), &variables),
+        document.plan(&graph.facts(), &variables),
         Ok(Chosen::Only(_))
     ));
 }

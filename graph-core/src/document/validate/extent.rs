@@ -7,14 +7,14 @@ use crate::document::parse::{Ast, Definition, Fragment, List, Selection};
 /// Fields and levels of an expanded operation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Extent {
-    pub(crate) fields: u64,
+    pub(crate) fields: usize,
     /// Levels of selection sets, with one more for each fragment spread.
-    pub(crate) depth: u64,
+    pub(crate) depth: usize,
 }
 
 /// Largest size of an operation or fragment of `ast`. A fragment that spreads itself counts once,
 /// and levels below `limit` are not counted.
-pub(crate) fn extent(ast: &Ast<'_>, limit: u64) -> Extent {
+pub(crate) fn extent(ast: &Ast<'_>, limit: usize) -> Extent {
     let mut sizes = Sizes {
         ast,
         fragments: ast
@@ -42,11 +42,11 @@ struct Sizes<'w, 't> {
     fragments: HashMap<&'t str, &'w Fragment<'t>>,
     /// Sizes of fragments; of zero while a fragment is measured.
     known: HashMap<&'t str, Extent>,
-    limit: u64,
+    limit: usize,
 }
 
 impl<'t> Sizes<'_, 't> {
-    fn of(&mut self, selections: List<Selection<'t>>, level: u64) -> Extent {
+    fn of(&mut self, selections: List<Selection<'t>>, level: usize) -> Extent {
         let mut all = Extent::default();
         if level > self.limit {
             return all;
@@ -69,7 +69,7 @@ impl<'t> Sizes<'_, 't> {
         all
     }
 
-    fn fragment(&mut self, name: &'t str, level: u64) -> Extent {
+    fn fragment(&mut self, name: &'t str, level: usize) -> Extent {
         if let Some(known) = self.known.get(name) {
             return *known;
         }

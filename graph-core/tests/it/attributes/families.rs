@@ -1,12 +1,11 @@
-//! Objects, an interface in both forms, and a union, over types that only juniper knows.
+//! Objects, an interface in both forms, and a union.
 
 use graph_core::{GraphObject, graph_interface, graph_object, graph_union};
 use juniper::{GraphQLObject, ID};
 
 use super::forms::{Context, Field, Mood, Path, User, Weather};
 
-/// Object without our attribute.
-#[derive(GraphQLObject)]
+#[derive(GraphQLObject, GraphObject)]
 pub(crate) struct Legacy {
     pub(super) year: i32,
 }
@@ -22,7 +21,6 @@ pub(crate) struct Team {
     weather: Weather,
     #[graphql(name = "leader")]
     lead: Option<Box<Path>>,
-    #[graph(plain)]
     legacy: Legacy,
     #[graphql(ignore)]
     #[expect(dead_code, reason = "no field")]

@@ -178,10 +178,10 @@ pub(crate) enum Finding {
     Audit(Audit),
 }
 
-/// Type known to juniper only, with a field that leads back to guarded types.
+/// Type without guards whose fields lead to guarded types.
 pub(crate) struct Legacy;
 
-#[juniper::graphql_object(context = Context)]
+#[graph_object(context = Context)]
 impl Legacy {
     fn year() -> i32 {
         1999
@@ -252,7 +252,6 @@ impl Query {
         ]
     }
 
-    #[graph(plain)]
     fn legacy() -> Legacy {
         Legacy
     }
@@ -273,7 +272,6 @@ impl Mutation {
         Some(2)
     }
 
-    #[graph(plain)]
     fn legacy(context: &Context) -> Legacy {
         context.host().count();
         Legacy
@@ -304,7 +302,7 @@ impl Subscription {
         stream::iter((1..=2).map(|id| Some(User { id }))).boxed()
     }
 
-    #[graph(plain, scope = "read:users")]
+    #[graph(scope = "read:users")]
     async fn legacies(context: &Context) -> Legacies {
         context.host().count();
         stream::iter([Legacy]).boxed()

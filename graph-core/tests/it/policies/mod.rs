@@ -1,8 +1,8 @@
-//! Guard modes: filter, reject and dry run, in both executors.
+//! Guard modes: filter, reject and dry run.
 
 #[expect(dead_code, reason = "a trait is there for its attribute")]
 mod desk;
-mod plain;
+mod nested;
 mod schema;
 mod subscriptions;
 
