@@ -1,0 +1,24 @@
+// Puts one to three faults into a valid document.
+
+import { parse, print } from "graphql";
+import { sitesOf } from "../sites.mjs";
+import { NAME_FAULTS } from "./names.mjs";
+import { USE_FAULTS } from "./uses.mjs";
+import { VALUE_FAULTS } from "./values.mjs";
+
+const FAULTS = Object.values({ ...NAME_FAULTS, ...VALUE_FAULTS, ...USE_FAULTS });
+
+// Returns the text of `valid` with faults.
+export function addFaults(random, schema, valid) {
+  let document = parse(valid, { noLocation: true });
+  for (let left = random.pick([1, 1, 1, 2, 3]); left > 0; left -= 1) {
+    for (let attempts = 0; attempts < 8; attempts += 1) {
+      const sites = sitesOf(schema, document);
+      if (!sites.operations.length || !sites.fields.length) break;
+      if (random.pick(FAULTS)({ random, schema, document, sites }) !== false) break;
+    }
+    // nodes may be shared after a fault
+    document = structuredClone(document);
+  }
+  return print(document);
+}
