@@ -12,10 +12,12 @@
 
 import { openSync, writeSync, closeSync } from "node:fs";
 import { assertValidSchema, buildSchema, executeSync, getIntrospectionQuery, parse } from "graphql";
+import { coerce, operationWithVariables, variablesFor } from "./documents/coercion.mjs";
 import { addFaults } from "./documents/faults/index.mjs";
 import { composeOverlaps } from "./documents/faults/overlaps.mjs";
 import { composeSubscription } from "./documents/faults/subscriptions.mjs";
 import { breakSyntax } from "./documents/faults/syntax.mjs";
+import { COERCIONS, operationOf } from "./documents/hand/coercions.mjs";
 import { HAND_DOCUMENTS, HAND_SCHEMA } from "./documents/hand/index.mjs";
 import { Counts } from "./documents/messages.mjs";
 import { mutate } from "./documents/mutants.mjs";
@@ -34,6 +36,7 @@ const [out, seed = "1", count = String(FULL_RUN)] = process.argv.slice(2);
 const random = new Random(Number(seed));
 const counts = new Counts();
 const file = openSync(out, "w");
+let variableLines = 0;
 const emit = (line) => writeSync(file, `${JSON.stringify(line)}\n`);
 
 const INTROSPECTION = parse(getIntrospectionQuery({
@@ -55,7 +58,16 @@ function emitDocument(schema, text) {
   if (!line) return false;
   counts.add(line);
   emit(line);
+  if (!line.error && random.chance(40)) emitVariables(schema, text);
   return true;
+}
+
+function emitVariables(schema, text) {
+  const operation = operationWithVariables(parse(text));
+  const line = operation && coerce(schema, text, operation, variablesFor(random, schema, operation));
+  if (!line) return;
+  variableLines += 1;
+  emit(line);
 }
 
 // restyles a document unless it cannot be lexed
@@ -86,16 +98,20 @@ function next(schema, pool, broken) {
   const choice = random.below(100);
   const valid = () => new Composer(random, schema, { size: random.pick([2, 6, 14]) }).compose();
   if (choice < 24) return pool.add(styled(valid()));
-  if (choice < 43) return broken.add(styled(addFaults(random, schema, valid())));
+  if (choice < 44) return broken.add(styled(addFaults(random, schema, valid())));
   if (choice < 51) return broken.add(styled(composeOverlaps(random, schema)));
-  if (choice < 54) return broken.add(styled(composeSubscription(random, schema)));
-  if (choice < 62) return broken.add(breakSyntax(random, valid()));
+  if (choice < 55) return broken.add(styled(composeSubscription(random, schema)));
+  if (choice < 63) return broken.add(breakSyntax(random, valid()));
   return mutate(random, schema, (random.chance(75) ? pool : broken).pick());
 }
 
 const hand = emitSchema(HAND_SCHEMA);
 for (const [, text] of HAND_DOCUMENTS) {
   if (!emitDocument(hand, text)) throw new Error(`no verdict on ${JSON.stringify(text)}`);
+}
+for (const [, declarations, variables] of COERCIONS) {
+  const text = operationOf(declarations);
+  emit(coerce(hand, text, operationWithVariables(parse(text)), variables));
 }
 for (let at = 0; at < SCHEMAS; at += 1) {
   const schema = emitSchema(inventSdl(random));
@@ -108,6 +124,7 @@ for (let at = 0; at < SCHEMAS; at += 1) {
 }
 closeSync(file);
 
+console.error(`seed ${seed}: ${variableLines} random and ${COERCIONS.length} hand-written variables`);
 console.error(counts.table());
 const faults = counts.faults(Number(count) >= FULL_RUN ? LEAST : 0);
 for (const fault of faults) console.error(`documents.mjs: ${fault}`);

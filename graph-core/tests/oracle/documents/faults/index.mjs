@@ -7,6 +7,8 @@ import { USE_FAULTS } from "./uses.mjs";
 import { VALUE_FAULTS } from "./values.mjs";
 
 const FAULTS = Object.values({ ...NAME_FAULTS, ...VALUE_FAULTS, ...USE_FAULTS });
+// faults that are often hidden by another first error
+FAULTS.push(USE_FAULTS.nullableInOneOf, NAME_FAULTS.repeatedFragment, VALUE_FAULTS.oneOfNull, VALUE_FAULTS.oneOfCount);
 
 // Returns the text of `valid` with faults.
 export function addFaults(random, schema, valid) {

@@ -1,5 +1,7 @@
 // Documents with syntax errors: broken tokens at random places, and broken definitions.
 
+import { parse } from "graphql";
+import { MESSAGES } from "../messages.mjs";
 import { tokensOf } from "../restyle.mjs";
 
 // lexical errors, which are reported wherever the token is
@@ -27,7 +29,33 @@ const DEFINITIONS = [
   "schema", "schema { }", "schema {", "schema { query }", "schema { query: }", "schema { nope: A }", "schema { query: [A] }", "schema { query: A! }", "schema A { query: A }", "schema @a",
   "directive", "directive a on FIELD", "directive @ on FIELD", "directive @a", "directive @a on", "directive @a on |", "directive @a on NOPE", "directive @a on FIELD |", "directive @a on FIELD | NOPE", "directive @a on field", "directive @a() on FIELD", "directive @a(b) on FIELD", "directive @a repeatable FIELD", "directive @a(b: Int) repeated on FIELD", "directive @a FIELD", "directive @a on FIELD FIELD", "directive @a @b on FIELD", "directive @a on toString", "directive @a on FIELD & QUERY",
 ];
+// beginnings of definitions, to be followed by any token
+const BEGINNINGS = [
+  "", "{", "{ a", "{ a:", "{ a: b", "{ ...", "{ ... on", "{ ... on A", "{ ...A", "{ a(", "{ a(b", "{ a(b:", "{ a(b: 1", "{ a(b: [", "{ a(b: [1", "{ a(b: {", "{ a(b: {c", "{ a(b: {c:", "{ a(b: $", "{ a @", "{ a @b(", "{ a }", "{ a { b",
+  "query", "query A", "query (", "query ($", "query ($a", "query ($a:", "query ($a: [", "query ($a: [Int", "query ($a: Int", "query ($a: Int =", "query ($a: Int = [", "query ($a: Int = {b:", "query ($a: Int = $", "query ($a: Int @", "query @a(b:", "mutation @a", "\"d\" query", "\"d\"",
+  "fragment", "fragment A", "fragment A on", "fragment A on B", "fragment A on B @c", "extend", "extend type", "extend type A", "extend schema", "extend schema {", "extend enum A", "extend union A", "extend input A", "extend scalar A", "extend interface A",
+  "type", "type A", "type A implements", "type A implements B", "type A implements B &", "type A {", "type A { a", "type A { a(", "type A { a(b", "type A { a(b:", "type A { a:", "type A { a: B", "interface A {", "union A", "union A =", "union A = B |", "enum", "enum A", "enum A {", "enum A { B", "input A {", "input A { a", "input A { a: Int =", "scalar A", "scalar",
+  "schema", "schema {", "schema { query", "schema { query:", "schema { query: A", "directive", "directive @", "directive @a", "directive @a(", "directive @a on", "directive @a on FIELD", "directive @a on FIELD |",
+];
+const FOLLOWERS = ["{", "}", "(", ")", "[", "]", ":", "=", "!", "$", "@", "|", "&", "...", "name", "on", "query", "null", "1", "-1.5e3", "\"text\"", "\"\"", "\"\"\"block\"\"\"", ""];
 const EMPTY = ["", " ", "\n", "# only a comment", "\ufeff", ",", "\t,\r\n", "#\n#"];
+
+function messageOf(text) {
+  try {
+    parse(text);
+    return -1;
+  } catch ({ message }) {
+    return MESSAGES.findIndex(([, pattern]) => pattern.test(message));
+  }
+}
+
+// broken definitions by message, so that all messages are equally frequent
+const BY_MESSAGE = [];
+for (const text of [...DEFINITIONS, ...BEGINNINGS.flatMap((beginning) => FOLLOWERS.map((follower) => `${beginning} ${follower}`))]) {
+  const at = messageOf(text);
+  if (at >= 0) (BY_MESSAGE[at] ??= []).push(text);
+}
+const GROUPS = BY_MESSAGE.filter(Boolean);
 
 function breakToken(random, valid) {
   const tokens = tokensOf(valid).map(({ text }) => text);
@@ -36,7 +64,7 @@ function breakToken(random, valid) {
 }
 
 function breakDefinition(random, valid) {
-  const broken = random.pick(DEFINITIONS);
+  const broken = random.pick(random.pick(GROUPS));
   const layout = random.below(10);
   if (layout < 4) return broken;
   if (layout < 6) return `${valid}\n${broken}`;

@@ -1,6 +1,6 @@
 // Faults of directives and variables.
 
-import { getNamedType, getNullableType, isInputObjectType, isNonNullType, Kind, parseType } from "graphql";
+import { getNamedType, getNullableType, isLeafType, isNonNullType, isRequiredArgument, Kind, parseType } from "graphql";
 import { literalOf } from "../literals.mjs";
 import { definitionsOf, directivesOf, insert, selectionsOf } from "./names.mjs";
 
@@ -80,14 +80,20 @@ export const USE_FAULTS = {
     return true;
   },
   nullableInOneOf: ({ random, schema, sites }) => {
-    const places = sites.values.filter(({ type, node, holder }) => type && node.kind === Kind.OBJECT && getNamedType(type).isOneOf && holder?.kind !== Kind.VARIABLE_DEFINITION);
-    if (!places.length || !sites.operations.length) return false;
-    const { node, type } = random.pick(places);
-    const field = random.pick(Object.values(getNamedType(type).getFields()));
-    const made = definitionsOf(`{ a(b: {${field.name}: $one}) }`)[0].selectionSet.selections[0].arguments[0].value;
-    node.fields = made.fields;
-    for (const operation of sites.operations) declare(operation, `$one: ${field.type}${random.pick(["", "", random.chance(50) ? "!" : "", ` = ${literalOf(random, getNullableType(field.type), { depth: 1 })}`])}`);
-    return isInputObjectType(schema.getType("Choice"));
+    const queries = sites.operations.filter(({ operation }) => operation === "query");
+    if (!queries.length) return false;
+    const isOneOf = ({ type }) => getNamedType(type).isOneOf;
+    const fields = Object.values(schema.getQueryType().getFields()).filter(({ args, type }) => args.some(isOneOf) && isLeafType(getNamedType(type)));
+    // graphql-js checks only places whose type is neither a list nor non-null
+    const field = random.pick([...fields, ...Array(2).fill(schema.getDirective("limit"))]);
+    const chosen = random.pick(field.args.filter(isOneOf));
+    const member = random.pick(Object.values(getNamedType(chosen.type).getFields()));
+    const args = field.args.filter((arg) => arg !== chosen && isRequiredArgument(arg)).map((arg) => `${arg.name}: ${literalOf(random, arg.type, { depth: 1 })}`);
+    const value = random.pick(["{m: $one}", "{m: $one}", "{m: $one, m: $one}", "{m: $one, nope: 1}"]).replaceAll("m:", `${member.name}:`);
+    const operation = random.pick(queries);
+    insert(random, operation.selectionSet.selections, ...selectionsOf(`one: ${field.locations ? "__typename @" : ""}${field.name}(${[...args, `${chosen.name}: ${value}`].join(", ")})`));
+    declare(operation, `$one: ${random.chance(80) ? member.type : retype(random, member.type)}${random.pick(["", "", "!", ` = ${literalOf(random, getNullableType(member.type), { depth: 1 })}`])}`.replace("!!", "!"));
+    return true;
   },
   nullableVariable: ({ random, sites }) => {
     const places = sites.values.filter(({ type, holder, node }) => isNonNullType(type) && node.kind !== Kind.VARIABLE && holder?.kind !== Kind.VARIABLE_DEFINITION && !Array.isArray(holder));
