@@ -8,7 +8,11 @@
 //                                         syntax }`, with `thrown: true` if `validate` throws it
 //   `{ document, variables, coerced, error, count }`  result of `getVariableValues`
 //
-// Prints a table of the first errors. Exits with 1 if a message of graphql-js is rare or unknown.
+// Left out are documents without a verdict: a work budget of graphql-js was exceeded, the schema
+// has no root type for an operation, or a message ends within a surrogate pair.
+//
+// Prints a table of the first errors. Exits with 1 if a message is not in the table and, in a run
+// of 20,000 documents, if a message is rare or fewer than a quarter of the documents are accepted.
 
 import { openSync, writeSync, closeSync } from "node:fs";
 import { assertValidSchema, buildSchema, executeSync, getIntrospectionQuery, parse } from "graphql";
@@ -98,10 +102,10 @@ function next(schema, pool, broken) {
   const choice = random.below(100);
   const valid = () => new Composer(random, schema, { size: random.pick([2, 6, 14]) }).compose();
   if (choice < 24) return pool.add(styled(valid()));
-  if (choice < 44) return broken.add(styled(addFaults(random, schema, valid())));
-  if (choice < 51) return broken.add(styled(composeOverlaps(random, schema)));
-  if (choice < 55) return broken.add(styled(composeSubscription(random, schema)));
-  if (choice < 63) return broken.add(breakSyntax(random, valid()));
+  if (choice < 41) return broken.add(styled(addFaults(random, schema, valid())));
+  if (choice < 45) return broken.add(styled(composeOverlaps(random, schema)));
+  if (choice < 49 && schema.getSubscriptionType()) return broken.add(styled(composeSubscription(random, schema)));
+  if (choice < 58) return broken.add(breakSyntax(random, valid()));
   return mutate(random, schema, (random.chance(75) ? pool : broken).pick());
 }
 
@@ -126,6 +130,6 @@ closeSync(file);
 
 console.error(`seed ${seed}: ${variableLines} random and ${COERCIONS.length} hand-written variables`);
 console.error(counts.table());
-const faults = counts.faults(Number(count) >= FULL_RUN ? LEAST : 0);
+const faults = counts.faults(LEAST, Number(count) >= FULL_RUN);
 for (const fault of faults) console.error(`documents.mjs: ${fault}`);
 process.exitCode = faults.length ? 1 : 0;

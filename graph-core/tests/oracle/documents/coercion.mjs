@@ -14,8 +14,8 @@ function isExact(value) {
   return value === null || typeof value !== "object" || Object.values(value).every(isExact);
 }
 
-// Returns `{ document, variables, coerced, error, count }` for the operation of a valid document, or
-// undefined if the numbers would not be exact.
+// Returns `{ document, variables, coerced, error, count }` for the operation of a valid document,
+// or undefined if the numbers would not be exact.
 export function coerce(schema, text, operation, variables) {
   const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: 50, hideSuggestions: true });
   if (!isExact(coerced ?? null)) return undefined;

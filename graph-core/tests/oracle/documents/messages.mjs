@@ -119,11 +119,12 @@ export class Counts {
     return lines.join("\n");
   }
 
-  // reasons to refuse a run: rare or unknown messages, too few accepted documents
-  faults(least) {
-    const rare = MESSAGES.flatMap(([part, pattern, options], at) => (!options?.isRare && this.#counts[at] < least ? [`only ${this.#counts[at]} first errors of ${part}: ${pattern.source}`] : []));
+  // reasons to refuse a run: unknown messages; in a full run messages with less than `least` first
+  // errors and too few accepted documents
+  faults(least, isFull) {
+    const rare = MESSAGES.flatMap(([part, pattern, options], at) => (isFull && !options?.isRare && this.#counts[at] < least ? [`only ${this.#counts[at]} first errors of ${part}: ${pattern.source}`] : []));
     const unknown = this.#unknown.slice(0, 10).map((message) => `message not in the table: ${message}`);
-    const few = this.accepted < this.total / 4 ? [`only ${this.accepted} of ${this.total} documents are accepted`] : [];
+    const few = isFull && this.accepted < this.total / 4 ? [`only ${this.accepted} of ${this.total} documents are accepted`] : [];
     return [...rare, ...unknown, ...few];
   }
 }

@@ -99,10 +99,12 @@ class Inventor {
     this.roots = renamed ? { query: "Root", mutation: "Changes", subscription: "Events" } : { query: "Query", mutation: "Mutation", subscription: "Subscription" };
     this.explicit = renamed || random.chance(20);
     this.objects.push({ name: this.roots.query, interfaces: [], fields: [...typed, ...composite] });
-    this.objects.push({ name: this.roots.mutation, interfaces: [], fields: [...random.some(typed, 4), ...fieldsOf(2)] });
-    this.objects.push({ name: this.roots.subscription, interfaces: [], fields: [...random.some(composite, 3), ...fieldsOf(2)] });
+    if (random.chance(15)) delete this.roots.mutation;
+    else this.objects.push({ name: this.roots.mutation, interfaces: [], fields: [...random.some(typed, 4), ...fieldsOf(2)] });
+    if (random.chance(15)) delete this.roots.subscription;
+    else this.objects.push({ name: this.roots.subscription, interfaces: [], fields: [...random.some(composite, 3), ...fieldsOf(2)] });
     this.enums = { Color: random.some(["RED", "GREEN", "BLUE", "red", "_", "on", "type"], 4), Size: ["SMALL", "LARGE"] };
-    this.headers = Object.fromEntries([...outputs, "Color", "Size", "Json", "DateTime", "Span", "Filter", "Choice"].map((name) => [name, this.description("")]));
+    this.headers = Object.fromEntries([...outputs, "Color", "Size", "Json", "DateTime", "Span", "Filter", "Choice", "schema"].map((name) => [name, this.description("")]));
     this.valueDeprecations = Array.from({ length: 8 }, () => this.deprecation());
     this.inputTypes = { spans: this.wrap("Span"), ratio: random.pick(["Float!", "Float"]), colors: this.wrap("Color"), json: this.wrap("Json"), to: random.pick(["Int", "Int!"]) };
     this.limits = { count: random.pick(["Int", "Int!"]), kinds: this.wrap("Color") };
@@ -142,7 +144,7 @@ class Inventor {
     const { headers, roots } = this;
     const enums = Object.entries(this.enums).map(([name, values]) => `${headers[name]}enum ${name} {\n${values.map((value, at) => `  ${value}${this.valueDeprecations[at]}`).join("\n")}\n}`);
     return [
-      ...(this.explicit ? [`schema {\n  query: ${roots.query}\n  mutation: ${roots.mutation}\n  subscription: ${roots.subscription}\n}`] : []),
+      ...(this.explicit ? [`${headers.schema}schema {\n${Object.entries(roots).map(([type, name]) => `  ${type}: ${name}`).join("\n")}\n}`] : []),
       ...this.directives(),
       ...enums,
       `${headers.DateTime}scalar DateTime @specifiedBy(url: "https://example.com/date-time")`, `${headers.Json}scalar Json`,

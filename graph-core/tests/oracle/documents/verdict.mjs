@@ -1,6 +1,6 @@
 // Verdict of graphql-js on a document.
 
-import { GraphQLError, MaxIntrospectionDepthRule, parse, specifiedRules, validate } from "graphql";
+import { GraphQLError, Kind, MaxIntrospectionDepthRule, parse, specifiedRules, validate } from "graphql";
 
 const RULES = specifiedRules.filter((rule) => rule !== MaxIntrospectionDepthRule);
 // a work budget of graphql-js was exceeded
@@ -27,6 +27,8 @@ function verdict(schema, text) {
     if (!(error instanceof GraphQLError)) return undefined;
     return { document: text, error: { ...describe(error), syntax: true }, count: 1 };
   }
+  // graphql-js accepts any selection of a missing root type
+  if (document.definitions.some(({ kind, operation }) => kind === Kind.OPERATION_DEFINITION && !schema.getRootType(operation))) return undefined;
   let errors;
   try {
     errors = validate(schema, document, RULES, { maxErrors: 100, hideSuggestions: true });

@@ -2,13 +2,14 @@
 
 import { parse, print } from "graphql";
 import { sitesOf } from "../sites.mjs";
+import { MERGE_FAULTS } from "./merges.mjs";
 import { NAME_FAULTS } from "./names.mjs";
 import { USE_FAULTS } from "./uses.mjs";
 import { VALUE_FAULTS } from "./values.mjs";
 
-const FAULTS = Object.values({ ...NAME_FAULTS, ...VALUE_FAULTS, ...USE_FAULTS });
+const FAULTS = Object.values({ ...NAME_FAULTS, ...VALUE_FAULTS, ...USE_FAULTS, ...MERGE_FAULTS });
 // faults that are often hidden by another first error
-FAULTS.push(USE_FAULTS.nullableInOneOf, NAME_FAULTS.repeatedFragment, VALUE_FAULTS.oneOfNull, VALUE_FAULTS.oneOfCount);
+FAULTS.push(...Array(3).fill(USE_FAULTS.nullableInOneOf), NAME_FAULTS.repeatedFragment, NAME_FAULTS.fragmentOnLeaf, VALUE_FAULTS.oneOfNull, VALUE_FAULTS.oneOfCount);
 
 // Returns the text of `valid` with faults.
 export function addFaults(random, schema, valid) {

@@ -1,6 +1,6 @@
 // Faults of definitions, names, types and fragments.
 
-import { isCompositeType, isInputType, isLeafType, getNamedType, Kind, parse } from "graphql";
+import { getNamedType, isAbstractType, isCompositeType, isInputType, isLeafType, Kind, parse } from "graphql";
 
 const UNKNOWN = ["Nothing", "nope", "Querys", "string", "__Nothing", "x"];
 const DEFINITIONS = [
@@ -25,9 +25,7 @@ const names = (schema, filter) => Object.values(schema.getTypeMap()).filter((typ
 const notComposite = (schema) => names(schema, (type) => !isCompositeType(type));
 const output = (schema) => names(schema, (type) => !isInputType(type));
 
-function possible(schema, type) {
-  return schema.getPossibleTypes && type.getFields && !("resolveType" in type) ? [type] : schema.getPossibleTypes(type);
-}
+const possible = (schema, type) => (isAbstractType(type) ? schema.getPossibleTypes(type) : [type]);
 
 // composite types of which no object is of `type`
 function impossible(schema, type) {

@@ -95,7 +95,7 @@ class Overlaps {
 
   compose() {
     const { random, schema } = this;
-    const root = random.chance(85) ? schema.getQueryType() : schema.getMutationType();
+    const root = random.chance(85) ? schema.getQueryType() : schema.getMutationType() ?? schema.getQueryType();
     const composites = Object.values(root.getFields()).filter((field) => isCompositeType(getNamedType(field.type)));
     if (composites.length) this.favorites.set(root, random.some(composites, 2));
     const body = this.selections(root, 4);

@@ -5,9 +5,9 @@ import { literalOf } from "../literals.mjs";
 
 export function composeSubscription(random, schema) {
   const root = schema.getSubscriptionType();
-  const directives = () => (random.chance(18) ? random.pick([" @skip(if: true)", " @skip(if: false)", " @include(if: false)", " @include(if: true)", " @everywhere", " @include(if: $on)", " @include(if: $on)", " @skip(if: $on)", " @skip", " @skip(if: 1)", " @include(if: \"a\")", " @skip(if: null)"]) : "");
+  const directives = () => (random.chance(22) ? random.pick([" @skip(if: true)", " @skip(if: false)", " @include(if: false)", " @include(if: true)", " @everywhere", " @include(if: $on)", " @include(if: $on)", " @skip(if: $on)", " @skip", " @include", " @skip(if: 1)", " @include(if: \"a\")", " @skip(if: null)", " @include(if: null)"]) : "");
   const field = () => {
-    if (random.chance(20)) return `${random.pick(["", "", "a: "])}${random.pick(["__typename", "__typename", "__schema { description }", "__nope"])}${directives()}`;
+    if (random.chance(26)) return `${random.pick(["", "", "a: "])}${random.pick(["__typename", "__typename", "__schema { description }", "__nope"])}${directives()}`;
     const chosen = random.pick(Object.values(root.getFields()));
     const args = chosen.args.filter(isRequiredArgument).map((arg) => `${arg.name}: ${literalOf(random, arg.type, { depth: 1 })}`);
     const body = isCompositeType(getNamedType(chosen.type)) ? " { __typename }" : "";

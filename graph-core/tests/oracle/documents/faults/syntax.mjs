@@ -80,7 +80,7 @@ function cut(random, valid) {
 // Returns the text of a document that mostly has a syntax error.
 export function breakSyntax(random, valid) {
   const choice = random.below(100);
-  if (choice < 40) return breakToken(random, valid);
-  if (choice < 92) return breakDefinition(random, valid);
-  return choice < 98 ? cut(random, valid) : random.pick(EMPTY);
+  if (choice < 30) return breakToken(random, valid);
+  if (choice < 94) return breakDefinition(random, valid);
+  return choice < 99 ? cut(random, valid) : random.pick(EMPTY);
 }

@@ -3,7 +3,7 @@
 import { getNamedType, getNullableType, isEnumType, isInputObjectType, isListType, isNonNullType, isScalarType, Kind, parseValue } from "graphql";
 import { literalOf } from "../literals.mjs";
 import { quote, STRINGS } from "../text.mjs";
-import { definitionsOf, directivesOf, insert, selectionsOf } from "./names.mjs";
+import { directivesOf, insert, selectionsOf } from "./names.mjs";
 
 const WRONG = {
   Int: ["1.5", "1.0", "1e3", "\"1\"", "true", "RED", "[[1]]", "{a: 1}", "2147483648", "-2147483649", "99999999999999999999", "$nope"],
@@ -16,7 +16,6 @@ const WRONG = {
 };
 
 const literal = (text) => parseValue(text, { noLocation: true });
-const named = (value) => ({ kind: Kind.NAME, value });
 
 function wrongFor(random, type) {
   if (!type) return "1";
@@ -55,7 +54,6 @@ function changeObject(context, filter, change) {
 }
 
 const objectFields = (text) => literal(text).fields;
-const remove = (random, list) => list.splice(random.below(list.length), 1);
 const scalar = (name) => (type) => getNamedType(type).name === name;
 const BUILT_IN = ["Int", "Float", "String", "Boolean", "ID"];
 

@@ -39,7 +39,7 @@ export const VARIABLES = [
   ["default with an unknown field", "query ($a: Complex = {required: true, nope: 1}) { args { complex(it: $a) } }"],
   ["default without required field", "query ($a: Complex = {}) { args { complex(it: $a) } }"],
   ["default of a oneOf", "query ($a: Choice! = {id: 1, name: \"a\"}) { search(by: $a) { __typename } }"],
-  ["default of a unknown type", "query ($a: Nothing = 1) { args { int(it: $a) } }"],
+  ["default of an unknown type", "query ($a: Nothing = 1) { args { int(it: $a) } }"],
   ["default of an output type", "query ($a: Dog = {a: 1}) { args { int(it: $a) } }"],
   ["default with a single value for a list", "query ($a: [Int!] = 1) { args { ints(it: $a) } }"],
   ["same type", "query ($a: Int) { args { int(it: $a) } }"],
