@@ -41,6 +41,7 @@ use self::operation::{OperationTree, parsed, validated};
 pub(crate) use self::variables::{Coerced, coerce};
 use self::variables::{VariableDefinition, definitions};
 pub(crate) use self::view::View;
+use crate::error::ErrorCode;
 use crate::executor::Plan;
 use crate::executor::plan::Field;
 use crate::limits::{Estimate, Outline, outline};
@@ -232,6 +233,14 @@ impl Document {
         if let Some(only) = &self.only {
             return Ok(Chosen::Only(only));
         }
+        // a nullable variable with a default is allowed in a condition, but its null is not
+        if let Some(name) = self
+            .deciding
+            .iter()
+            .find(|name| variables.get(name).is_some_and(InputValue::is_null))
+        {
+            return Err(no_condition(name));
+        }
         let mask = self.mask(|name| variables.get(name).cloned());
         if let Some(mask) = mask {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
@@ -318,6 +327,12 @@ impl Document {
 fn cut(name: &str) -> Box<str> {
     let cut: String = name.chars().take(NAME).collect();
     cut.into()
+}
+
+fn no_condition(variable: &str) -> GraphResponse {
+    let message =
+        format!("Argument \"if\" of non-null type \"Boolean!\" must not be null: `${variable}` is null.");
+    GraphResponse::request_error(ErrorCode::BadUserInput, message)
 }
 
 /// Value of a variable before coercion, which is enough for `@skip` and `@include`.

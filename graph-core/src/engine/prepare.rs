@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::future::FutureExt as _;
-use juniper::{GraphQLType, OperationType, Variables};
+use juniper::{GraphQLType, Variables};
 
 use super::root::{Root, SubscriptionRoot};
 use super::{Engine, Inner};
@@ -103,12 +103,6 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
                 return Err(switched_off(field));
             }
             return invalid(format!("`{field}` is supported at the root of a query only"));
-        }
-        if outline.kind == OperationType::Subscription {
-            match outline.fields.as_slice() {
-                [field] if !field.name.starts_with("__") => {}
-                _ => return invalid("a subscription selects exactly one field at its root".to_owned()),
-            }
         }
         let estimate = self.limits.estimate(outline, &self.costs, &Variables::new());
         // checked now, because the compiler writes the introspection result before the variables

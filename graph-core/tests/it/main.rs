@@ -18,6 +18,7 @@ mod errors;
 mod executing;
 mod execution;
 mod fixture;
+mod front_end;
 mod guards;
 mod hostile;
 mod http;
