@@ -16,6 +16,7 @@ use crate::error::ErrorCode;
 use crate::executor::FieldInfo;
 use crate::executor::plan::{ArgRef, Field, FieldMeta as Meta, Place, Plan, Selection, SlotPlan};
 use crate::executor::write::Key;
+use crate::limits::CostModel;
 use crate::response::{GraphResponse, Location};
 use crate::schema::{Field as FieldDefinition, Schema, TypeId};
 
@@ -34,6 +35,7 @@ pub(crate) struct Facts<'s> {
     pub(crate) schema: &'s Schema,
     /// Maximum number of tokens of a document.
     pub(crate) tokens: usize,
+    pub(crate) costs: &'s CostModel,
     pub(crate) index: &'s Index,
     pub(crate) introspection: &'s Introspection,
     /// Visible part of the schema.

@@ -162,7 +162,7 @@ impl Document {
         let ast = parsed(source.text, facts.tokens)?;
         validated(facts.schema, &ast)?;
         let tree = OperationTree::new(&ast, source.operation)?;
-        let outline = outline(facts.schema, &tree);
+        let outline = outline(facts.schema, facts.costs, &tree);
         let judged = judge(&outline)?;
         let mut document = Self {
             kind: tree.operation.kind,

@@ -75,6 +75,7 @@ where
             limits: Limits::default(),
             costs: CostModel::default(),
             http: HttpPolicy {
+                values: Limits::default().values(),
                 body_limit: 1 << 20,
                 explorer: true,
                 batch: None,
@@ -276,10 +277,14 @@ where
             .filter(|coordinate| schema.coordinate(coordinate).is_none())
             .map(|coordinate| ConfigMistake::UnknownField(coordinate.to_owned()))
             .collect();
+        let unknown = self.costs.unknown_arguments(schema).into_iter();
+        mistakes.extend(unknown.map(ConfigMistake::UnknownArgument));
         let limits = [
             ("depth", self.limits.depth()),
             ("root fields", self.limits.root_fields()),
             ("tokens", self.limits.tokens()),
+            ("values", self.limits.values()),
+            ("response bytes", self.limits.response_bytes()),
             ("batch", self.limits.batch()),
             ("body", self.http.body_limit),
             ("concurrency", self.concurrency.unwrap_or(1)),
@@ -295,8 +300,10 @@ where
     ///
     /// [`ConfigError`] with every mistake of these kinds:
     ///
-    /// - a cost for a field that the schema does not have;
-    /// - a limit of 0 (depth, root fields, tokens, batch, body or concurrency);
+    /// - a cost for a field that the schema does not have, or by an argument that the field does
+    ///   not have;
+    /// - a limit of 0 (depth, root fields, tokens, values, response bytes, batch, body or
+    ///   concurrency);
     /// - a field without a resolver, or two types with one name;
     /// - no entropy, if the feature `os` is off.
     ///
@@ -339,6 +346,7 @@ where
                     deadline: self.deadline,
                     limits: self.limits,
                     http: HttpPolicy {
+                        values: self.limits.values(),
                         batch: self.batches.then_some(self.limits.batch()),
                         ..self.http
                     },

@@ -56,6 +56,7 @@ where
         };
         loop {
             loaders.clear();
+            cx.meter.reset();
             let Some(Some(event)) = drive(events.next(), loaders, None).await else {
                 return Ok(());
             };

@@ -35,6 +35,9 @@ pub enum ConfigMistake {
     /// A cost for a field that the schema does not have, as `Type.field`.
     #[error("the schema has no field `{0}`")]
     UnknownField(String),
+    /// A slicing argument that the schema does not have, as `Type.field(argument)`.
+    #[error("the schema has no argument `{0}`")]
+    UnknownArgument(String),
     /// A limit of 0, with its name.
     #[error("the limit of {0} is 0")]
     NothingAllowed(&'static str),

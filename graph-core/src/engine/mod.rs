@@ -109,6 +109,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
         Facts {
             schema: &self.schema,
             tokens: self.limits.tokens(),
+            costs: &self.costs,
             index: &self.index,
             introspection: &self.introspection,
             view,

@@ -11,7 +11,7 @@ use super::{Engine, Inner};
 use crate::document::{Document, Judged, Read, Source};
 use crate::error::ErrorCode;
 use crate::guard::{Principal, RequestContext};
-use crate::http::GraphRequest;
+use crate::http::{GraphRequest, too_many_values};
 use crate::limits::{Estimate, LimitMode, Measured, Outline, OutlineField};
 use crate::response::{CostReport, GraphResponse, ResponseError};
 
@@ -41,6 +41,14 @@ where
         let introspective = context.introspection().unwrap_or(inner.introspective);
         if let (false, Some(field)) = (introspective, &document.judged.introspection) {
             return Err(switched_off(field));
+        }
+        let values = self.inner.limits.values();
+        if request.has_more_values_than(values) {
+            let message = too_many_values(values);
+            return Err(GraphResponse::request_error(
+                ErrorCode::MaxValuesExceeded,
+                message,
+            ));
         }
         let estimate = match &document.outline {
             Some(outline) => inner.limits.estimate(outline, &inner.costs, request.variables()),

@@ -10,7 +10,7 @@ use crate::document::{Coerced, coerced_arguments};
 use crate::error::ErrorCode;
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
-    Execution, Gate, ListIndices, NullPropagation, Object, Path, PendingFields, Segment, WriteResult,
+    Execution, Gate, ListIndices, Meter, NullPropagation, Object, Path, PendingFields, Segment, WriteResult,
     checked, close, write_object, write_object_async,
 };
 use crate::guard::{RequestContext, Watch};
@@ -93,7 +93,9 @@ where
         watch: Watch,
     ) -> Result<Execution<'x, RequestContext<Q::Host>>, GraphResponse> {
         let denied = watch.judge(&plan.policies, context)?;
-        let mut cx = Execution::new(context, plan, self.inner.concurrency.map(Gate::new), watch);
+        let gate = self.inner.concurrency.map(Gate::new);
+        let meter = Meter::new(self.inner.limits.response_bytes());
+        let mut cx = Execution::new(context, plan, gate, watch, meter);
         cx.denied = denied;
         if !plan.slots.is_empty() {
             let slots = plan.slots.iter();

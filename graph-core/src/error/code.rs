@@ -54,6 +54,10 @@ codes! {
     MaxDepthExceeded = "MAX_DEPTH_EXCEEDED",
     /// The operation exceeds the limit of cost, root fields or selected fields.
     MaxCostExceeded = "MAX_COST_EXCEEDED",
+    /// The variables have too many values.
+    MaxValuesExceeded = "MAX_VALUES_EXCEEDED",
+    /// The response exceeds its limit of bytes; it is partial.
+    MaxResponseSizeExceeded = "MAX_RESPONSE_SIZE_EXCEEDED",
     /// The operation exceeds the alias limit.
     MaxAliasesExceeded = "MAX_ALIASES_EXCEEDED",
     /// The field requires a principal, and the request is anonymous.

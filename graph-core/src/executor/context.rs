@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use juniper::{FieldError, IntoFieldError};
 
 use super::gate::{Gate, Permit};
+use super::meter::Meter;
 use super::plan::{ArgRef, Field, Plan};
 use super::table::Arguments;
 use super::{ListIndices, NullPropagation, Path, WriteResult};
-use crate::error::GraphError;
+use crate::error::{ErrorCode, GraphError};
 use crate::guard::{RequestContext, Watch};
 
 /// State of one execution of a plan.
@@ -30,6 +31,7 @@ pub struct Execution<'x, C> {
     failures: Mutex<Vec<FieldFailure>>,
     expired: AtomicBool,
     gate: Option<Gate>,
+    pub(crate) meter: Meter,
 }
 
 /// Failed field.
@@ -50,7 +52,13 @@ impl<C> std::fmt::Debug for Execution<'_, C> {
 }
 
 impl<'x, C> Execution<'x, C> {
-    pub(crate) fn new(context: &'x C, plan: &'x Plan, gate: Option<Gate>, watch: Watch) -> Self {
+    pub(crate) fn new(
+        context: &'x C,
+        plan: &'x Plan,
+        gate: Option<Gate>,
+        watch: Watch,
+        meter: Meter,
+    ) -> Self {
         Self {
             context,
             plan,
@@ -60,6 +68,7 @@ impl<'x, C> Execution<'x, C> {
             failures: Mutex::new(Vec::new()),
             expired: AtomicBool::new(false),
             gate,
+            meter,
         }
     }
 
@@ -140,6 +149,40 @@ impl<'x, C> Execution<'x, C> {
         }
         out.extend_from_slice(b"null");
         Ok(())
+    }
+
+    /// Checks a part of `length` bytes that belongs to `field` against the limit of the response.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is exceeded. The first time, the failure is recorded.
+    #[inline]
+    pub(crate) fn fits(&self, field: &Field, path: &Path<'_>, length: usize) -> WriteResult {
+        if self.meter.has_room(length) {
+            return Ok(());
+        }
+        self.exceed(field, path)
+    }
+
+    /// Checks that the limit of the response still allows a list.
+    ///
+    /// # Errors
+    ///
+    /// If the limit was exceeded before.
+    #[inline]
+    pub(crate) fn begins_list(&self) -> WriteResult {
+        if self.meter.is_exceeded() { Err(NullPropagation) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn exceed(&self, field: &Field, path: &Path<'_>) -> WriteResult {
+        if self.meter.exceed() {
+            let limit = self.meter.limit();
+            let message = format!("the response is larger than {limit} bytes; it ends here");
+            let error = GraphError::new(ErrorCode::MaxResponseSizeExceeded, message);
+            self.record_failure(field, path.list_indices(), error);
+        }
+        Err(NullPropagation)
     }
 
     /// Refusal of `field` by a guard or by its arguments.

@@ -21,6 +21,7 @@ mod context;
 mod gate;
 mod guarded;
 mod leaf;
+mod meter;
 mod object;
 mod output;
 mod path;
@@ -41,6 +42,7 @@ pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
 pub use self::guarded::{record_refusal, write_refusal, write_refusal_async};
 pub use self::leaf::no_such_value;
+pub(crate) use self::meter::Meter;
 pub use self::object::{
     Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,
 };

@@ -72,6 +72,9 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
             value.field(field, cx, path, out)?;
         }
     }
+    if let Some(last) = fields.last() {
+        cx.fits(last, path, out.len())?;
+    }
     close(start, out);
     Ok(())
 }
@@ -104,6 +107,9 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
         } else {
             value.field(field, cx, path, &mut seg.buf)?;
         }
+    }
+    if let Some(last) = fields.last() {
+        cx.fits(last, path, seg.buf.len())?;
     }
     close(start, &mut seg.buf);
     Ok(())

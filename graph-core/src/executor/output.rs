@@ -91,10 +91,12 @@ impl<C, T: Output<C>> Output<C> for [T] {
             out.extend_from_slice(b"[]");
             return Ok(());
         }
+        cx.begins_list()?;
         let start = out.len();
         for (value, index) in self.iter().zip(0..) {
             out.push(b',');
             value.write(field, cx, &Path::Index(path, index), out)?;
+            cx.fits(field, path, out.len())?;
         }
         close(start, out);
         Ok(())
@@ -112,6 +114,7 @@ impl<C, T: Output<C>> Output<C> for [T] {
             seg.buf.extend_from_slice(b"[]");
             return Ok(());
         }
+        cx.begins_list()?;
         let start = seg.buf.len();
         // each entry leaves at least one hole, because its selection is asynchronous
         let likely = self.len().min(MANY);
@@ -120,6 +123,7 @@ impl<C, T: Output<C>> Output<C> for [T] {
         for (value, index) in self.iter().zip(0..) {
             seg.buf.push(b',');
             value.write_async(field, cx, &Path::Index(path, index), seg, pend)?;
+            cx.fits(field, path, seg.buf.len())?;
         }
         close(start, &mut seg.buf);
         Ok(())

@@ -91,7 +91,10 @@ where
         Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, indices)).await,
         Ok(value) => {
             let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
-            value.write(field, cx, &Path::Root(&indices), &mut out)?;
+            let path = Path::Root(&indices);
+            value.write(field, cx, &path, &mut out)?;
+            cx.fits(field, &path, out.len())?;
+            cx.meter.complete(out.len());
             Ok(out.into())
         }
         Err(error) => failed(error, field, cx, indices),
@@ -133,7 +136,10 @@ where
     let mut seg = Segment::from(Vec::with_capacity(AROUND));
     // borrows the value, so it is declared after the value and dropped first
     let mut pend = PendingFields::default();
-    value.write_async(field, cx, &Path::Root(&indices), &mut seg, &mut pend)?;
+    let path = Path::Root(&indices);
+    value.write_async(field, cx, &path, &mut seg, &mut pend)?;
+    cx.fits(field, &path, seg.buf.len())?;
+    cx.meter.complete(seg.buf.len());
     pend.run(&mut seg, cx).await?;
     Ok(seg)
 }

@@ -12,18 +12,30 @@ use super::request::GraphRequest;
 
 /// Parses at most `limit` requests of `body`. An object that is not a valid request is refused
 /// alone; the other requests of the batch still run.
-pub(super) fn read(body: &Bytes, limit: usize) -> Result<Vec<Result<GraphRequest, Refusal>>, Refusal> {
+pub(super) fn read(
+    body: &Bytes,
+    limit: usize,
+    values: usize,
+) -> Result<Vec<Result<GraphRequest, Refusal>>, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let entries = Entries { limit }.deserialize(&mut json);
     let entries = entries.and_then(|entries| json.end().map(|()| entries));
-    let entries = entries.map_err(|error| Refusal::bad_request(format!("the batch: {error}")))?;
+    let entries = entries.map_err(|error| Refusal::bad_request(not_a_batch(&error)))?;
     if entries.is_empty() {
         return Err(Refusal::bad_request("the batch is empty"));
     }
     let requests = entries
         .into_iter()
-        .map(|entry| GraphRequest::from_json(&body.slice_ref(entry.get().as_bytes())));
+        .map(|entry| GraphRequest::from_json(&body.slice_ref(entry.get().as_bytes()), values));
     Ok(requests.collect())
+}
+
+fn not_a_batch(error: &serde_json::Error) -> String {
+    if error.is_data() {
+        return error.to_string();
+    }
+    let (line, column) = (error.line(), error.column());
+    format!("the batch is not valid JSON at line {line}, column {column}")
 }
 
 /// JSON array of objects, parsed up to its limit.

@@ -38,6 +38,7 @@ mod accept;
 mod batch;
 mod content_type;
 mod explorer;
+pub(crate) mod json;
 mod parameters;
 mod refusal;
 mod request;
@@ -46,7 +47,7 @@ mod status;
 
 pub(crate) use self::accept::Rendering;
 pub(crate) use self::explorer::page as explorer_page;
-pub(crate) use self::refusal::Refusal;
+pub(crate) use self::refusal::{Refusal, too_many_values};
 pub use self::request::GraphRequest;
 pub use self::response::{EventStream, HttpResponse, KEEP_ALIVE};
 pub(crate) use self::response::{event_stream, events, json, list, refused, text};
@@ -60,6 +61,8 @@ use http::{HeaderMap, Method, Request};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HttpPolicy {
     pub(crate) body_limit: usize,
+    /// Maximum number of values in the variables.
+    pub(crate) values: usize,
     pub(crate) explorer: bool,
     /// Maximum number of operations of a batch; `None` disables batches.
     pub(crate) batch: Option<usize>,
@@ -98,7 +101,7 @@ impl HttpPolicy {
             return Ok(Exchange::Explorer);
         }
         let exchange = if read_only {
-            GraphRequest::from_query(request.uri().query().unwrap_or_default()).map(|request| {
+            GraphRequest::from_query(request.uri().query().unwrap_or_default(), self.values).map(|request| {
                 Exchange::Operation {
                     request,
                     rendering,
@@ -125,7 +128,7 @@ impl HttpPolicy {
     fn posted(self, body: &Bytes, rendering: Rendering) -> Result<Exchange, Refusal> {
         if !body.trim_ascii_start().starts_with(b"[") {
             return Ok(Exchange::Operation {
-                request: GraphRequest::from_json(body)?,
+                request: GraphRequest::from_json(body, self.values)?,
                 rendering,
                 read_only: false,
             });
@@ -139,7 +142,7 @@ impl HttpPolicy {
             return Err(Refusal::not_acceptable());
         }
         Ok(Exchange::Batch {
-            requests: batch::read(body, limit)?,
+            requests: batch::read(body, limit, self.values)?,
             rendering,
         })
     }

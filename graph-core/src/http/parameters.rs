@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use super::json::{JsonObject, values};
 use super::refusal::Refusal;
 use super::request::{GraphRequest, Text};
 use crate::persisted::DocumentId;
@@ -17,25 +18,26 @@ use crate::persisted::DocumentId;
 const VERSION: u64 = 1;
 
 impl GraphRequest {
-    /// Parses the body of a POST or the payload of a message.
-    pub(crate) fn from_json(body: &Bytes) -> Result<Self, Refusal> {
-        let parameters: Parameters<'_> = from_json("the body", body)?;
+    /// Parses the body of a POST or the payload of a message. Variables of more than `values` are
+    /// not decoded.
+    pub(crate) fn from_json(body: &Bytes, values: usize) -> Result<Self, Refusal> {
+        let JsonObject(parameters): JsonObject<Parameters<'_>> = from_json("the body", body)?;
         let query = parameters.query.map(|query| Text::from_json(query.get(), body));
         let relay = [parameters.doc_id, parameters.id];
         Self::from_parameters(
             query.transpose()?,
             parameters.operation_name,
-            parameters.variables,
+            variables(parameters.variables.map(RawValue::get), values)?,
             Ids {
                 document_id: parameters.document_id,
-                persisted: parameters.extensions.and_then(|all| all.persisted_query),
+                persisted: parameters.extensions.and_then(Extensions::persisted_query),
                 relay: relay.into_iter().flatten().find_map(Lenient::text),
             },
         )
     }
 
     /// Parses the query string of a GET.
-    pub(super) fn from_query(text: &str) -> Result<Self, Refusal> {
+    pub(super) fn from_query(text: &str, values: usize) -> Result<Self, Refusal> {
         let mut parameters = HashMap::new();
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
             if parameters.insert(name, value).is_some() {
@@ -46,18 +48,15 @@ impl GraphRequest {
         let (query, operation_name) = (take("query"), take("operationName"));
         let document_id = take("documentId");
         let relay = take("doc_id").or_else(|| take("id"));
-        let variables = match take("variables") {
-            Some(text) => from_json("`variables`", text.as_bytes())?,
-            None => None,
-        };
+        let variables = variables(take("variables").as_deref(), values)?;
         let extensions = take("extensions");
         let extensions = match &extensions {
-            Some(text) => from_json::<Option<Extensions<'_>>>("`extensions`", text.as_bytes())?,
+            Some(text) => from_json::<Option<JsonObject<Extensions<'_>>>>("`extensions`", text.as_bytes())?,
             None => None,
         };
         let ids = Ids {
             document_id,
-            persisted: extensions.and_then(|all| all.persisted_query),
+            persisted: extensions.and_then(Extensions::persisted_query),
             relay,
         };
         Self::from_parameters(
@@ -116,9 +115,10 @@ struct Parameters<'b> {
     query: Option<&'b RawValue>,
     #[serde(borrow)]
     operation_name: Option<Cow<'b, str>>,
-    variables: Option<Variables>,
     #[serde(borrow)]
-    extensions: Option<Extensions<'b>>,
+    variables: Option<&'b RawValue>,
+    #[serde(borrow)]
+    extensions: Option<JsonObject<Extensions<'b>>>,
     #[serde(borrow)]
     document_id: Option<Cow<'b, str>>,
     #[serde(borrow, rename = "doc_id")]
@@ -132,7 +132,13 @@ struct Parameters<'b> {
 #[serde(rename_all = "camelCase")]
 struct Extensions<'b> {
     #[serde(borrow)]
-    persisted_query: Option<PersistedQuery<'b>>,
+    persisted_query: Option<JsonObject<PersistedQuery<'b>>>,
+}
+
+impl<'b> Extensions<'b> {
+    fn persisted_query(JsonObject(extensions): JsonObject<Self>) -> Option<PersistedQuery<'b>> {
+        extensions.persisted_query.map(|JsonObject(query)| query)
+    }
 }
 
 /// `extensions.persistedQuery`; other members are ignored.
@@ -194,10 +200,24 @@ impl Ids<'_> {
 
 fn from_json<'b, T: Deserialize<'b>>(what: &str, text: &'b [u8]) -> Result<T, Refusal> {
     serde_json::from_slice(text).map_err(|error: serde_json::Error| {
-        let message = format!("{what}: {error}");
+        let (line, column) = (error.line(), error.column());
         match error.is_data() {
-            true => Refusal::parameters(message),
-            false => Refusal::bad_request(message),
+            true => Refusal::parameters(format!(
+                "{what} has a value of a wrong type at line {line}, column {column}"
+            )),
+            false => Refusal::bad_request(format!(
+                "{what} is not valid JSON at line {line}, column {column}"
+            )),
         }
     })
+}
+
+/// Decodes `variables`, unless they have more than `limit` values.
+fn variables(json: Option<&str>, limit: usize) -> Result<Option<Variables>, Refusal> {
+    match json {
+        // the object itself is no value
+        Some(json) if values(json).saturating_sub(1) > limit => Err(Refusal::too_many_values(limit)),
+        Some(json) => from_json("`variables`", json.as_bytes()),
+        None => Ok(None),
+    }
 }

@@ -14,6 +14,7 @@ use crate::response::GraphResponse;
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
+    code: ErrorCode,
     message: String,
     /// Response header that the status requires, such as `Allow`.
     instead: Option<(HeaderName, &'static str)>,
@@ -26,6 +27,7 @@ impl Refusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
+            code: ErrorCode::BadRequest,
             message: message.into(),
             instead: None,
             rendering: Rendering::Json,
@@ -38,6 +40,14 @@ impl Refusal {
         Self {
             parameters: true,
             ..Self::new(StatusCode::BAD_REQUEST, message)
+        }
+    }
+
+    /// Creates the refusal of variables with too many values.
+    pub(super) fn too_many_values(limit: usize) -> Self {
+        Self {
+            code: ErrorCode::MaxValuesExceeded,
+            ..Self::parameters(too_many_values(limit))
         }
     }
 
@@ -91,7 +101,7 @@ impl Refusal {
 
     /// Converts the refusal to a response of one operation in a batch.
     pub(crate) fn into_envelope(self) -> GraphResponse {
-        GraphResponse::request_error(ErrorCode::BadRequest, self.message)
+        GraphResponse::request_error(self.code, self.message)
     }
 
     pub(crate) fn into_response(self, profile: StatusProfile) -> Response<Bytes> {
@@ -109,4 +119,9 @@ impl Refusal {
         }
         response
     }
+}
+
+/// Message for variables with more than `limit` values.
+pub(crate) fn too_many_values(limit: usize) -> String {
+    format!("the variables have more than {limit} values")
 }

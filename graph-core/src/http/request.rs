@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use juniper::Variables;
+use juniper::{InputValue, Variables};
 
 use crate::persisted::{DocumentHash, DocumentId};
 
@@ -92,6 +92,12 @@ impl GraphRequest {
     pub fn with_cost_report(mut self) -> Self {
         self.cost_report = true;
         self
+    }
+
+    /// Returns `true` if the variables have more than `limit` values.
+    pub(crate) fn has_more_values_than(&self, limit: usize) -> bool {
+        let mut left = limit;
+        !self.variables.values().all(|value| takes(value, &mut left))
     }
 
     pub(crate) fn asks_for_cost(&self) -> bool {
@@ -189,3 +195,16 @@ pub(super) enum Text {
 
 /// Byte that does not occur in UTF-8.
 const TAG: u8 = 0xff;
+
+/// Subtracts the values in `value` from `left`; returns `false` if it has more.
+fn takes(value: &InputValue, left: &mut usize) -> bool {
+    let Some(rest) = left.checked_sub(1) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        InputValue::List(values) => values.iter().all(|value| takes(&value.item, left)),
+        InputValue::Object(fields) => fields.iter().all(|(_, value)| takes(&value.item, left)),
+        InputValue::Null | InputValue::Scalar(_) | InputValue::Enum(_) | InputValue::Variable(_) => true,
+    }
+}

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use juniper::Variables;
+use juniper::{OperationType, Variables};
 
 use super::measure::is_introspection;
 use super::outline::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
+use crate::schema::Schema;
 
-/// Weight and page size of a field, for
+/// Minimum cost of a root field of a mutation.
+const CHANGE: u64 = 10;
+
+/// Weight, page size and slicing arguments of a field, for
 /// [`with_field_cost`](crate::engine::EngineBuilder::with_field_cost).
 ///
 /// ```
@@ -18,12 +22,16 @@ use crate::connection::PageLimits;
 /// let report = FieldCost::weight(50);
 /// // the resolver returns 50 entries by default
 /// let search = FieldCost::page_size(50);
-/// # let _ = (report, search);
+/// // `users(ids: [..])` returns one entry for each id, `search(input: { limit: 5 })` five
+/// let users = FieldCost::sliced_by(["ids"]);
+/// let search = FieldCost::sliced_by(["input.limit"]);
+/// # let _ = (report, search, users);
 /// ```
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FieldCost {
     weight: Option<u32>,
     page_size: Option<u32>,
+    slicing: Vec<String>,
 }
 
 impl FieldCost {
@@ -39,6 +47,21 @@ impl FieldCost {
     #[must_use]
     pub fn page_size(page_size: u32) -> Self {
         Self::default().with_page_size(page_size)
+    }
+
+    /// Creates a cost with slicing arguments: arguments besides `first` and `last` that set the
+    /// number of entries. A name with dots is a field of an input object, for example
+    /// `input.limit`. The size is the value of a number or the length of a list.
+    #[must_use]
+    pub fn sliced_by(arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::default().with_slicing(arguments)
+    }
+
+    /// Adds [slicing arguments](Self::sliced_by).
+    #[must_use]
+    pub fn with_slicing(mut self, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.slicing.extend(arguments.into_iter().map(Into::into));
+        self
     }
 
     /// Sets the [weight](Self::weight).
@@ -73,6 +96,19 @@ impl CostModel {
         self.fields.keys().map(String::as_str)
     }
 
+    /// Slicing arguments that the schema does not have, as `Type.field(argument)`.
+    pub(crate) fn unknown_arguments(&self, schema: &Schema) -> Vec<String> {
+        let declared = self.fields.iter().filter_map(|(coordinate, cost)| {
+            let field = schema.coordinate(coordinate)?;
+            let paths = cost
+                .slicing
+                .iter()
+                .filter(|path| !schema.has_argument(field, path));
+            Some(paths.map(move |path| format!("{coordinate}({path})")))
+        });
+        declared.flatten().collect()
+    }
+
     /// Applies the cost of an object's field to selections through its interfaces, and the cost of
     /// an interface's field to its objects without a cost of their own.
     pub(crate) fn with_implementers(mut self, implementers: BTreeMap<String, Vec<String>>) -> Self {
@@ -85,6 +121,7 @@ impl CostModel {
                 let known = inherited.entry(format!("{object}.{field}")).or_default();
                 known.weight = known.weight.max(cost.weight);
                 known.page_size = known.page_size.max(cost.page_size);
+                known.slicing.extend_from_slice(&cost.slicing);
             }
         }
         for (coordinate, cost) in inherited {
@@ -94,23 +131,43 @@ impl CostModel {
         self
     }
 
+    /// Slicing arguments of the field, also those of the object types that may resolve it.
+    pub(crate) fn slicing(&self, parent: &str, field: &str) -> Vec<String> {
+        let objects = self.implementers.get(parent).into_iter().flatten();
+        let parents = std::iter::once(parent).chain(objects.map(String::as_str));
+        let costs = parents.filter_map(|parent| self.fields.get(&format!("{parent}.{field}")));
+        costs.flat_map(|cost| cost.slicing.iter().cloned()).collect()
+    }
+
     pub(crate) fn cost(&self, outline: &Outline, list_size: u32, variables: &Variables) -> u64 {
         let pricing = Pricing {
             model: self,
             variables,
             list_size: u64::from(list_size),
         };
-        pricing.sum(&outline.fields)
+        let least = match outline.kind {
+            OperationType::Mutation => CHANGE,
+            OperationType::Query | OperationType::Subscription => 0,
+        };
+        let roots = outline.fields.iter().filter(|field| field.is_included(variables));
+        roots
+            .map(|field| {
+                pricing
+                    .field(field)
+                    .max(if is_introspection(field) { 0 } else { least })
+            })
+            .fold(0, u64::saturating_add)
     }
 
     /// Highest `price` of `field` among the object types that may resolve it.
-    fn dearest(&self, field: &OutlineField, price: impl Fn(FieldCost) -> u64) -> u64 {
+    fn dearest(&self, field: &OutlineField, price: impl Fn(&FieldCost) -> u64) -> u64 {
+        let unnamed = FieldCost::default();
         if self.fields.is_empty() {
-            return price(FieldCost::default());
+            return price(&unnamed);
         }
         let of = |parent: &str| {
             let coordinate = format!("{parent}.{}", field.name);
-            price(self.fields.get(&coordinate).copied().unwrap_or_default())
+            price(self.fields.get(&coordinate).unwrap_or(&unnamed))
         };
         match self.implementers.get(field.parent.as_str()) {
             Some(objects) => objects.iter().map(|object| of(object)).fold(0, u64::max),
@@ -129,6 +186,7 @@ impl Pricing<'_> {
     fn sum<'f>(&self, fields: impl IntoIterator<Item = &'f OutlineField>) -> u64 {
         fields
             .into_iter()
+            .filter(|field| field.is_included(self.variables))
             .map(|field| self.field(field))
             .fold(0, u64::saturating_add)
     }
@@ -151,17 +209,34 @@ impl Pricing<'_> {
                 .saturating_mul(weight.saturating_add(entry));
             page.saturating_add(once)
         });
-        self.lists_around(field).saturating_mul(price).max(least)
+        let lists = self.lists_around(field).saturating_mul(price);
+        lists.saturating_add(self.lengths(field)).max(least)
+    }
+
+    /// Number of entries in the list arguments of `field` that do not set its size.
+    fn lengths(&self, field: &OutlineField) -> u64 {
+        if field.shape.is_list() && !field.is_sliced {
+            return 0;
+        }
+        let lengths = field
+            .lists
+            .iter()
+            .filter_map(|size| size.measured(self.variables));
+        lengths.fold(0, u64::saturating_add)
     }
 
     /// Returns the cost of one node without its own weight, and the cost of the connection without
     /// its nodes.
     fn connection(&self, children: &[OutlineField]) -> (u64, u64) {
         let (mut entry, mut once) = (0_u64, 0_u64);
-        for child in children {
+        for child in children.iter().filter(|child| child.is_included(self.variables)) {
             match child.name.as_str() {
                 "edges" => {
-                    let of_edge = child.children.iter().map(|child| match child.name.as_str() {
+                    let of_edge = child
+                        .children
+                        .iter()
+                        .filter(|child| child.is_included(self.variables));
+                    let of_edge = of_edge.map(|child| match child.name.as_str() {
                         "node" => self.part(child),
                         _ => self.field(child),
                     });
@@ -182,12 +257,12 @@ impl Pricing<'_> {
     }
 
     fn part_weight(&self, part: &OutlineField) -> u64 {
-        let weight = |named: FieldCost| named.weight.map_or(0, u64::from);
+        let weight = |named: &FieldCost| named.weight.map_or(0, u64::from);
         self.model.dearest(part, weight).max(u64::from(part.repeated))
     }
 
     /// Maximum number of entries of the innermost list, or of the connection.
-    fn entries(&self, field: &OutlineField, named: FieldCost) -> u64 {
+    fn entries(&self, field: &OutlineField, named: &FieldCost) -> u64 {
         match field.shape {
             Shape { connection: true, .. } => {
                 self.size(field, named, u64::from(PageLimits::default().default_size()))
@@ -210,11 +285,19 @@ impl Pricing<'_> {
         self.list_size.saturating_pow(around)
     }
 
-    /// Number of entries that `field` may return; a negative size counts as absent.
-    fn size(&self, field: &OutlineField, named: FieldCost, assumed: u64) -> u64 {
+    /// Number of entries that `field` may return. A list without a slicing argument has as many
+    /// entries as its longest list argument.
+    fn size(&self, field: &OutlineField, named: &FieldCost, assumed: u64) -> u64 {
+        let lengths = || {
+            let lengths = field
+                .lists
+                .iter()
+                .filter_map(|size| size.measured(self.variables));
+            lengths.max().filter(|_| !field.is_sliced)
+        };
         field
             .requested(self.variables)
-            .and_then(|requested| u64::try_from(requested).ok())
+            .or_else(lengths)
             .or(named.page_size.map(u64::from))
             .unwrap_or(assumed)
     }

@@ -102,7 +102,7 @@ where
 impl Limits {
     /// Computes the estimate of `outline` with `variables`.
     pub(crate) fn estimate(&self, outline: &Outline, model: &CostModel, variables: &Variables) -> Estimate {
-        let counts = counts(outline);
+        let counts = counts(outline, variables);
         Estimate {
             depth: counts.depth,
             introspection_lists: counts.introspection_lists,

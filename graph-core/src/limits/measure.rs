@@ -1,5 +1,7 @@
 //! Depth, aliases and root fields of an operation.
 
+use juniper::Variables;
+
 use super::outline::{Outline, OutlineField};
 
 #[derive(Debug, Default, Eq, PartialEq)]
@@ -10,18 +12,17 @@ pub(super) struct Counts {
     pub(super) root_fields: usize,
 }
 
-pub(super) fn counts(outline: &Outline) -> Counts {
+pub(super) fn counts(outline: &Outline, variables: &Variables) -> Counts {
+    let roots = || included(&outline.fields, variables);
     Counts {
-        depth: depth(&outline.fields),
-        introspection_lists: outline
-            .fields
-            .iter()
+        depth: depth(&outline.fields, variables),
+        introspection_lists: roots()
             .filter(|field| is_introspection(field))
             .map(nested_lists)
             .max()
             .unwrap_or_default(),
-        aliases: aliases(&outline.fields),
-        root_fields: outline.fields.len(),
+        aliases: aliases(&outline.fields, variables),
+        root_fields: roots().count(),
     }
 }
 
@@ -30,19 +31,25 @@ pub(super) fn is_introspection(field: &OutlineField) -> bool {
     field.name.starts_with("__")
 }
 
-fn depth(fields: &[OutlineField]) -> usize {
-    fields
-        .iter()
+/// Fields that the variables do not exclude.
+fn included<'f>(
+    fields: &'f [OutlineField],
+    variables: &'f Variables,
+) -> impl Iterator<Item = &'f OutlineField> {
+    fields.iter().filter(|field| field.is_included(variables))
+}
+
+fn depth(fields: &[OutlineField], variables: &Variables) -> usize {
+    included(fields, variables)
         .filter(|field| !is_introspection(field))
-        .map(|field| 1 + depth(&field.children))
+        .map(|field| 1 + depth(&field.children, variables))
         .max()
         .unwrap_or_default()
 }
 
-fn aliases(fields: &[OutlineField]) -> usize {
-    fields
-        .iter()
-        .map(|field| usize::from(field.aliased) + aliases(&field.children))
+fn aliases(fields: &[OutlineField], variables: &Variables) -> usize {
+    included(fields, variables)
+        .map(|field| usize::from(field.aliased) + aliases(&field.children, variables))
         .sum()
 }
 

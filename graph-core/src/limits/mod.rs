@@ -7,6 +7,8 @@
 //! | aliases | 30 | `MAX_ALIASES_EXCEEDED` |
 //! | fields at the root | 20 | `MAX_COST_EXCEEDED` |
 //! | tokens of the document | 15,000 | `GRAPHQL_PARSE_FAILED` |
+//! | values in the variables | 10,000 | `MAX_VALUES_EXCEEDED` |
+//! | bytes of the response | 16 MiB | `MAX_RESPONSE_SIZE_EXCEEDED` |
 //! | operations of a batch | 10 | `BAD_REQUEST` |
 //!
 //! These limits are fixed:
@@ -24,7 +26,11 @@
 //!
 //! The limits of cost, aliases and root fields also apply to the sum over a batch.
 //!
-//! Fragments count at each spread. Selections with `@skip` or `@include` always count.
+//! Fragments count at each spread. Selections that `@skip` or `@include` excludes do not count.
+//!
+//! Each scalar, list and object in the variables is a value. The limit of the response is checked
+//! while the response is written: the value that exceeds it is null, as are all lists behind it, and
+//! one error says so. The other limits are checked before any resolver runs.
 //!
 //! # Cost
 //!
@@ -34,17 +40,20 @@
 //!   its selection. `edges` and `pageInfo` are free unless they have a weight.
 //! - A field that is selected again under the same response key costs at least 1.
 //! - A field of an interface costs as much as its most expensive implementation.
+//! - A root field of a mutation costs at least 10.
+//! - A list in an argument costs its length, unless it sets the size of the field.
 //!
 //! The size of a list or connection is the first of these values that exists and is not negative:
 //!
-//! 1. the larger of the arguments `first` and `last`, if their type is `Int`. Each is the literal,
-//!    else the value of the variable, else the variable's default in the operation, else the
-//!    argument's default in the schema;
-//! 2. the field's [`page size`](FieldCost::page_size);
-//! 3. the assumed size: 10 for a list ([`Limits::with_list_size`]), 20 for a connection.
+//! 1. the largest of the slicing arguments: `first`, `last` and those of
+//!    [`FieldCost::sliced_by`]. Each is the literal, else the value of the variable, else the
+//!    variable's default in the operation, else the argument's default in the schema;
+//! 2. without slicing arguments, the length of the longest list in an argument;
+//! 3. the field's [`page size`](FieldCost::page_size);
+//! 4. the assumed size: 10 for a list ([`Limits::with_list_size`]), 20 for a connection.
 //!
-//! For nested lists, rules 1 and 2 apply only to the innermost list. Each outer list has the
-//! assumed size of a list. For a field with other size arguments, set a weight or a page size.
+//! For nested lists, rules 1 to 3 apply only to the innermost list. Each outer list has the
+//! assumed size of a list.
 //!
 //! ```
 //! use graph_core::limits::Limits;
@@ -59,6 +68,7 @@ mod estimate;
 mod measure;
 mod mode;
 mod outline;
+mod size;
 
 pub(crate) use self::cost::CostModel;
 pub use self::cost::FieldCost;
@@ -81,6 +91,8 @@ pub struct Limits {
     aliases: usize,
     root_fields: usize,
     tokens: usize,
+    values: usize,
+    response_bytes: usize,
     batch: usize,
     list_size: u32,
     mode: LimitMode,
@@ -94,6 +106,8 @@ impl Default for Limits {
             aliases: 30,
             root_fields: 20,
             tokens: 15_000,
+            values: 10_000,
+            response_bytes: 16 << 20,
             batch: 10,
             list_size: 10,
             mode: LimitMode::Enforce,
@@ -134,6 +148,24 @@ impl Limits {
     #[must_use]
     pub fn with_tokens(mut self, tokens: usize) -> Self {
         self.tokens = tokens;
+        self
+    }
+
+    /// Limits the values in the variables of one operation: scalars, lists and objects. Default:
+    /// 10,000.
+    #[must_use]
+    pub fn with_values(mut self, values: usize) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// Limits the bytes of `data` in a response. Default: 16 MiB.
+    ///
+    /// The response of an operation that exceeds the limit is partial: see
+    /// [the limits](crate::limits). The limit applies in every [mode](Self::with_mode).
+    #[must_use]
+    pub fn with_response_bytes(mut self, bytes: usize) -> Self {
+        self.response_bytes = bytes;
         self
     }
 
@@ -189,6 +221,18 @@ impl Limits {
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.tokens
+    }
+
+    /// Returns the maximum number of values in the variables of one operation.
+    #[must_use]
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
+    /// Returns the maximum bytes of `data` in a response.
+    #[must_use]
+    pub fn response_bytes(&self) -> usize {
+        self.response_bytes
     }
 
     /// Returns the maximum number of operations of one batch.

@@ -2,8 +2,8 @@
 
 /// Effect of an exceeded limit.
 ///
-/// The mode applies to depth, cost, aliases and root fields. The limits of tokens and of batch
-/// length and the [fixed limits](super) are enforced in every mode.
+/// The mode applies to depth, cost, aliases and root fields. The other limits and the
+/// [fixed limits](super) are enforced in every mode.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "the three steps of a roll-out")]
 pub enum LimitMode {

@@ -5,15 +5,17 @@ use std::collections::{BTreeSet, HashSet};
 
 use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, Variables};
 
+use super::CostModel;
+use super::size::{Size, inside, measure};
 use crate::document::operation::OperationTree;
-use crate::document::parse::{Field, List, Selection, Value, ValueKind};
-use crate::schema::{Field as FieldDefinition, Schema, Type, TypeId};
+use crate::document::parse::{Directive, Field, List, Selection, ValueKind};
+use crate::schema::{Field as FieldDefinition, InputField, Schema, Type, TypeId};
 
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) kind: OperationType,
     pub(crate) fields: Vec<OutlineField>,
-    /// `true` if the size of a list or connection depends on the variables.
+    /// `true` if the cost depends on the variables.
     pub(crate) open: bool,
     /// Coordinates of the deprecated fields and arguments in the operation.
     pub(crate) deprecated: BTreeSet<String>,
@@ -23,7 +25,11 @@ impl Outline {
     /// Approximate memory in bytes.
     pub(crate) fn size(&self) -> usize {
         fn of(fields: &[OutlineField]) -> usize {
-            let below: usize = fields.iter().map(|field| of(&field.children)).sum();
+            let own = |field: &OutlineField| {
+                let sizes = field.slices.len() + field.lists.len();
+                sizes * size_of::<Size>() + field.conditions.len() * size_of::<Condition>()
+            };
+            let below: usize = fields.iter().map(|field| own(field) + of(&field.children)).sum();
             size_of_val(fields) + below
         }
         of(&self.fields)
@@ -40,39 +46,57 @@ pub(crate) struct OutlineField {
     /// `true` if the response key was already selected on the same type of the same object.
     pub(crate) repeated: bool,
     pub(crate) shape: Shape,
-    pub(crate) first: Size,
-    pub(crate) last: Size,
+    /// Sizes in the slicing arguments: `first`, `last`, and those that the host has declared.
+    pub(crate) slices: Vec<Size>,
+    /// Lengths of the other arguments that are lists.
+    pub(crate) lists: Vec<Size>,
+    /// `true` if the field declares a slicing argument.
+    pub(crate) is_sliced: bool,
+    /// Conditions of the field and of the fragments around it. Others are decided.
+    pub(crate) conditions: Vec<Condition>,
     pub(crate) children: Vec<Self>,
 }
 
-impl OutlineField {
-    /// Larger of `first` and `last`, from the document, the variables or a default; `None` if
-    /// unset.
-    pub(crate) fn requested(&self, variables: &Variables) -> Option<i32> {
-        self.first.resolved(variables).max(self.last.resolved(variables))
+impl Shape {
+    /// Returns `true` for a list or connection.
+    pub(crate) fn is_list(self) -> bool {
+        self.connection || self.lists > 0
     }
 }
 
-/// Page size in the argument `first` or `last`.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Size {
-    #[default]
-    Unknown,
-    Known(i32),
-    /// Variable name and its default; the given value takes precedence.
-    Variable(Box<str>, Option<i32>),
+impl OutlineField {
+    /// Largest size that a slicing argument asks for.
+    pub(crate) fn requested(&self, variables: &Variables) -> Option<u64> {
+        self.slices
+            .iter()
+            .filter_map(|size| size.measured(variables))
+            .max()
+    }
+
+    /// Returns `true` unless the variables exclude the field.
+    pub(crate) fn is_included(&self, variables: &Variables) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(variables))
+    }
 }
 
-impl Size {
-    fn resolved(&self, variables: &Variables) -> Option<i32> {
-        match self {
-            Self::Unknown => None,
-            Self::Known(size) => Some(*size),
-            Self::Variable(name, default) => match variables.get(&**name) {
-                Some(given) => integer(given),
-                None => *default,
-            },
-        }
+/// `@skip` or `@include` with a variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    /// Value that keeps the field.
+    wanted: bool,
+    variable: Box<str>,
+    default: Option<bool>,
+}
+
+impl Condition {
+    /// A variable without a value excludes nothing.
+    fn holds(&self, variables: &Variables) -> bool {
+        let given = match variables.get(&*self.variable) {
+            Some(InputValue::Scalar(DefaultScalarValue::Boolean(given))) => Some(*given),
+            Some(_) => None,
+            None => self.default,
+        };
+        given.is_none_or(|given| given == self.wanted)
     }
 }
 
@@ -89,11 +113,12 @@ pub(crate) struct Shape {
 
 /// Builds the outline of a validated operation. Fragments are acyclic, and their expansion is
 /// limited.
-pub(crate) fn outline(schema: &Schema, tree: &OperationTree<'_, '_>) -> Outline {
+pub(crate) fn outline(schema: &Schema, costs: &CostModel, tree: &OperationTree<'_, '_>) -> Outline {
     let operation = tree.operation;
     let root = schema.root(operation.kind);
     let mut walk = Walk {
         schema,
+        costs,
         tree,
         open: false,
         deprecated: BTreeSet::new(),
@@ -108,74 +133,160 @@ pub(crate) fn outline(schema: &Schema, tree: &OperationTree<'_, '_>) -> Outline 
 
 struct Walk<'d, 't> {
     schema: &'d Schema,
+    costs: &'d CostModel,
     tree: &'d OperationTree<'d, 't>,
     open: bool,
     deprecated: BTreeSet<String>,
 }
 
+/// Fields of one selection set, with the response keys so far.
+#[derive(Default)]
+struct Collected<'t> {
+    fields: Vec<OutlineField>,
+    keys: HashSet<(Option<TypeId>, &'t str)>,
+}
+
 impl<'t> Walk<'_, 't> {
     fn selected(&mut self, parent: Option<TypeId>, selections: List<Selection<'t>>) -> Vec<OutlineField> {
-        let (mut fields, mut keys) = (Vec::with_capacity(selections.len()), HashSet::new());
-        self.collect(parent, selections, &mut fields, &mut keys);
-        fields
+        let mut collected = Collected::default();
+        self.collect(parent, selections, &[], &mut collected);
+        collected.fields
     }
 
     fn collect(
         &mut self,
         parent: Option<TypeId>,
         selections: List<Selection<'t>>,
-        fields: &mut Vec<OutlineField>,
-        keys: &mut HashSet<(Option<TypeId>, &'t str)>,
+        around: &[Condition],
+        into: &mut Collected<'t>,
     ) {
         let tree = self.tree;
         for selection in tree.ast.selections(selections) {
+            let directives = match selection {
+                Selection::Field(field) => field.directives,
+                Selection::Spread(spread) => spread.directives,
+                Selection::Inline(inline) => inline.directives,
+            };
+            let Some(conditions) = self.conditions(directives, around) else {
+                continue;
+            };
             match selection {
-                Selection::Field(field) => fields.push(self.field(parent, field, keys)),
+                Selection::Field(field) => {
+                    let is_repeated = !into.keys.insert((parent, field.key()));
+                    let field = self.field(parent, field);
+                    into.fields.push(OutlineField {
+                        repeated: is_repeated,
+                        conditions,
+                        ..field
+                    });
+                }
                 Selection::Spread(spread) => {
                     if let Some(fragment) = tree.fragments.get(spread.name.text) {
-                        self.collect(
-                            self.schema.id(fragment.on.text),
-                            fragment.selections,
-                            fields,
-                            keys,
-                        );
+                        let on = self.schema.id(fragment.on.text);
+                        self.collect(on, fragment.selections, &conditions, into);
                     }
                 }
                 Selection::Inline(inline) => {
-                    let parent = inline.on.map_or(parent, |on| self.schema.id(on.text));
-                    self.collect(parent, inline.selections, fields, keys);
+                    let on = inline.on.map_or(parent, |on| self.schema.id(on.text));
+                    self.collect(on, inline.selections, &conditions, into);
                 }
             }
         }
     }
 
-    fn field(
+    /// Conditions of a selection and of those around it; `None` if a literal excludes it.
+    fn conditions(
         &mut self,
-        parent: Option<TypeId>,
-        field: &Field<'t>,
-        keys: &mut HashSet<(Option<TypeId>, &'t str)>,
-    ) -> OutlineField {
+        directives: List<Directive<'t>>,
+        around: &[Condition],
+    ) -> Option<Vec<Condition>> {
+        let mut conditions = around.to_vec();
+        for (wanted, value) in self.tree.conditions(directives) {
+            match value {
+                ValueKind::Boolean(given) if *given != wanted => return None,
+                ValueKind::Variable(name) => {
+                    self.open = true;
+                    let (ast, operation) = (self.tree.ast, self.tree.operation);
+                    let mut variables = ast.variables(operation.variables).iter();
+                    let declared = variables.find(|declared| declared.name.text == *name);
+                    let default = declared.and_then(|declared| declared.default.as_ref());
+                    conditions.push(Condition {
+                        wanted,
+                        variable: (*name).into(),
+                        default: default.and_then(|default| match default.kind {
+                            ValueKind::Boolean(default) => Some(default),
+                            _ => None,
+                        }),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Some(conditions)
+    }
+
+    fn field(&mut self, parent: Option<TypeId>, field: &Field<'t>) -> OutlineField {
         let (schema, name) = (self.schema, field.name.text);
         let declared_by = parent.map(|parent| &schema.type_at(parent).name);
         let definition = parent.and_then(|parent| schema.selectable(parent, name));
-        let inner = definition.map(|definition| definition.ty.named);
         if let (Some(declared_by), Some(definition)) = (declared_by, definition) {
             self.note_deprecated(declared_by, definition, field);
         }
-        let mut size =
-            |name| definition.map_or(Size::Unknown, |definition| self.size(definition, field, name));
-        OutlineField {
+        let mut outlined = OutlineField {
             parent: declared_by.cloned().unwrap_or_default(),
             name: definition.map_or_else(|| name.into(), |definition| definition.name.clone()),
             aliased: field.alias.is_some(),
-            repeated: !keys.insert((parent, field.key())),
+            repeated: false,
             shape: definition
                 .map(|definition| shape(definition, schema.type_at(definition.ty.named)))
                 .unwrap_or_default(),
-            first: size("first"),
-            last: size("last"),
-            children: self.selected(inner, field.selections),
+            slices: Vec::new(),
+            lists: Vec::new(),
+            is_sliced: false,
+            conditions: Vec::new(),
+            children: self.selected(definition.map(|definition| definition.ty.named), field.selections),
+        };
+        if let Some(definition) = definition {
+            self.sizes(definition, field, &mut outlined);
         }
+        outlined
+    }
+
+    /// Reads the sizes in the arguments of `field`.
+    fn sizes(&mut self, definition: &FieldDefinition, field: &Field<'t>, into: &mut OutlineField) {
+        let declared = self.costs.slicing(&into.parent, &into.name);
+        let slicing = ["first", "last"]
+            .into_iter()
+            .chain(declared.iter().map(String::as_str));
+        let mut sliced = Vec::new();
+        for path in slicing {
+            let mut steps = path.split('.');
+            let Some(argument) = steps.next().and_then(|name| definition.argument(name)) else {
+                continue;
+            };
+            sliced.push(argument.name.as_str());
+            let steps: Vec<_> = steps.collect();
+            into.slices.extend(self.size(argument, field, &steps));
+        }
+        into.is_sliced = !sliced.is_empty();
+        for argument in &definition.arguments {
+            if argument.ty.entry().is_some() && !sliced.contains(&argument.name.as_str()) {
+                into.lists.extend(self.size(argument, field, &[]));
+            }
+        }
+    }
+
+    fn size(&mut self, argument: &InputField, field: &Field<'t>, path: &[&str]) -> Option<Size> {
+        let default = argument.default.as_ref();
+        let default = default
+            .and_then(|default| inside(&default.value, path))
+            .and_then(measure);
+        let size = match self.tree.argument(field, &argument.name) {
+            Some(value) => Size::written(self.tree, value, path, default),
+            None => default.map(Size::Known),
+        };
+        self.open |= matches!(size, Some(Size::Variable { .. }));
+        size
     }
 
     /// Records deprecated parts of `field` by their
@@ -191,45 +302,6 @@ impl<'t> Walk<'_, 't> {
                     .insert(format!("{parent}.{name}({}:)", declared.name));
             }
         }
-    }
-
-    /// Size in the argument `name`: the literal, the variable, or the schema's default.
-    fn size(&mut self, definition: &FieldDefinition, field: &Field<'t>, name: &str) -> Size {
-        let Some(declared) = definition.argument(name) else {
-            return Size::Unknown;
-        };
-        let of_schema = declared.default.as_ref();
-        let of_schema = || of_schema.and_then(|default| integer(&default.value));
-        match self.tree.argument(field, name).map(|value| &value.kind) {
-            Some(ValueKind::Variable(variable)) => {
-                self.open = true;
-                let (ast, operation) = (self.tree.ast, self.tree.operation);
-                let mut variables = ast.variables(operation.variables).iter();
-                let known = variables.find(|known| known.name.text == *variable);
-                let default = known.and_then(|known| known.default.as_ref());
-                let default = default.map_or_else(of_schema, written_integer);
-                Size::Variable((*variable).into(), default)
-            }
-            Some(_) => {
-                let written = self.tree.argument(field, name).and_then(written_integer);
-                written.map_or(Size::Unknown, Size::Known)
-            }
-            None => of_schema().map_or(Size::Unknown, Size::Known),
-        }
-    }
-}
-
-fn integer(value: &InputValue) -> Option<i32> {
-    match value {
-        InputValue::Scalar(DefaultScalarValue::Int(size)) => Some(*size),
-        _ => None,
-    }
-}
-
-fn written_integer(value: &Value<'_>) -> Option<i32> {
-    match value.kind {
-        ValueKind::Int(digits) => digits.parse().ok(),
-        _ => None,
     }
 }
 

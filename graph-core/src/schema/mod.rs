@@ -244,6 +244,19 @@ impl Schema {
         self.type_named(parent)?.field(field)
     }
 
+    /// Returns `true` if `field` has the argument `path`, which may lead through input objects.
+    pub(crate) fn has_argument(&self, field: &Field, path: &str) -> bool {
+        let mut steps = path.split('.');
+        let mut found = steps.next().and_then(|name| field.argument(name));
+        for step in steps {
+            found = found.and_then(|input| match &self.type_at(input.ty.named).kind {
+                TypeKind::InputObject(object) => object.fields.get(step),
+                _ => None,
+            });
+        }
+        found.is_some()
+    }
+
     /// Names of the object types of each interface.
     pub(crate) fn implementers(&self) -> BTreeMap<String, Vec<String>> {
         let interfaces = self

@@ -12,23 +12,28 @@ use crate::fixture::{Context, Query, Shop, ShopEngine, builder, codes};
 /// G18: a cost for an unknown field protects nothing, so the engine is not built.
 #[test]
 fn every_mistake_is_reported_at_once() {
-    let cost = FieldCost::weight(1);
     let described = builder()
-        .with_field_cost("Query.itmes", cost)
-        .with_field_cost("Query", cost)
-        .with_field_cost("Query.items", cost)
+        .with_field_cost("Query.itmes", FieldCost::weight(1))
+        .with_field_cost("Query", FieldCost::weight(1))
+        .with_field_cost(
+            "Query.items",
+            FieldCost::sliced_by(["first", "limit", "first.limit"]),
+        )
         .with_limits(Limits::default().with_depth(0));
     let refused = described.build().unwrap_err();
     let expected = [
         ConfigMistake::UnknownField("Query".to_owned()),
         ConfigMistake::UnknownField("Query.itmes".to_owned()),
+        ConfigMistake::UnknownArgument("Query.items(limit)".to_owned()),
+        ConfigMistake::UnknownArgument("Query.items(first.limit)".to_owned()),
         ConfigMistake::NothingAllowed("depth"),
     ];
     assert_eq!(refused.mistakes(), expected);
     assert_eq!(
         refused.to_string(),
         "cannot build the engine: the schema has no field `Query`, the schema has no field `Query.itmes`, \
-         the limit of depth is 0"
+         the schema has no argument `Query.items(limit)`, \
+         the schema has no argument `Query.items(first.limit)`, the limit of depth is 0"
     );
 }
 

@@ -25,6 +25,7 @@ mod http;
 mod introspection;
 mod limits;
 mod messages;
+mod metering;
 mod modes;
 mod oracle;
 mod persisted;

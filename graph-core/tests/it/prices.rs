@@ -72,7 +72,7 @@ async fn price(query: &str, costs: &[(&str, FieldCost)]) -> u64 {
         .iter()
         .fold(
             Engine::builder(schema).with_limits(limits),
-            |builder, (at, cost)| builder.with_field_cost(*at, *cost),
+            |builder, (at, cost)| builder.with_field_cost(*at, cost.clone()),
         )
         .build()
         .unwrap();
@@ -103,14 +103,14 @@ async fn a_price_holds_through_an_interface() {
         ("Note.size", "{ document { size } }", 1 + 50),
     ] {
         assert_eq!(
-            price(query, &[(priced, dear)]).await,
+            price(query, &[(priced, dear.clone())]).await,
             expected,
             "{priced}: {query}"
         );
     }
     // a type with its own cost keeps it, and a cheap type does not reduce the cost of others
     let cheap = FieldCost::weight(0).with_page_size(1);
-    let both = [("Document.copies", dear), ("Note.copies", cheap)];
+    let both = [("Document.copies", dear), ("Note.copies", cheap.clone())];
     assert_eq!(price(direct, &both).await, 1);
     assert_eq!(price(through, &both).await, 1 + 10 * 50);
     assert_eq!(price(through, &[("Note.copies", cheap)]).await, 1 + 10);

@@ -11,6 +11,7 @@ use super::compile::compile;
 use super::operation::{OperationTree, parsed, validated};
 use super::{Facts, Index, Introspection, definitions, given};
 use crate::executor::{Plan, Registry};
+use crate::limits::CostModel;
 use crate::response::GraphResponse;
 use crate::schema::Schema;
 use crate::{GraphObject, RequestContext, graph_interface, graph_object};
@@ -109,6 +110,7 @@ type Root = RootNode<Query, EmptyMutation<Context>, EmptySubscription<Context>>;
 struct Graph {
     schema: Schema,
     tokens: usize,
+    costs: CostModel,
     index: Index,
     introspection: Introspection,
 }
@@ -121,6 +123,7 @@ impl Graph {
         let schema = Schema::new(&root.schema);
         Self {
             tokens: 15_000,
+            costs: CostModel::default(),
             index: Index::new(&registry),
             introspection: Introspection::new(schema.introspected()),
             schema,
@@ -131,6 +134,7 @@ impl Graph {
         Facts {
             schema: &self.schema,
             tokens: self.tokens,
+            costs: &self.costs,
             index: &self.index,
             introspection: &self.introspection,
             view: self.introspection.whole(),

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::PendingFields;
 use crate::executor::gate::Gate;
 use crate::executor::plan::Plan;
-use crate::executor::{BoxFuture, Execution, ListIndices, NullPropagation, Segment, SegmentResult};
+use crate::executor::{BoxFuture, Execution, ListIndices, Meter, NullPropagation, Segment, SegmentResult};
 use crate::guard::Watch;
 use crate::guard::demand::Policies;
 
@@ -157,7 +157,8 @@ fn expected(seed: u32, depth: u32) -> Result<String, NullPropagation> {
 /// Runs the lists of a seed and returns the maximum number of concurrent resolvers.
 async fn run(seed: u32, places: Option<usize>) -> usize {
     let (world, plan) = (World::new(), plan());
-    let cx = Execution::new(&world, &plan, places.map(Gate::new), Watch::default());
+    let meter = Meter::new(usize::MAX);
+    let cx = Execution::new(&world, &plan, places.map(Gate::new), Watch::default(), meter);
     let done = tokio::time::timeout(Duration::from_secs(60), list(&cx, seed, 2)).await;
     let text = done
         .expect("no wake-up is lost")

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::http::GraphRequest;
+use crate::http::json::JsonObject;
 use crate::response::{GraphResponse, ResponseError};
 use crate::subscription::OperationId;
 
@@ -122,7 +123,8 @@ struct Envelope<'m> {
 impl ClientMessage {
     /// Parses `text`; the error describes the mistake.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let JsonObject(envelope): JsonObject<Envelope<'_>> =
+            serde_json::from_str(text).map_err(|error| not_a_message(&error))?;
         Ok(match &*envelope.kind {
             "connection_init" => Self::Init(ConnectionInit {
                 payload: envelope.object()?,
@@ -144,6 +146,19 @@ impl ClientMessage {
     }
 }
 
+fn not_a_message(error: &serde_json::Error) -> String {
+    let what = if error.is_data() {
+        "a client message"
+    } else {
+        "valid JSON"
+    };
+    format!(
+        "the message is not {what} at line {}, column {}",
+        error.line(),
+        error.column()
+    )
+}
+
 impl Envelope<'_> {
     fn id(&self) -> Result<OperationId, String> {
         let id = self.id.as_deref().unwrap_or_default();
@@ -161,7 +176,8 @@ impl Envelope<'_> {
     fn request(&self) -> Result<GraphRequest, String> {
         let payload = self.object()?.ok_or("`payload` is missing")?;
         let body = Bytes::from(payload.into_boxed_bytes());
-        GraphRequest::from_json(&body).map_err(|refusal| refusal.message().to_owned())
+        // the length of the message bounds the values; the engine counts them
+        GraphRequest::from_json(&body, usize::MAX).map_err(|refusal| refusal.message().to_owned())
     }
 }
 
