@@ -9,6 +9,7 @@ use juniper::{GraphQLType, RootNode};
 use super::mistakes::{ConfigError, ConfigMistake};
 use super::root::{Root, SubscriptionRoot};
 use super::trusted::TrustedList;
+use super::type_rules::invalid_types;
 use super::{Engine, Inner};
 use crate::compat;
 use crate::document::{Cache, Index, Introspection};
@@ -298,6 +299,8 @@ where
     /// - a cost for a field that the schema does not have;
     /// - a limit of 0 (depth, root fields, tokens, batch, body or concurrency);
     /// - a field without a resolver, or two types with one name;
+    /// - a type that does not implement its interfaces, or a union with a member that is not an
+    ///   object type;
     /// - no entropy, if the feature `os` is off.
     ///
     /// If there are none of these, the error contains every trusted document that:
@@ -306,6 +309,7 @@ where
     /// - does not match its hash;
     /// - has the id of another document.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
+        Engine::<Q, M, S>::name_anchors();
         let mut mistakes = self.mistakes();
         let mut registry = Registry::default();
         registry.object::<RequestContext<Q::Host>, Q>();
@@ -320,6 +324,7 @@ where
         );
         let clashes = registry.clashes().iter();
         mistakes.extend(clashes.map(|name| ConfigMistake::TwoTypes((*name).to_owned())));
+        mistakes.extend(invalid_types(&registry, &self.schema.schema));
         let entropy = self.entropy.or_else(default_entropy);
         if entropy.is_none() {
             mistakes.push(ConfigMistake::NoEntropy);

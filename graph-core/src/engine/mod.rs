@@ -19,6 +19,7 @@ mod root;
 mod run;
 mod single;
 mod trusted;
+mod type_rules;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;

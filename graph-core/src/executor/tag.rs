@@ -9,14 +9,16 @@
 use std::future::Future;
 use std::marker::PhantomData;
 
-use juniper::{IntoFieldError, ToInputValue};
+use juniper::marker::IsOutputType;
+use juniper::{DefaultScalarValue, GraphQLType, IntoFieldError, ToInputValue};
 
+use super::handle::TypeHandle;
 use super::output::Output;
 use super::plan::Field;
 use super::table::Registry;
 use super::{
-    BoxFuture, Execution, ListIndices, NullPropagation, Path, PendingFields, Segment, SegmentResult,
-    WriteResult, write,
+    Anchor, BoxFuture, Execution, ListIndices, Nothing, NullPropagation, Path, PendingFields, Segment,
+    SegmentResult, WriteResult, write,
 };
 use crate::error::GraphError;
 
@@ -45,7 +47,7 @@ impl<T, C> Tag<T, C> {
 #[diagnostic::on_unimplemented(
     message = "a field of the graph with the context `{C}` cannot return `{Self}`",
     label = "not a type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema"
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` instead of `GraphQLObject`, with the context of the schema"
 )]
 pub trait Returned<C> {}
 
@@ -53,11 +55,18 @@ impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Re
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
 
+/// Type that has a name in juniper's registry.
+pub trait Declared: GraphQLType<DefaultScalarValue, TypeInfo = ()> {}
+
+impl<T: GraphQLType<DefaultScalarValue, TypeInfo = ()>> Declared for T {}
+
 /// Leaf of juniper, written through the `InputValue` that it converts to.
 #[derive(Debug)]
 struct Leaf<T>(T);
 
 impl<C, T: ToInputValue> Output<C> for Leaf<T> {
+    type Anchor = ();
+
     fn register(_: &mut Registry) {}
 
     fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
@@ -157,14 +166,22 @@ type Fine<T> = Result<T, std::convert::Infallible>;
 macro_rules! level {
     (
         $(#[$doc:meta])*
-        $name:ident [$($generics:tt)*] $tag:ty, $value:ty, $output:ty
+        $name:ident [$($generics:tt)*] $tag:ty, $value:ty, $handle:expr, $anchor:ty;
         where [$($bounds:tt)*];
         $bound:ident => $result:expr
     ) => {
         $(#[$doc])*
         pub trait $name<C, V> {
-            /// Registers the object types of the return type.
-            fn register(&self, registry: &mut Registry);
+            /// Type that has the anchor of the value.
+            type Anchor: Anchor<C> + ?Sized;
+
+            /// Returns the GraphQL type of the value.
+            fn handle(&self) -> TypeHandle;
+
+            /// Returns no value of that type, for the compiler's inference.
+            fn nothing(&self) -> Nothing<Self::Anchor> {
+                Nothing::NEW
+            }
 
             /// Writes the result of a resolver with a synchronous selection.
             ///
@@ -199,8 +216,10 @@ macro_rules! level {
         impl<C: Sync, $($generics)*> $name<C, $value> for $tag
         where $($bounds)*
         {
-            fn register(&self, registry: &mut Registry) {
-                <$output as Output<C>>::register(registry);
+            type Anchor = $anchor;
+
+            fn handle(&self) -> TypeHandle {
+                $handle
             }
 
             #[inline]
@@ -249,46 +268,51 @@ macro_rules! level {
 /// Traits of the dispatch; generated code imports them.
 pub mod via {
     use super::{
-        BoxFuture, Execution, Field, Fine, Future, IntoFieldError, Leaf, ListIndices, NullPropagation,
-        Output, Path, Registry, Returned, SegmentResult, Tag, ToInputValue, WriteResult, deep, write_result,
-        written,
+        Anchor, BoxFuture, Declared, DefaultScalarValue, Execution, Field, Fine, Future, IntoFieldError,
+        IsOutputType, Leaf, ListIndices, Nothing, NullPropagation, Output, Path, Returned, SegmentResult,
+        Tag, ToInputValue, TypeHandle, WriteResult, deep, write_result, written,
     };
 
     level! {
         /// Dispatch for a resolver that returns a `Result` of a value.
-        Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, T
-        where [T: Output<C> + Send + Sync, E: IntoFieldError + Send];
+        Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, TypeHandle::of::<C, T>(), T::Anchor;
+        where [T: Output<C> + Declared + Send + Sync, E: IntoFieldError + Send];
         value => value
     }
 
     level! {
         /// Dispatch for a resolver that returns a `Result` of a juniper leaf.
-        FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, Leaf<T>
-        where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send];
+        FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, TypeHandle::named::<T>(), ();
+        where [T: ToInputValue + Declared + IsOutputType<DefaultScalarValue> + Send + Sync, E: IntoFieldError + Send];
         value => value.map(Leaf)
     }
 
     level! {
         /// Dispatch for a resolver that returns a value.
-        Plain [T] &&Tag<T, C>, T, T
-        where [T: Output<C> + Send + Sync];
+        Plain [T] &&Tag<T, C>, T, TypeHandle::of::<C, T>(), T::Anchor;
+        where [T: Output<C> + Declared + Send + Sync];
         value => Fine::Ok(value)
     }
 
     level! {
         /// Dispatch for a resolver that returns a juniper leaf.
-        PlainLeaf [T] &Tag<T, C>, T, Leaf<T>
-        where [T: ToInputValue + Send + Sync];
+        PlainLeaf [T] &Tag<T, C>, T, TypeHandle::named::<T>(), ();
+        where [T: ToInputValue + Declared + IsOutputType<DefaultScalarValue> + Send + Sync];
         value => Fine::Ok(Leaf(value))
     }
 
-    /// Dispatch for a return type that is not supported. The bound of [`register`](Self::register)
+    /// Dispatch for a return type that is not supported. The bound of [`handle`](Self::handle)
     /// makes the compiler report the cause once per field.
     pub trait Unknown<C, V> {
         /// A call does not compile, because `V` is not [`Returned`].
-        fn register(&self, registry: &mut Registry)
+        fn handle(&self) -> TypeHandle
         where
             V: Returned<C>;
+
+        /// Placeholder that is never called.
+        fn nothing(&self) -> Nothing<()> {
+            Nothing::NEW
+        }
 
         /// Placeholder that is never called.
         ///
@@ -324,10 +348,11 @@ pub mod via {
     }
 
     impl<C: Sync, T> Unknown<C, T> for Tag<T, C> {
-        fn register(&self, _: &mut Registry)
+        fn handle(&self) -> TypeHandle
         where
             T: Returned<C>,
         {
+            TypeHandle::named::<bool>()
         }
 
         fn emit(

@@ -45,7 +45,7 @@ trait Node {
     fn id(&self) -> i32;
 }
 
-#[derive(juniper::GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context, impl = NodeValue)]
 struct Team {
     id: i32,
