@@ -57,7 +57,7 @@ impl Block {
     }
 }
 
-/// Refuses blocks that juniper's attribute `attribute` also refuses.
+/// Refuses blocks that cannot be an object type; `attribute` is juniper's attribute for them.
 pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()> {
     if let Some((path, _)) = &block.trait_ {
         return Err(syn::Error::new(

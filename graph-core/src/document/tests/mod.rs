@@ -40,7 +40,7 @@ pub(super) struct Outer {
 }
 
 #[graph_interface(for = [User, Team], context = Context)]
-#[expect(dead_code, reason = "juniper reads the signatures only")]
+#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Node {
     fn id(&self) -> i32;
 }
