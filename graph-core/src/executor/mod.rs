@@ -9,7 +9,8 @@
 //!   juniper's registry
 //! - `anchor`: order of instantiation by the compiler
 //! - `plan`: a compiled operation · `context`: one execution
-//! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type
+//! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type · `result`:
+//!   results of resolvers
 //! - `write`: JSON · `path`: position in the response
 //! - `segment`, `pending`: values that are not ready · `gate`: concurrency limit · `guarded`:
 //!   refusals by guard functions
@@ -31,6 +32,7 @@ mod output;
 mod path;
 mod pending;
 pub(crate) mod plan;
+mod result;
 mod segment;
 mod table;
 mod tag;

@@ -15,10 +15,11 @@ use juniper::{DefaultScalarValue, GraphQLType, IntoFieldError, ToInputValue};
 use super::handle::TypeHandle;
 use super::output::Output;
 use super::plan::Field;
+use super::result::{Fine, deep, write_result, written};
 use super::table::Registry;
 use super::{
-    Anchor, BoxFuture, Execution, ListIndices, Nothing, NullPropagation, Path, PendingFields, Segment,
-    SegmentResult, WriteResult, write,
+    Anchor, BoxFuture, Execution, ListIndices, Nothing, NullPropagation, Path, SegmentResult, WriteResult,
+    write,
 };
 use crate::error::GraphError;
 
@@ -55,7 +56,7 @@ impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Re
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
 
-/// Type that has a name in juniper's registry.
+/// Type that juniper's registry can declare.
 pub trait Declared: GraphQLType<DefaultScalarValue, TypeInfo = ()> {}
 
 impl<T: GraphQLType<DefaultScalarValue, TypeInfo = ()>> Declared for T {}
@@ -82,86 +83,6 @@ impl<C, T: ToInputValue> Output<C> for Leaf<T> {
         ))
     }
 }
-
-/// Writes the result of an asynchronous resolver.
-async fn written<'p, C, T, E>(
-    result: Result<T, E>,
-    field: &'p Field,
-    cx: &'p Execution<'p, C>,
-    indices: ListIndices,
-) -> SegmentResult
-where
-    C: Sync,
-    T: Output<C> + Send + Sync,
-    E: IntoFieldError,
-{
-    match result {
-        // boxed: otherwise the future of a leaf would be as large as that of an object
-        Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, indices)).await,
-        Ok(value) => {
-            let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
-            value.write(field, cx, &Path::Root(&indices), &mut out)?;
-            Ok(out.into())
-        }
-        Err(error) => failed(error, field, cx, indices),
-    }
-}
-
-fn failed<C>(
-    error: impl IntoFieldError,
-    field: &Field,
-    cx: &Execution<'_, C>,
-    indices: ListIndices,
-) -> SegmentResult {
-    let mut out = Vec::new();
-    cx.fail(field, indices, error, &mut out)?;
-    Ok(out.into())
-}
-
-/// Initial buffer capacities in bytes, chosen so that most values need no reallocation.
-const LEAF: usize = 24;
-const OBJECT: usize = 96;
-const AROUND: usize = 256;
-
-/// Writes a value with asynchronous fields, and keeps the value until these fields are complete.
-async fn deep<C, T, E>(
-    result: Result<T, E>,
-    field: &Field,
-    cx: &Execution<'_, C>,
-    indices: ListIndices,
-) -> SegmentResult
-where
-    C: Sync,
-    T: Output<C> + Send + Sync,
-    E: IntoFieldError,
-{
-    let value = match result {
-        Ok(value) => value,
-        Err(error) => return failed(error, field, cx, indices),
-    };
-    let mut seg = Segment::from(Vec::with_capacity(AROUND));
-    // borrows the value, so it is declared after the value and dropped first
-    let mut pend = PendingFields::default();
-    value.write_async(field, cx, &Path::Root(&indices), &mut seg, &mut pend)?;
-    pend.run(&mut seg, cx).await?;
-    Ok(seg)
-}
-
-fn write_result<C, T: Output<C>, E: IntoFieldError>(
-    result: Result<T, E>,
-    field: &Field,
-    cx: &Execution<'_, C>,
-    path: &Path<'_>,
-    out: &mut Vec<u8>,
-) -> WriteResult {
-    match result {
-        Ok(value) => value.write(field, cx, path, out),
-        Err(error) => cx.fail(field, path.list_indices(), error, out),
-    }
-}
-
-/// Infallible result.
-type Fine<T> = Result<T, std::convert::Infallible>;
 
 macro_rules! level {
     (
