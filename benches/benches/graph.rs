@@ -8,6 +8,7 @@
 #[path = "graph/data.rs"]
 mod data;
 #[path = "graph/direct.rs"]
+#[macro_use]
 mod direct;
 #[path = "graph/engines.rs"]
 mod engines;

@@ -10,6 +10,7 @@
 #[path = "graph/data.rs"]
 mod data;
 #[path = "graph/direct.rs"]
+#[macro_use]
 mod direct;
 #[path = "graph/engines.rs"]
 mod engines;

@@ -8,11 +8,16 @@ use graph_core::http::{GraphRequest, HttpResponse};
 use graph_core::{Engine, RequestContext, engine::Root as QueryRoot};
 use http::Request;
 use juniper::http::GraphQLRequest;
-use juniper::{EmptyMutation, EmptySubscription, GraphQLTypeAsync, RootNode};
+use juniper::{EmptyMutation, EmptySubscription, GraphQLType, GraphQLTypeAsync, RootNode};
 
 use crate::data::Case;
 use crate::direct::Context;
 use crate::{direct, floor, peer, yielding};
+
+/// The schema with synchronous fields, for juniper's executor.
+pub(crate) mod theirs {
+    direct!(::juniper::graphql_object(context = Context));
+}
 
 /// A response in its own buffer type.
 pub(crate) enum Written {
@@ -48,13 +53,13 @@ pub(crate) fn request(case: &Case) -> Request<Bytes> {
 pub(crate) fn measured(case: &Case) -> Vec<Measured<'_>> {
     let expected = floor::derived(&case.data);
     let all = vec![
-        ours("ours", root(direct::Query)),
-        executed("ours, without HTTP", root(direct::Query), case),
-        ours("ours, yielding", root(yielding::Query)),
-        executed("ours, yielding, without HTTP", root(yielding::Query), case),
-        juniper_sync(root(direct::Query)),
-        juniper("juniper async", root(direct::Query)),
-        juniper("juniper async, yielding", root(yielding::Query)),
+        ours("ours", root(direct::ours::Query)),
+        executed("ours, without HTTP", root(direct::ours::Query), case),
+        ours("ours, yielding", root(yielding::ours::Query)),
+        executed("ours, yielding, without HTTP", root(yielding::ours::Query), case),
+        juniper_sync(root(theirs::Query)),
+        juniper("juniper async", root(theirs::Query)),
+        juniper("juniper async, yielding", root(yielding::theirs::Query)),
         async_graphql("async-graphql", peer::direct::schema()),
         async_graphql("async-graphql, yielding", peer::yielding::schema()),
         plain("floor: serde derive", |_| floor::derived(&case.data)),
@@ -68,7 +73,7 @@ pub(crate) fn measured(case: &Case) -> Vec<Measured<'_>> {
 
 fn root<Q>(query: Q) -> Root<Q>
 where
-    Q: GraphQLTypeAsync<Context = Context, TypeInfo = ()> + Send,
+    Q: GraphQLType<Context = Context, TypeInfo = ()>,
 {
     RootNode::new(query, EmptyMutation::new(), EmptySubscription::new())
 }
@@ -101,7 +106,7 @@ fn executed<Q: QueryRoot<Host = ()>>(name: &'static str, root: Root<Q>, case: &C
     Measured { name, answer }
 }
 
-fn juniper_sync(root: Root<direct::Query>) -> Measured<'static> {
+fn juniper_sync(root: Root<theirs::Query>) -> Measured<'static> {
     plain("juniper sync", move |body| {
         let request: GraphQLRequest = serde_json::from_slice(body).expect("JSON");
         let response = request.execute_sync(&root, &RequestContext::new(()));

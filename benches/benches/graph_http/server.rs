@@ -13,7 +13,8 @@ use hyper_util::rt::TokioIo;
 use juniper::{EmptyMutation, EmptySubscription, RootNode};
 use tokio::net::TcpListener;
 
-use crate::direct::{Context, Query};
+use crate::direct::Context;
+use crate::direct::ours::Query;
 
 type Mutation = EmptyMutation<Context>;
 type Subscription = EmptySubscription<Context>;

@@ -9,7 +9,7 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 
 /// Object type whose fields are the methods of an `impl` block.
 ///
-/// The macro takes the arguments of `juniper::graphql_object` and passes them on unchanged.
+/// The macro takes the arguments of `juniper::graphql_object`.
 ///
 /// ```
 /// use graph_core::http::GraphRequest;
@@ -203,7 +203,7 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
 
 /// Interface whose fields are declared by a trait or a struct.
 ///
-/// The macro takes the arguments of `juniper::graphql_interface`, which generates the enum
+/// The macro takes the arguments of `juniper::graphql_interface`, and generates the enum
 /// `{Name}Value` of the implementing objects. An interface has no guards: write them on the objects
 /// or on their fields.
 ///
@@ -252,22 +252,21 @@ pub fn graph_interface(arguments: TokenStream, item: TokenStream) -> TokenStream
 
 /// Union with one object type in each variant of an enum.
 ///
-/// The macro takes the arguments of juniper's `#[graphql(..)]` attribute, and also derives
-/// `juniper::GraphQLUnion`.
+/// Replaces the derive `juniper::GraphQLUnion`, and takes the arguments of its `#[graphql(..)]`
+/// attribute.
 ///
 /// ```
 /// use graph_core::{GraphObject, RequestContext, graph_union};
-/// use juniper::GraphQLObject;
 ///
 /// type Context = RequestContext<()>;
 ///
-/// #[derive(GraphQLObject, GraphObject)]
+/// #[derive(GraphObject)]
 /// #[graphql(context = Context)]
 /// struct Charge {
 ///     amount: i32,
 /// }
 ///
-/// #[derive(GraphQLObject, GraphObject)]
+/// #[derive(GraphObject)]
 /// #[graphql(context = Context)]
 /// struct Customer {
 ///     name: String,
@@ -304,13 +303,13 @@ pub fn graph_enum(item: TokenStream) -> TokenStream {
     expand::derive::enumeration(&item).into()
 }
 
-/// Object type whose fields are the fields of a struct, derived beside `juniper::GraphQLObject`.
+/// Object type whose fields are the fields of a struct. Replaces `juniper::GraphQLObject`.
 ///
 /// The struct can have the type guards of [`macro@graph_object`]. A field with a guard of its own
 /// must be a method: use an `impl` block.
 ///
 /// ```
-/// #[derive(juniper::GraphQLObject, graph_core::GraphObject)]
+/// #[derive(graph_core::GraphObject)]
 /// struct Money {
 ///     /// In the currency's smallest unit.
 ///     amount: i32,

@@ -14,7 +14,7 @@
 ///
 /// type Context = RequestContext<Cursors>;
 ///
-/// #[derive(juniper::GraphQLObject, graph_core::GraphObject)]
+/// #[derive(graph_core::GraphObject)]
 /// #[graphql(context = Context)]
 /// struct Charge {
 ///     id: i32,

@@ -1,7 +1,5 @@
 //! Page of a connection.
 
-use juniper::GraphQLObject;
-
 use crate::GraphObject;
 
 /// Page of a connection: edges and page info.
@@ -88,7 +86,7 @@ impl<T> Edge<T> {
 }
 
 /// Position of a page in the list.
-#[derive(Clone, Debug, Eq, GraphObject, GraphQLObject, PartialEq)]
+#[derive(Clone, Debug, Eq, GraphObject, PartialEq)]
 pub struct PageInfo {
     /// True if the list has entries after the page.
     has_next_page: bool,

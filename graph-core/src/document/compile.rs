@@ -8,7 +8,7 @@ use super::arguments::{self, Prepared};
 use super::collect::{Collector, Group};
 use super::index::{Entry, Index};
 use super::introspection::{Introspection, Reader};
-use super::parse::{List, Selection as Set};
+use super::parse::{List, ParseLimits, Selection as Set};
 use super::policies::PolicyList;
 use super::size_of_value;
 use super::view::View;
@@ -33,8 +33,7 @@ const FIRST: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Facts<'s> {
     pub(crate) schema: &'s Schema,
-    /// Maximum number of tokens of a document.
-    pub(crate) tokens: usize,
+    pub(crate) limits: ParseLimits,
     pub(crate) costs: &'s CostModel,
     pub(crate) index: &'s Index,
     pub(crate) introspection: &'s Introspection,

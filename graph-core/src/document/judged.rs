@@ -59,7 +59,11 @@ fn theirs(error: &Value) -> Option<First> {
 
 /// First error of the variables of a valid document.
 fn of_variables(schema: &Schema, text: &str, variables: &Value) -> Option<First> {
-    let ast = parsed(text, 1_000_000).unwrap();
+    let limits = ParseLimits {
+        tokens: 1_000_000,
+        depth: 64,
+    };
+    let ast = parsed(text, limits).unwrap();
     let tree = OperationTree::new(&ast, None).unwrap();
     let declared = definitions(schema, &tree);
     let given: Variables = serde_json::from_value(variables.clone()).unwrap();

@@ -159,7 +159,7 @@ impl Document {
         variables: &Variables,
         judge: impl FnOnce(&Outline) -> Result<Judged, GraphResponse>,
     ) -> Result<Self, GraphResponse> {
-        let ast = parsed(source.text, facts.tokens)?;
+        let ast = parsed(source.text, facts.limits)?;
         validated(facts.schema, &ast)?;
         let tree = OperationTree::new(&ast, source.operation)?;
         let outline = outline(facts.schema, facts.costs, &tree);
@@ -250,7 +250,7 @@ impl Document {
             }
         }
         // the text was accepted before
-        let ast = parsed(&self.text, usize::MAX)?;
+        let ast = parsed(&self.text, facts.limits)?;
         let tree = OperationTree::new(&ast, self.operation.as_deref())?;
         let value = |name: &str| variables.get(name).cloned();
         let (plan, _, depends) = self.compiled(facts, &tree, &value, false)?;

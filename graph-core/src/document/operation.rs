@@ -10,20 +10,16 @@ use super::parse::{
 };
 use super::validate::{extent, validate};
 use crate::error::ErrorCode;
-use crate::limits::{EXPANDED_DEPTH, EXPANDED_FIELDS};
+use crate::limits::EXPANDED_FIELDS;
 use crate::response::{GraphResponse, ResponseError};
 use crate::schema::Schema;
 
 /// Parses `text` and refuses it if a definition is too large with its fragments expanded.
-pub(crate) fn parsed(text: &str, tokens: usize) -> Result<Ast<'_>, GraphResponse> {
-    let limits = ParseLimits {
-        tokens,
-        depth: EXPANDED_DEPTH,
-    };
+pub(crate) fn parsed(text: &str, limits: ParseLimits) -> Result<Ast<'_>, GraphResponse> {
     let ast = parse(text, limits).map_err(|error| unparsed(text, error))?;
-    let extent = extent(&ast, EXPANDED_DEPTH);
-    if extent.depth > EXPANDED_DEPTH {
-        let message = format!("Document nesting exceeds the limit of {EXPANDED_DEPTH} levels");
+    let extent = extent(&ast, limits.depth);
+    if extent.depth > limits.depth {
+        let message = format!("Document nesting exceeds the limit of {} levels", limits.depth);
         return Err(GraphResponse::request_error(ErrorCode::MaxDepthExceeded, message));
     }
     if extent.fields > EXPANDED_FIELDS {

@@ -9,6 +9,7 @@ use juniper::{GraphQLType, RootNode};
 use super::mistakes::{ConfigError, ConfigMistake};
 use super::root::{Root, SubscriptionRoot};
 use super::trusted::TrustedList;
+use super::type_rules::invalid_types;
 use super::{Engine, Inner, Roots};
 use crate::document::{Cache, Index, Introspection};
 use crate::executor::Registry;
@@ -305,6 +306,8 @@ where
     /// - a limit of 0 (depth, root fields, tokens, values, response bytes, batch, body or
     ///   concurrency);
     /// - a field without a resolver, or two types with one name;
+    /// - a type that does not implement its interfaces, or a union with a member that is not an
+    ///   object type;
     /// - no entropy, if the feature `os` is off.
     ///
     /// If there are none of these, the error contains every trusted document that:
@@ -313,6 +316,7 @@ where
     /// - does not match its hash;
     /// - has the id of another document.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
+        Engine::<Q, M, S>::name_anchors();
         let schema = Schema::new(&self.schema.schema);
         let mut mistakes = self.mistakes(&schema);
         let mut registry = Registry::default();
@@ -323,6 +327,7 @@ where
         mistakes.extend(index.missing(&schema).into_iter().map(ConfigMistake::NoResolver));
         let clashes = registry.clashes().iter();
         mistakes.extend(clashes.map(|name| ConfigMistake::TwoTypes((*name).to_owned())));
+        mistakes.extend(invalid_types(&registry, &schema));
         let entropy = self.entropy.or_else(default_entropy);
         if entropy.is_none() {
             mistakes.push(ConfigMistake::NoEntropy);

@@ -41,6 +41,7 @@ where
         cx: &Execution<'_, RequestContext<Q::Host>>,
         emitter: &Emitter<GraphResponse>,
     ) -> Result<(), GraphResponse> {
+        Self::name_anchors();
         let Some(field) = plan.fields.first() else {
             return Err(skipped());
         };

@@ -45,9 +45,17 @@ pub enum ConfigMistake {
     /// crate.
     #[error("the field `{0}` has no resolver: declare its type with a macro of graph-core")]
     NoResolver(String),
-    /// Two types with different fields have this GraphQL name.
+    /// Two types with different fields or members have this GraphQL name.
     #[error("two types are named `{0}`")]
     TwoTypes(String),
+    /// A type that does not implement its interfaces, or lists a member or an interface wrongly.
+    #[error("the type `{name}` is invalid: {why}")]
+    InvalidType {
+        /// GraphQL name.
+        name: String,
+        /// Violated rule.
+        why: String,
+    },
     /// A trusted document that is not valid for the schema or the limits, or whose id is not its
     /// hash.
     #[error("the trusted document `{id}` is invalid: {why}")]

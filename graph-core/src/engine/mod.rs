@@ -19,6 +19,7 @@ mod root;
 mod run;
 mod single;
 mod trusted;
+mod type_rules;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -108,7 +109,7 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
     fn facts_of<'f>(&'f self, view: &'f View) -> Facts<'f> {
         Facts {
             schema: &self.schema,
-            tokens: self.limits.tokens(),
+            limits: self.limits.of_parser(),
             costs: &self.costs,
             index: &self.index,
             introspection: &self.introspection,

@@ -10,8 +10,8 @@ use crate::document::{Coerced, coerced_arguments};
 use crate::error::ErrorCode;
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
-    Execution, Gate, ListIndices, Meter, NullPropagation, Object, Path, PendingFields, Segment, WriteResult,
-    checked, close, write_object, write_object_async,
+    Anchor, Execution, Gate, ListIndices, Meter, Nothing, NullPropagation, Object, Path, PendingFields,
+    Segment, WriteResult, checked, close, name_anchor, write_object, write_object_async,
 };
 use crate::guard::{RequestContext, Watch};
 use crate::loader::{Deadline, drive};
@@ -31,6 +31,7 @@ where
         context: &RequestContext<Q::Host>,
         watch: Watch,
     ) -> GraphResponse {
+        Self::name_anchors();
         let cx = match self.execution(plan, variables, context, watch) {
             Ok(cx) => cx,
             Err(refused) => return refused,
@@ -52,6 +53,13 @@ where
             Some(Err(NullPropagation)) => GraphResponse::null(self.take_errors(&cx)),
             None => Self::late(),
         }
+    }
+
+    /// Names the anchors of the root types before code that uses their fields.
+    pub(super) fn name_anchors() {
+        name_anchor(Nothing::<Q>::NEW, Anchor::<RequestContext<Q::Host>>::anchor);
+        name_anchor(Nothing::<M>::NEW, Anchor::<RequestContext<Q::Host>>::anchor);
+        name_anchor(Nothing::<S>::NEW, Anchor::<RequestContext<Q::Host>>::anchor);
     }
 
     /// Executes a plan without asynchronous fields.

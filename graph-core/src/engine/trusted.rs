@@ -121,7 +121,7 @@ impl Listed {
         if matches!(id, DocumentId::Sha256(hash) if DocumentHash::digest(&text) != *hash) {
             return Err("the id is not the SHA-256 of the text".to_owned());
         }
-        let ast = parsed(&text, facts.tokens).map_err(|refused| joined_messages(&refused))?;
+        let ast = parsed(&text, facts.limits).map_err(|refused| joined_messages(&refused))?;
         let names = ast
             .operations()
             .map(|operation| operation.name.map(|name| name.text.into()));

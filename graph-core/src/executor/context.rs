@@ -171,7 +171,11 @@ impl<'x, C> Execution<'x, C> {
     /// If the limit was exceeded before.
     #[inline]
     pub(crate) fn begins_list(&self) -> WriteResult {
-        if self.meter.is_exceeded() { Err(NullPropagation) } else { Ok(()) }
+        if self.meter.is_exceeded() {
+            Err(NullPropagation)
+        } else {
+            Ok(())
+        }
     }
 
     #[cold]

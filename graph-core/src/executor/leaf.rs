@@ -14,6 +14,8 @@ use crate::error::GraphError;
 macro_rules! leaves {
     ($($leaf:ty: $value:ident, $out:ident => $write:expr;)*) => {$(
         impl<C> Output<C> for $leaf {
+            type Anchor = ();
+
             fn register(_: &mut Registry) {}
 
             #[inline]
@@ -38,6 +40,8 @@ leaves! {
 /// A number without a JSON form (NaN, infinity) fails the field, see
 /// [Float](https://spec.graphql.org/September2025/#sec-Float).
 impl<C> Output<C> for f64 {
+    type Anchor = ();
+
     fn register(_: &mut Registry) {}
 
     #[inline]

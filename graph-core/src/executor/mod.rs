@@ -5,9 +5,12 @@
 //!
 //! The items are public for generated code only and are exempt from semantic versioning.
 //!
-//! - `table`: names, arguments and guards of a type · `plan`: a compiled operation · `context`: one
-//!   execution
-//! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type
+//! - `table`: description, guards and fields of a type · `handle`: reference to a type · `declare`:
+//!   juniper's registry
+//! - `anchor`: order of instantiation by the compiler
+//! - `plan`: a compiled operation · `context`: one execution
+//! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type · `result`:
+//!   results of resolvers
 //! - `write`: JSON · `path`: position in the response
 //! - `segment`, `pending`: values that are not ready · `gate`: concurrency limit · `guarded`:
 //!   refusals by guard functions
@@ -17,9 +20,12 @@
     reason = "these are passed from value to value; a struct would be unpacked at each of them"
 )]
 
+mod anchor;
 mod context;
+mod declare;
 mod gate;
 mod guarded;
+mod handle;
 mod leaf;
 mod meter;
 mod object;
@@ -27,6 +33,7 @@ mod output;
 mod path;
 mod pending;
 pub(crate) mod plan;
+mod result;
 mod segment;
 mod table;
 mod tag;
@@ -36,15 +43,19 @@ pub use crate::guard::demand::Guard;
 pub use futures_util::future::BoxFuture;
 pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 
+pub use self::anchor::{Anchor, Nothing, name_anchor, name_declaration, name_fields};
 pub use self::context::Execution;
 pub(crate) use self::context::FieldFailure;
+pub use self::declare::{declare_interface, declare_object, declare_union};
 pub(crate) use self::gate::Gate;
 pub use self::gate::Permit;
 pub use self::guarded::{record_refusal, write_refusal, write_refusal_async};
+pub use self::handle::TypeHandle;
 pub use self::leaf::no_such_value;
 pub(crate) use self::meter::Meter;
 pub use self::object::{
-    Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object, write_object_async,
+    Abstract, Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object,
+    write_object_async,
 };
 pub(crate) use self::object::{checked, close};
 pub use self::output::Output;
@@ -52,8 +63,8 @@ pub use self::path::{ListIndices, Path};
 pub use self::pending::PendingFields;
 pub use self::plan::{Field, Plan};
 pub use self::segment::{Segment, SegmentResult};
-pub use self::table::{Arguments, Coerce, FieldInfo, Registry, TypeInfo, argument};
-pub use self::tag::{Returned, Tag, via};
+pub use self::table::{Arguments, Coerce, DeclareArguments, FieldInfo, Registry, TypeInfo, argument};
+pub use self::tag::{Declared, Returned, Tag, via};
 
 /// Failure that propagates to the nearest nullable value; the error is already recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -5,8 +5,8 @@ use juniper::{EmptyMutation, EmptySubscription};
 use super::plan::Field;
 use super::table::TypeInfo;
 use super::{
-    BoxFuture, BoxStream, Execution, ListIndices, NullPropagation, Path, PendingFields, Segment,
-    SegmentResult, WriteResult,
+    Anchor, BoxFuture, BoxStream, Execution, ListIndices, Nothing, NullPropagation, Path, PendingFields,
+    Segment, SegmentResult, WriteResult,
 };
 
 /// Object type of the schema, implemented by `#[graph_object]` and the other macros.
@@ -14,7 +14,7 @@ use super::{
     message = "`{Self}` is not an object of the graph with the context `{C}`",
     label = "write `#[graph_core::graph_object(context = ..)]` above its `impl` block, with the context of the schema"
 )]
-pub trait Object<C>: Sync {
+pub trait Object<C>: Anchor<C> + Sync {
     /// Names, arguments and guards of the fields.
     const INFO: &'static TypeInfo;
 
@@ -39,12 +39,18 @@ pub trait Object<C>: Sync {
     message = "`{Self}` is not a subscription root of the graph with the context `{C}`",
     label = "write `#[graph_core::graph_subscription(context = ..)]` above its `impl` block, with the context of the schema"
 )]
-pub trait Source<C>: Sync {
+pub trait Source<C>: Anchor<C> + Sync {
     /// Names, arguments and guards of the fields.
     const INFO: &'static TypeInfo;
 
     /// Opens the stream of a field.
     fn open<'p>(&'p self, field: &'p Field, cx: &'p Execution<'p, C>) -> BoxFuture<'p, Opened<'p>>;
+}
+
+/// Interface or union, implemented by `#[graph_interface]` and `#[graph_union]`.
+pub trait Abstract<C>: Anchor<C> {
+    /// Names and types of the members, and of the fields of an interface.
+    const INFO: &'static TypeInfo;
 }
 
 /// Stream of a subscription field.
@@ -157,12 +163,19 @@ pub fn no_such_stream<'p, C: Sync>(field: &'p Field, cx: &'p Execution<'p, C>) -
     Box::pin(async move { Err(propagation) })
 }
 
+impl<C> Anchor<C> for EmptyMutation<C> {
+    fn anchor(_: Nothing<Self>) {}
+}
+
+impl<C> Anchor<C> for EmptySubscription<C> {
+    fn anchor(_: Nothing<Self>) {}
+}
+
 /// Empty mutation root, with juniper's name for it.
 impl<C: Sync> Object<C> for EmptyMutation<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptyMutation",
-        guards: &[],
-        fields: &[],
+        ..TypeInfo::EMPTY
     };
 
     fn field(&self, field: &Field, cx: &Execution<'_, C>, _: &Path<'_>, _: &mut Vec<u8>) -> WriteResult {
@@ -183,8 +196,7 @@ impl<C: Sync> Object<C> for EmptyMutation<C> {
 impl<C: Sync> Source<C> for EmptySubscription<C> {
     const INFO: &'static TypeInfo = &TypeInfo {
         name: "_EmptySubscription",
-        guards: &[],
-        fields: &[],
+        ..TypeInfo::EMPTY
     };
 
     fn open<'p>(&'p self, field: &'p Field, cx: &'p Execution<'p, C>) -> BoxFuture<'p, Opened<'p>> {

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use super::plan::Field;
 use super::table::Registry;
-use super::{Execution, Path, PendingFields, Segment, WriteResult};
+use super::{Anchor, Execution, Path, PendingFields, Segment, WriteResult};
 
 /// Type that a field can return.
 #[diagnostic::on_unimplemented(
     message = "a field of the graph with the context `{C}` cannot return `{Self}`",
     label = "not a type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema"
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` instead of `GraphQLObject`, with the context of the schema"
 )]
 pub trait Output<C> {
+    /// Type that has the anchor of the value: the innermost type, or `()` for a leaf.
+    type Anchor: Anchor<C> + ?Sized;
+
     /// Registers the object types of the value.
     fn register(registry: &mut Registry);
 
@@ -42,6 +45,8 @@ pub trait Output<C> {
 }
 
 impl<C, T: Output<C>> Output<C> for Option<T> {
+    type Anchor = T::Anchor;
+
     fn register(registry: &mut Registry) {
         T::register(registry);
     }
@@ -81,6 +86,8 @@ impl<C, T: Output<C>> Output<C> for Option<T> {
 }
 
 impl<C, T: Output<C>> Output<C> for [T] {
+    type Anchor = T::Anchor;
+
     fn register(registry: &mut Registry) {
         T::register(registry);
     }
@@ -148,6 +155,8 @@ macro_rules! around {
         where
             $inner: Output<C>,
         {
+            type Anchor = <$inner as Output<C>>::Anchor;
+
             fn register(registry: &mut Registry) {
                 <$inner as Output<C>>::register(registry);
             }

@@ -1,14 +1,15 @@
-//! Constant table of an object type: names, arguments and guards of its fields.
+//! Constant table of a type: its description, its guards and its fields.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use juniper::{FromInputValue, InputValue, IntoFieldError};
+use juniper::meta::Argument;
+use juniper::{ArcStr, DefaultScalarValue, FromInputValue, InputValue, IntoFieldError};
 
-use super::{Object, Source};
-
+use super::handle::TypeHandle;
+use super::{Abstract, Object, Source};
 use crate::guard::demand::Guard;
 
 /// Coerced arguments of a field: an `Arc` of the tuple of their Rust types.
@@ -17,16 +18,37 @@ pub type Arguments = Arc<dyn Any + Send + Sync>;
 /// Coerces the values of a field's arguments to their tuple; `None` is an absent argument.
 pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
 
-/// Table of an object type.
+/// Declares the arguments of a field in juniper's registry.
+pub type DeclareArguments = fn(&mut juniper::Registry) -> Vec<Argument<DefaultScalarValue>>;
+
+/// Table of an object type, an interface or a union.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "generated code writes it down")]
 pub struct TypeInfo {
     /// GraphQL name.
     pub name: &'static str,
+    /// Description in the schema.
+    pub description: Option<&'static str>,
     /// Guards of the objects of this type; all must allow.
     pub guards: &'static [Guard],
-    /// Fields; a plan refers to them by index.
+    /// Interfaces that the type implements.
+    pub interfaces: &'static [TypeHandle],
+    /// Types of which a value of this interface or union is one.
+    pub members: &'static [TypeHandle],
+    /// Fields; a plan refers to those of an object type by index.
     pub fields: &'static [FieldInfo],
+}
+
+impl TypeInfo {
+    /// Unnamed type, for struct update syntax.
+    pub const EMPTY: Self = Self {
+        name: "",
+        description: None,
+        guards: &[],
+        interfaces: &[],
+        members: &[],
+        fields: &[],
+    };
 }
 
 /// Entry of a field in the table of its type.
@@ -35,31 +57,40 @@ pub struct TypeInfo {
 pub struct FieldInfo {
     /// GraphQL name.
     pub name: &'static str,
+    /// Description in the schema.
+    pub description: Option<&'static str>,
+    /// `Some` if the field is deprecated, with the reason if there is one.
+    pub deprecated: Option<Option<&'static str>>,
     /// `true` if the resolver is an `async fn`.
     pub is_async: bool,
     /// GraphQL names of the arguments, in tuple order.
     pub args: &'static [&'static str],
+    /// Declares the arguments, in tuple order.
+    pub declare: DeclareArguments,
     /// Coerces the arguments; `None` for a field without arguments.
     pub coerce: Option<Coerce>,
     /// Guards of the field; all must allow.
     pub guards: &'static [Guard],
-    /// Registers the object types of the field.
-    pub register: fn(&mut Registry),
+    /// Type of the value.
+    pub ty: fn() -> TypeHandle,
 }
 
 impl FieldInfo {
     /// Unnamed field, for struct update syntax.
     pub const EMPTY: Self = Self {
         name: "",
+        description: None,
+        deprecated: None,
         is_async: false,
         args: &[],
+        declare: |_| Vec::new(),
         coerce: None,
         guards: &[],
-        register: |_| {},
+        ty: TypeHandle::named::<bool>,
     };
 }
 
-/// Object types of a schema that have a table, by GraphQL name.
+/// Types of a schema that have a table, by GraphQL name.
 #[derive(Debug, Default)]
 pub struct Registry {
     types: HashMap<&'static str, &'static TypeInfo>,
@@ -68,7 +99,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Registers an object type and the types of its fields.
+    /// Registers an object type, the types of its fields, and its interfaces.
     pub fn object<C, T: Object<C> + ?Sized>(&mut self) {
         self.table(T::INFO);
     }
@@ -78,22 +109,37 @@ impl Registry {
         self.table(T::INFO);
     }
 
+    /// Registers an interface or a union, its members, and the types of its fields.
+    pub fn members<C, T: Abstract<C> + ?Sized>(&mut self) {
+        self.table(T::INFO);
+    }
+
     fn table(&mut self, info: &'static TypeInfo) {
         match self.types.entry(info.name) {
             Entry::Occupied(known) => {
-                // addresses of constants are not unique: compare the field names
-                let names = |info: &TypeInfo| info.fields.iter().map(|field| field.name).collect::<Vec<_>>();
+                // addresses of constants are not unique: compare the names
+                let names = |info: &TypeInfo| {
+                    let fields = info.fields.iter().map(|field| field.name.into());
+                    let members = info.members.iter().filter_map(|member| member.name());
+                    fields.chain(members).collect::<Vec<ArcStr>>()
+                };
                 if names(known.get()) != names(info) {
                     self.clashes.push(info.name);
                 }
             }
             Entry::Vacant(vacant) => {
                 vacant.insert(info);
-                for field in info.fields {
-                    (field.register)(self);
+                let fields = info.fields.iter().map(|field| (field.ty)());
+                let others = info.members.iter().chain(info.interfaces).copied();
+                for ty in fields.chain(others) {
+                    ty.register(self);
                 }
             }
         }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&'static TypeInfo> {
+        self.types.get(name).copied()
     }
 
     pub(crate) fn types(&self) -> impl Iterator<Item = &'static TypeInfo> {

@@ -9,14 +9,17 @@
 use std::future::Future;
 use std::marker::PhantomData;
 
-use juniper::{IntoFieldError, ToInputValue};
+use juniper::marker::IsOutputType;
+use juniper::{DefaultScalarValue, GraphQLType, IntoFieldError, ToInputValue};
 
+use super::handle::TypeHandle;
 use super::output::Output;
 use super::plan::Field;
+use super::result::{Fine, deep, write_result, written};
 use super::table::Registry;
 use super::{
-    BoxFuture, Execution, ListIndices, NullPropagation, Path, PendingFields, Segment, SegmentResult,
-    WriteResult, write,
+    Anchor, BoxFuture, Execution, ListIndices, Nothing, NullPropagation, Path, SegmentResult, WriteResult,
+    write,
 };
 use crate::error::GraphError;
 
@@ -45,7 +48,7 @@ impl<T, C> Tag<T, C> {
 #[diagnostic::on_unimplemented(
     message = "a field of the graph with the context `{C}` cannot return `{Self}`",
     label = "not a type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` beside its derive, with the context of the schema"
+    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` instead of `GraphQLObject`, with the context of the schema"
 )]
 pub trait Returned<C> {}
 
@@ -53,11 +56,18 @@ impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Re
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
 
+/// Type that juniper's registry can declare.
+pub trait Declared: GraphQLType<DefaultScalarValue, TypeInfo = ()> {}
+
+impl<T: GraphQLType<DefaultScalarValue, TypeInfo = ()>> Declared for T {}
+
 /// Leaf of juniper, written through the `InputValue` that it converts to.
 #[derive(Debug)]
 struct Leaf<T>(T);
 
 impl<C, T: ToInputValue> Output<C> for Leaf<T> {
+    type Anchor = ();
+
     fn register(_: &mut Registry) {}
 
     fn write(&self, field: &Field, cx: &Execution<'_, C>, path: &Path<'_>, out: &mut Vec<u8>) -> WriteResult {
@@ -74,103 +84,25 @@ impl<C, T: ToInputValue> Output<C> for Leaf<T> {
     }
 }
 
-/// Writes the result of an asynchronous resolver.
-async fn written<'p, C, T, E>(
-    result: Result<T, E>,
-    field: &'p Field,
-    cx: &'p Execution<'p, C>,
-    indices: ListIndices,
-) -> SegmentResult
-where
-    C: Sync,
-    T: Output<C> + Send + Sync,
-    E: IntoFieldError,
-{
-    match result {
-        // boxed: otherwise the future of a leaf would be as large as that of an object
-        Ok(value) if field.sel_async => Box::pin(deep(Fine::Ok(value), field, cx, indices)).await,
-        Ok(value) => {
-            let mut out = Vec::with_capacity(if field.is_leaf() { LEAF } else { OBJECT });
-            let path = Path::Root(&indices);
-            value.write(field, cx, &path, &mut out)?;
-            cx.fits(field, &path, out.len())?;
-            cx.meter.complete(out.len());
-            Ok(out.into())
-        }
-        Err(error) => failed(error, field, cx, indices),
-    }
-}
-
-fn failed<C>(
-    error: impl IntoFieldError,
-    field: &Field,
-    cx: &Execution<'_, C>,
-    indices: ListIndices,
-) -> SegmentResult {
-    let mut out = Vec::new();
-    cx.fail(field, indices, error, &mut out)?;
-    Ok(out.into())
-}
-
-/// Initial buffer capacities in bytes, chosen so that most values need no reallocation.
-const LEAF: usize = 24;
-const OBJECT: usize = 96;
-const AROUND: usize = 256;
-
-/// Writes a value with asynchronous fields, and keeps the value until these fields are complete.
-async fn deep<C, T, E>(
-    result: Result<T, E>,
-    field: &Field,
-    cx: &Execution<'_, C>,
-    indices: ListIndices,
-) -> SegmentResult
-where
-    C: Sync,
-    T: Output<C> + Send + Sync,
-    E: IntoFieldError,
-{
-    let value = match result {
-        Ok(value) => value,
-        Err(error) => return failed(error, field, cx, indices),
-    };
-    let mut seg = Segment::from(Vec::with_capacity(AROUND));
-    // borrows the value, so it is declared after the value and dropped first
-    let mut pend = PendingFields::default();
-    let path = Path::Root(&indices);
-    value.write_async(field, cx, &path, &mut seg, &mut pend)?;
-    cx.fits(field, &path, seg.buf.len())?;
-    cx.meter.complete(seg.buf.len());
-    pend.run(&mut seg, cx).await?;
-    Ok(seg)
-}
-
-fn write_result<C, T: Output<C>, E: IntoFieldError>(
-    result: Result<T, E>,
-    field: &Field,
-    cx: &Execution<'_, C>,
-    path: &Path<'_>,
-    out: &mut Vec<u8>,
-) -> WriteResult {
-    match result {
-        Ok(value) => value.write(field, cx, path, out),
-        Err(error) => cx.fail(field, path.list_indices(), error, out),
-    }
-}
-
-/// Infallible result.
-type Fine<T> = Result<T, std::convert::Infallible>;
-
 macro_rules! level {
     (
         $(#[$doc:meta])*
-        $name:ident [$($generics:tt)*] $tag:ty, $value:ty, $output:ty
+        $name:ident [$($generics:tt)*] $tag:ty, $value:ty, $handle:expr, $anchor:ty;
         where [$($bounds:tt)*];
         $bound:ident => $result:expr
     ) => {
         $(#[$doc])*
         pub trait $name<C, V> {
-            /// Registers the object types of the return type.
-            fn register(&self, registry: &mut Registry);
+            /// Type that has the anchor of the value.
+            type Anchor: Anchor<C> + ?Sized;
+
+            /// Returns the GraphQL type of the value.
+            fn handle(&self) -> TypeHandle;
+
+            /// Returns no value of that type, for the compiler's inference.
+            fn nothing(&self) -> Nothing<Self::Anchor> {
+                Nothing::NEW
+            }
 
             /// Writes the result of a resolver with a synchronous selection.
             ///
@@ -205,8 +137,10 @@ macro_rules! level {
         impl<C: Sync, $($generics)*> $name<C, $value> for $tag
         where $($bounds)*
         {
-            fn register(&self, registry: &mut Registry) {
-                <$output as Output<C>>::register(registry);
+            type Anchor = $anchor;
+
+            fn handle(&self) -> TypeHandle {
+                $handle
             }
 
             #[inline]
@@ -255,46 +189,51 @@ macro_rules! level {
 /// Traits of the dispatch; generated code imports them.
 pub mod via {
     use super::{
-        BoxFuture, Execution, Field, Fine, Future, IntoFieldError, Leaf, ListIndices, NullPropagation,
-        Output, Path, Registry, Returned, SegmentResult, Tag, ToInputValue, WriteResult, deep, write_result,
-        written,
+        Anchor, BoxFuture, Declared, DefaultScalarValue, Execution, Field, Fine, Future, IntoFieldError,
+        IsOutputType, Leaf, ListIndices, Nothing, NullPropagation, Output, Path, Returned, SegmentResult,
+        Tag, ToInputValue, TypeHandle, WriteResult, deep, write_result, written,
     };
 
     level! {
         /// Dispatch for a resolver that returns a `Result` of a value.
-        Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, T
-        where [T: Output<C> + Send + Sync, E: IntoFieldError + Send];
+        Fallible [T, E] &&&&Tag<Result<T, E>, C>, Result<T, E>, TypeHandle::of::<C, T>(), T::Anchor;
+        where [T: Output<C> + Declared + Send + Sync, E: IntoFieldError + Send];
         value => value
     }
 
     level! {
         /// Dispatch for a resolver that returns a `Result` of a juniper leaf.
-        FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, Leaf<T>
-        where [T: ToInputValue + Send + Sync, E: IntoFieldError + Send];
+        FallibleLeaf [T, E] &&&Tag<Result<T, E>, C>, Result<T, E>, TypeHandle::named::<T>(), ();
+        where [T: ToInputValue + Declared + IsOutputType<DefaultScalarValue> + Send + Sync, E: IntoFieldError + Send];
         value => value.map(Leaf)
     }
 
     level! {
         /// Dispatch for a resolver that returns a value.
-        Plain [T] &&Tag<T, C>, T, T
-        where [T: Output<C> + Send + Sync];
+        Plain [T] &&Tag<T, C>, T, TypeHandle::of::<C, T>(), T::Anchor;
+        where [T: Output<C> + Declared + Send + Sync];
         value => Fine::Ok(value)
     }
 
     level! {
         /// Dispatch for a resolver that returns a juniper leaf.
-        PlainLeaf [T] &Tag<T, C>, T, Leaf<T>
-        where [T: ToInputValue + Send + Sync];
+        PlainLeaf [T] &Tag<T, C>, T, TypeHandle::named::<T>(), ();
+        where [T: ToInputValue + Declared + IsOutputType<DefaultScalarValue> + Send + Sync];
         value => Fine::Ok(Leaf(value))
     }
 
-    /// Dispatch for a return type that is not supported. The bound of [`register`](Self::register)
+    /// Dispatch for a return type that is not supported. The bound of [`handle`](Self::handle)
     /// makes the compiler report the cause once per field.
     pub trait Unknown<C, V> {
         /// A call does not compile, because `V` is not [`Returned`].
-        fn register(&self, registry: &mut Registry)
+        fn handle(&self) -> TypeHandle
         where
             V: Returned<C>;
+
+        /// Placeholder that is never called.
+        fn nothing(&self) -> Nothing<()> {
+            Nothing::NEW
+        }
 
         /// Placeholder that is never called.
         ///
@@ -330,10 +269,11 @@ pub mod via {
     }
 
     impl<C: Sync, T> Unknown<C, T> for Tag<T, C> {
-        fn register(&self, _: &mut Registry)
+        fn handle(&self) -> TypeHandle
         where
             T: Returned<C>,
         {
+            TypeHandle::named::<bool>()
         }
 
         fn emit(

@@ -21,7 +21,7 @@ impl GraphRequest {
     /// Parses the body of a POST or the payload of a message. Variables of more than `values` are
     /// not decoded.
     pub(crate) fn from_json(body: &Bytes, values: usize) -> Result<Self, Refusal> {
-        let JsonObject(parameters): JsonObject<Parameters<'_>> = from_json("the body", body)?;
+        let JsonObject(parameters): JsonObject<Parameters<'_>> = from_json("the request", body)?;
         let query = parameters.query.map(|query| Text::from_json(query.get(), body));
         let relay = [parameters.doc_id, parameters.id];
         Self::from_parameters(

@@ -16,12 +16,12 @@
 //! | limit | value | code |
 //! |---|---|---|
 //! | nested list fields in introspection | 2 | `MAX_DEPTH_EXCEEDED` |
-//! | levels of selection in the parser | 64 | `MAX_DEPTH_EXCEEDED` |
-//! | fields of an operation in the parser | 15,000 | `MAX_COST_EXCEEDED` |
+//! | levels of selection, values or list types in a document | 64, or the depth if that is larger | `MAX_DEPTH_EXCEEDED` |
+//! | fields of an operation or fragment | 15,000 | `MAX_COST_EXCEEDED` |
 //! | fields of a compiled operation | 20,000 | `MAX_COST_EXCEEDED` |
 //! | result of introspection | 16 MiB | `MAX_COST_EXCEEDED` |
 //!
-//! The parser counts the levels of introspection, too, and one level for each fragment spread. A
+//! The levels of a document include those of introspection, and one for each fragment spread. A
 //! compiled operation counts a field of an interface once for each object type.
 //!
 //! The limits of cost, aliases and root fields also apply to the sum over a batch.
@@ -75,10 +75,10 @@ pub use self::cost::FieldCost;
 pub use self::estimate::{Estimate, LimitLog, Measured};
 pub use self::mode::LimitMode;
 pub(crate) use self::outline::{Outline, OutlineField, outline};
+use crate::document::parse::ParseLimits;
 
-/// Maximum levels of selection of a definition, with one more for each fragment spread, and maximum
-/// nesting of values.
-pub(crate) const EXPANDED_DEPTH: usize = 64;
+/// Minimum of the parser's limit of nesting.
+const NESTING: usize = 64;
 
 /// Maximum number of fields of a definition with its fragments expanded.
 pub(crate) const EXPANDED_FIELDS: usize = 15_000;
@@ -116,7 +116,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Limits the levels of selection. Default: 15; above 64 the parser's limit applies.
+    /// Limits the levels of selection. Default: 15.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth;
@@ -191,6 +191,14 @@ impl Limits {
     pub fn with_list_size(mut self, list_size: u32) -> Self {
         self.list_size = list_size;
         self
+    }
+
+    /// Limits of the parser.
+    pub(crate) fn of_parser(&self) -> ParseLimits {
+        ParseLimits {
+            tokens: self.tokens,
+            depth: self.depth.max(NESTING),
+        }
     }
 
     /// Returns the maximum levels of selection.

@@ -99,7 +99,7 @@ graph_core::connection! {
     Context
 }
 
-#[derive(juniper::GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Shelf {
     items: Vec<Item>,

@@ -10,6 +10,7 @@
 mod attributes;
 mod batches;
 mod build;
+mod chain;
 mod conformance;
 mod connections;
 mod cost;
@@ -37,4 +38,5 @@ mod single_connection;
 mod spans;
 mod subscriptions;
 mod transport_ws;
+mod type_rules;
 mod wire;

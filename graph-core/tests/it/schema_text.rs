@@ -15,7 +15,7 @@ type Context = RequestContext<()>;
 /// A place, as maps have it.
 ///
 /// Its name is "its name".
-#[derive(juniper::GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 struct Place {
     /// The common name.

@@ -39,7 +39,7 @@ export function rustOf(schema, { twin = false } = {}) {
   const record = (it) => {
     const names = it.fields.map((field) => field.name);
     const fields = it.fields.map((field) => `${field.name}: ${rust(field.type, field)},`).join("\n");
-    return `#[derive(GraphQLObject, GraphObject)]\n#[graphql(context = Context)]\npub(crate) struct ${it.name} {\n${fields}\n}\nrecord!(${it.name}: ${names.join(", ")});`;
+    return `#[derive(GraphObject)]\n#[graphql(context = Context)]\npub(crate) struct ${it.name} {\n${fields}\n}\nrecord!(${it.name}: ${names.join(", ")});`;
   };
   const object = (it) => {
     if (it.isRecord) return record(it);

@@ -54,7 +54,7 @@ pub(crate) fn predicate(parent: &str, field: &Field) -> Option<TokenStream> {
 
 /// `arguments`: the tuple of coerced arguments.
 fn arguments(field: &Field) -> Option<TokenStream> {
-    let mut types = field.arguments().map(|(_, ty)| ty).peekable();
+    let mut types = field.arguments().map(|argument| &argument.ty).peekable();
     types
         .peek()
         .is_some()
@@ -65,10 +65,12 @@ fn arguments(field: &Field) -> Option<TokenStream> {
 fn parameters(field: &Field) -> Vec<TokenStream> {
     let mut place = 0;
     let pass = |parameter: &Parameter| match parameter {
-        Parameter::Argument(_, ty) => {
+        Parameter::Argument(argument) => {
             let at = Literal::usize_unsuffixed(place);
             place += 1;
-            quote_spanned!(ty.span()=> ::core::clone::Clone::clone(&arguments.#at))
+            // the span of a type that a host's macro wrote would hide the variable
+            let arguments = quote!(arguments);
+            quote_spanned!(argument.ty.span()=> ::core::clone::Clone::clone(&#arguments.#at))
         }
         Parameter::Context(_) => quote!(::juniper::FromContext::from(cx.context())),
     };

@@ -17,6 +17,8 @@ pub(crate) fn enumeration(target: &Target<'_>, values: &[(&Ident, Option<String>
         None => quote!(Self::#ident { .. } => return __graph::no_such_value(field, cx, path),),
     });
     let body = quote! {
+        type Anchor = ();
+
         fn register(_: &mut __graph::Registry) {}
 
         #[inline]

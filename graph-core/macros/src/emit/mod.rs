@@ -3,9 +3,12 @@
 //! Every path is absolute or starts with `__graph`, and traits are imported without a name, so that
 //! the host's types may have any name.
 
+pub(crate) mod anchor;
 pub(crate) mod call;
 pub(crate) mod enumeration;
+pub(crate) mod interface_value;
 pub(crate) mod object;
+pub(crate) mod schema;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod variants;
@@ -18,15 +21,20 @@ use syn::{Generics, Type, parse_quote};
 pub(crate) struct Target<'a> {
     pub(crate) ty: &'a dyn ToTokens,
     generics: Generics,
+    /// Generics of the type itself, without the parameter for the context.
+    pub(crate) own_generics: &'a Generics,
     /// The context of the schema.
     pub(crate) context: TokenStream,
+    /// `false` if the type is generic over the context.
+    pub(crate) has_context: bool,
 }
 
 impl<'a> Target<'a> {
     /// Target for the type `ty` with the generics of its block; generic over the context if there
     /// is none.
-    pub(crate) fn new(ty: &'a dyn ToTokens, generics: &Generics, context: Option<&Type>) -> Self {
-        let mut generics = generics.clone();
+    pub(crate) fn new(ty: &'a dyn ToTokens, own_generics: &'a Generics, context: Option<&Type>) -> Self {
+        let mut generics = own_generics.clone();
+        let has_context = context.is_some();
         let context = match context {
             Some(context) => quote!(#context),
             None => {
@@ -39,7 +47,9 @@ impl<'a> Target<'a> {
         Self {
             ty,
             generics,
+            own_generics,
             context,
+            has_context,
         }
     }
 

@@ -1,27 +1,34 @@
-//! `Object` and `Output` of an object type.
+//! Implementations of an object type.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
+use super::anchor::{anchor, declaration};
 use super::call::{From, call, predicate};
-use super::{Target, table, write_async_parameters, write_parameters};
+use super::schema::{Kind, schema};
+use super::table::{self, Table};
+use super::{Target, write_async_parameters, write_parameters};
 use crate::read::field::Field;
-use crate::read::graph::Guard;
 use crate::read::scalar::is_scalar;
 
-/// Both implementations for the object type `name` with `guards`.
-pub(crate) fn object(
-    target: &Target<'_>,
-    name: &str,
-    guards: &[Guard],
-    fields: &[Field],
-    from: From,
-) -> TokenStream {
-    let info = table::table(name, guards, fields, &target.context, table::returned);
-    let methods = methods(target, name, fields, from);
+/// All implementations for the object type of `table`.
+pub(crate) fn object(target: &Target<'_>, table: &Table<'_>, from: From) -> TokenStream {
+    let info = table.info(target, table::returned);
+    let methods = methods(target, table.name, table.fields, from);
     let object = target.implement(&quote!(Object), &quote!(#info #methods));
-    let output = target.implement(&quote!(Output), &output(target, name));
-    quote!(#object #output)
+    let output = target.implement(&quote!(Output), &output(target, table.name));
+    let schema = schema(target, table.name, Kind::Object);
+    let context = &target.context;
+    let declaration = declaration(context);
+    let own = quote! {
+        #declaration
+        __graph::name_fields(
+            <Self as __graph::Object<#context>>::field,
+            <Self as __graph::Object<#context>>::field_async,
+        );
+    };
+    let anchor = anchor(target, table, table::returned, &own);
+    quote!(#object #output #schema #anchor)
 }
 
 fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> TokenStream {
@@ -101,6 +108,8 @@ fn output(target: &Target<'_>, name: &str) -> TokenStream {
     let context = &target.context;
     let (write, write_async) = (write_parameters(context), write_async_parameters(context));
     quote! {
+        type Anchor = Self;
+
         fn register(registry: &mut __graph::Registry) {
             registry.object::<#context, Self>();
         }

@@ -3,21 +3,19 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::Target;
+use super::anchor::anchor;
 use super::call::{From, call, predicate};
 use super::object::arms;
-use super::{Target, table};
+use super::schema::{Kind, schema};
+use super::table::{self, Table};
 use crate::read::block::Block;
 
-/// Implementation for the subscription root in `block`.
+/// Implementations for the subscription root in `block`.
 pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
     let context = &target.context;
-    let info = table::table(
-        &block.name,
-        &block.guards,
-        &block.fields,
-        context,
-        table::streamed,
-    );
+    let table = Table::of_block(block);
+    let info = table.info(target, table::streamed);
     let arms = arms(&block.fields, |field| {
         let call = call(field, From::Method);
         let asked = predicate(&block.name, field).map(|allowed| {
@@ -53,5 +51,8 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
             }
         }
     };
-    target.implement(&quote!(Source), &body)
+    let source = target.implement(&quote!(Source), &body);
+    let schema = schema(target, &block.name, Kind::Subscription);
+    let anchor = anchor(target, &table, table::streamed, &TokenStream::new());
+    quote!(#source #schema #anchor)
 }

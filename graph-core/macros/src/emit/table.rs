@@ -1,65 +1,143 @@
 //! `INFO`: the constant table of a type.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
+use super::Target;
+use crate::read::block::Block;
+use crate::read::deprecated::Deprecation;
 use crate::read::field::Field;
 use crate::read::graph::Guard;
 use crate::read::lifetimes::inferred;
+use crate::read::parameter::Argument;
 
-/// Table of the type `name`; `behind` maps a field's type to the type to register.
-pub(crate) fn table(
-    name: &str,
-    guards: &[Guard],
-    fields: &[Field],
-    context: &TokenStream,
-    behind: fn(&Type) -> TokenStream,
-) -> TokenStream {
-    let entries = fields.iter().map(|field| entry(field, context, behind));
-    quote! {
-        const INFO: &'static __graph::TypeInfo = &__graph::TypeInfo {
-            name: #name,
-            guards: &[#(#guards),*],
-            fields: &[#(#entries),*],
-        };
+/// Type as the schema declares it.
+pub(crate) struct Table<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) guards: &'a [Guard],
+    pub(crate) interfaces: &'a [Type],
+    /// Types of an interface or a union.
+    pub(crate) members: Vec<&'a dyn ToTokens>,
+    pub(crate) fields: &'a [Field],
+}
+
+impl<'a> Table<'a> {
+    /// The type of `block`.
+    pub(crate) fn of_block(block: &'a Block) -> Self {
+        Self {
+            name: &block.name,
+            description: block.description.as_deref(),
+            guards: &block.guards,
+            interfaces: &block.interfaces,
+            members: Vec::new(),
+            fields: &block.fields,
+        }
+    }
+
+    /// The constant; `behind` maps a field's type to the type in the schema.
+    pub(crate) fn info(&self, target: &Target<'_>, behind: fn(&Type) -> TokenStream) -> TokenStream {
+        let (name, description, guards) = (self.name, optional(self.description), self.guards);
+        let context = &target.context;
+        let interfaces = self.interfaces.iter().map(|ty| {
+            // a type without a context can have an interface of any context
+            if target.has_context {
+                quote_spanned!(ty.span()=> __graph::TypeHandle::of::<#context, #ty>())
+            } else {
+                quote_spanned!(ty.span()=> __graph::TypeHandle::named::<#ty>())
+            }
+        });
+        let members = self
+            .members
+            .iter()
+            .map(|ty| quote_spanned!(ty.span()=> __graph::TypeHandle::of::<#context, #ty>()));
+        let fields = self.fields.iter().map(|field| entry(field, context, behind));
+        quote! {
+            const INFO: &'static __graph::TypeInfo = &__graph::TypeInfo {
+                name: #name,
+                description: #description,
+                guards: &[#(#guards),*],
+                interfaces: &[#(#interfaces),*],
+                members: &[#(#members),*],
+                fields: &[#(#fields),*],
+            };
+        }
     }
 }
 
 fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream) -> TokenStream {
-    let (name, is_async) = (&field.name, field.is_async);
-    let guards = &field.marks.guards;
+    let (name, is_async, guards) = (&field.name, field.is_async, &field.marks.guards);
+    let description = optional(field.description.as_deref());
+    let deprecated = deprecated(&field.deprecated);
     let arguments = arguments(field);
     let ty = behind(&inferred(&field.ty));
     // spanned at the type, so that the compiler reports an unsuitable type there
-    let register =
-        quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).register(registry));
+    let handle = quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).handle());
     quote! {
         __graph::FieldInfo {
             name: #name,
+            description: #description,
+            deprecated: #deprecated,
             is_async: #is_async,
             guards: &[#(#guards),*],
             #arguments
-            register: |registry| #register,
+            ty: || #handle,
             ..__graph::FieldInfo::EMPTY
         }
     }
 }
 
-/// Names of the arguments, and the coercion to their tuple.
+/// Names and declarations of the arguments, and the coercion to their tuple.
 fn arguments(field: &Field) -> Option<TokenStream> {
-    let (names, types): (Vec<_>, Vec<_>) = field.arguments().unzip();
+    let names: Vec<_> = field.arguments().map(|argument| &argument.name).collect();
+    let types = field.arguments().map(|argument| &argument.ty);
+    let declared = field.arguments().map(declared);
     let places = 0..names.len();
     (!names.is_empty()).then(|| {
         quote! {
             args: &[#(#names),*],
+            declare: |registry| ::std::vec![#(#declared),*],
             coerce: ::core::option::Option::Some(|values| {
                 let arguments: (#(#types,)*) = (#(__graph::argument(values, #places)?,)*);
                 ::core::result::Result::Ok(::std::sync::Arc::new(arguments))
             }),
         }
     })
+}
+
+/// Argument in juniper's registry.
+fn declared(argument: &Argument) -> TokenStream {
+    let (name, ty) = (&argument.name, inferred(&argument.ty));
+    let made = match &argument.default {
+        Some(value) => quote!(registry.arg_with_default::<#ty>(#name, &#value, &())),
+        None => quote!(registry.arg::<#ty>(#name, &())),
+    };
+    let description = argument.description.as_ref();
+    let description = description.map(|description| quote!(.description(#description)));
+    let deprecated = argument.deprecated.as_ref().map(|reason| {
+        let reason = optional(reason.as_deref());
+        quote!(.deprecated(#reason))
+    });
+    quote!(#made #description #deprecated)
+}
+
+fn optional(text: Option<&str>) -> TokenStream {
+    match text {
+        Some(text) => quote!(::core::option::Option::Some(#text)),
+        None => quote!(::core::option::Option::<&'static ::core::primitive::str>::None),
+    }
+}
+
+fn deprecated(deprecation: &Deprecation) -> TokenStream {
+    match deprecation {
+        Some(reason) => {
+            let reason = optional(reason.as_deref());
+            quote!(::core::option::Option::Some(#reason))
+        }
+        None => quote!(::core::option::Option::None),
+    }
 }
 
 /// Return type of a resolver.

@@ -1,9 +1,13 @@
-//! `Output` of an enum with an object type in each variant: a union, or the value of an interface.
+//! Enum with an object type in each variant: a union, or the value of an interface.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
+use syn::spanned::Spanned;
 
+use super::anchor::{anchor, declaration};
+use super::schema::{Kind, schema};
+use super::table::{self, Table};
 use super::{Target, write_async_parameters, write_parameters};
 
 /// Variant with its name and the type of its only field.
@@ -12,11 +16,25 @@ pub(crate) struct Variant<'a> {
     pub(crate) ty: &'a dyn ToTokens,
 }
 
-/// Implements `Output`; `rest` if the enum has other variants.
-pub(crate) fn variants(target: &Target<'_>, variants: &[Variant<'_>], rest: bool) -> TokenStream {
+/// Implementations for an enum with the variants `listed`; `rest` if it has other variants.
+pub(crate) fn variants(
+    target: &Target<'_>,
+    table: &Table<'_>,
+    kind: Kind,
+    listed: &[Variant<'_>],
+    rest: bool,
+) -> TokenStream {
+    let info = table.info(target, table::returned);
+    let info = target.implement(&quote!(Abstract), &info);
+    let output = output(target, listed, rest);
+    let schema = schema(target, table.name, kind);
+    let anchor = anchor(target, table, table::returned, &declaration(&target.context));
+    quote!(#info #output #schema #anchor)
+}
+
+fn output(target: &Target<'_>, variants: &[Variant<'_>], rest: bool) -> TokenStream {
     let context = &target.context;
     let (write, write_async) = (write_parameters(context), write_async_parameters(context));
-    let types = variants.iter().map(|variant| variant.ty);
     let written = arms(
         variants,
         context,
@@ -30,8 +48,10 @@ pub(crate) fn variants(target: &Target<'_>, variants: &[Variant<'_>], rest: bool
         rest,
     );
     let body = quote! {
+        type Anchor = Self;
+
         fn register(registry: &mut __graph::Registry) {
-            #(<#types as __graph::Output<#context>>::register(registry);)*
+            registry.members::<#context, Self>();
         }
 
         #[inline]
@@ -48,9 +68,10 @@ pub(crate) fn variants(target: &Target<'_>, variants: &[Variant<'_>], rest: bool
 }
 
 fn arms(variants: &[Variant<'_>], context: &TokenStream, call: &TokenStream, rest: bool) -> TokenStream {
-    let arms = variants.iter().map(
-        |Variant { ident, ty }| quote!(Self::#ident(value) => <#ty as __graph::Output<#context>>::#call,),
-    );
+    let arms = variants.iter().map(|Variant { ident, ty }| {
+        let output = quote_spanned!(ty.span()=> <#ty as __graph::Output<#context>>);
+        quote!(Self::#ident(value) => #output::#call,)
+    });
     let rest = rest.then(|| quote!(_ => __graph::no_such_field(field, cx),));
     quote!(#(#arms)* #rest)
 }

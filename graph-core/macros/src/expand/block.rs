@@ -1,24 +1,29 @@
 //! `#[graph_object]` and `#[graph_subscription]`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
+use syn::spanned::Spanned;
 use syn::{ImplItem, ItemImpl};
 
 use super::or_mistake;
 use crate::emit::call::From;
+use crate::emit::table::Table;
 use crate::emit::{Target, in_scope, object, source};
-use crate::read::block::{Block, bare, refuse_shape, without_marks};
-use crate::read::deprecated;
+use crate::read::block::{Block, refuse_shape, strip_block};
+use crate::read::field::is_ignored;
 
-/// Expands to juniper's block and the executor's object.
+/// Expands to the block and the implementations of the object type.
 pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
     expand(arguments, item, "graphql_object", |target, block| {
-        object::object(target, &block.name, &block.guards, &block.fields, From::Method)
+        object::object(target, &Table::of_block(block), From::Method)
     })
 }
 
-/// Expands to juniper's block and the executor's subscription root.
+/// Expands to the block and the implementations of the subscription root.
 pub(crate) fn subscription(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
+    if let Some(mistake) = synchronous(&item) {
+        return refused(item, &mistake);
+    }
     expand(arguments, item, "graphql_subscription", source::source)
 }
 
@@ -29,28 +34,37 @@ fn expand(
     emit: fn(&Target<'_>, &Block) -> TokenStream,
 ) -> TokenStream {
     if let Err(mistake) = refuse_shape(&item, attribute) {
-        bare(&mut item);
-        let mistake = mistake.into_compile_error();
-        return quote!(#item #mistake);
+        return refused(item, &mistake);
     }
-    let juniper = format_ident!("{attribute}");
-    let translated = translate(&mut item);
-    let made = Block::read(arguments, &item).map(|block| {
+    let made = or_mistake(Block::read(arguments, &item).map(|block| {
         let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
         in_scope(&emit(&target, &block))
-    });
-    let made = or_mistake(translated.and(made));
-    without_marks(&mut item);
+    }));
+    strip_block(&mut item);
     quote! {
-        #[::juniper::#juniper(#arguments)]
+        // documentation comments are descriptions of the schema
+        #[allow(clippy::missing_errors_doc, clippy::missing_panics_doc, reason = "generated")]
         #item
         #made
     }
 }
 
-fn translate(block: &mut ItemImpl) -> syn::Result<()> {
-    block.items.iter_mut().try_for_each(|item| match item {
-        ImplItem::Fn(method) => deprecated::translate(&mut method.attrs),
-        _ => Ok(()),
+/// The block without our attributes, and the mistake.
+fn refused(mut item: ItemImpl, mistake: &syn::Error) -> TokenStream {
+    strip_block(&mut item);
+    let mistake = mistake.to_compile_error();
+    quote!(#item #mistake)
+}
+
+/// Mistake of a subscription with a resolver that is not asynchronous.
+fn synchronous(block: &ItemImpl) -> Option<syn::Error> {
+    block.items.iter().find_map(|item| match item {
+        ImplItem::Fn(method)
+            if method.sig.asyncness.is_none() && !is_ignored(&method.attrs).unwrap_or_default() =>
+        {
+            let message = "a resolver of a subscription is asynchronous: write `async fn`";
+            Some(syn::Error::new(method.sig.span(), message))
+        }
+        _ => None,
     })
 }

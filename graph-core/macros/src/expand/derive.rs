@@ -7,15 +7,16 @@ use syn::{Data, DeriveInput, Fields, LitStr, Variant};
 
 use super::or_mistake;
 use crate::emit::call::From;
+use crate::emit::table::Table;
 use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as emit_object};
 use crate::read::deprecated::refuse_unread;
-use crate::read::field::{Field, is_ignored};
+use crate::read::field::{Field, check, is_ignored};
 use crate::read::graph::Marks;
-use crate::read::item::ItemWords;
+use crate::read::item::{ItemWords, OBJECT};
 use crate::read::rename::Rename;
 use crate::read::words::Word;
 
-/// Expands to the executor's object.
+/// Expands to the implementations of the object type.
 pub(crate) fn object(item: &DeriveInput) -> TokenStream {
     or_mistake(read_object(item))
 }
@@ -33,25 +34,25 @@ fn read_object(item: &DeriveInput) -> syn::Result<TokenStream> {
             "name the fields of the struct",
         ));
     };
-    let words = ItemWords::read(&TokenStream::new(), &item.attrs)?;
+    let words = ItemWords::read(&TokenStream::new(), &item.attrs, &OBJECT)?;
     let rename = words.rename.unwrap_or(Rename::CamelCase);
     let mut fields = Vec::new();
     for field in &named.named {
         fields.extend(Field::of_struct(field, rename)?);
     }
-    let name = words
-        .name
-        .map_or_else(|| Rename::None.apply(&item.ident), |name| name.value());
+    check(&fields, item.ident.span())?;
     let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
     let ty = quote!(#ident #generics);
     let target = Target::new(&ty, &item.generics, words.context.as_ref());
-    Ok(in_scope(&emit_object::object(
-        &target,
-        &name,
-        &Marks::of_type(&item.attrs)?,
-        &fields,
-        From::Struct,
-    )))
+    let table = Table {
+        name: &words.name(ident)?,
+        description: words.description.as_deref(),
+        guards: &Marks::of_type(&item.attrs)?,
+        interfaces: &words.interfaces,
+        members: Vec::new(),
+        fields: &fields,
+    };
+    Ok(in_scope(&emit_object::object(&target, &table, From::Struct)))
 }
 
 /// Expands to the executor's enum values.
@@ -63,8 +64,11 @@ fn read_enumeration(item: &DeriveInput) -> syn::Result<TokenStream> {
     let Data::Enum(data) = &item.data else {
         return Err(syn::Error::new(item.ident.span(), "derive it for an enum"));
     };
-    let words = ItemWords::read(&TokenStream::new(), &item.attrs)?;
-    let rename = words.rename.unwrap_or(Rename::ScreamingSnakeCase);
+    let words = Word::of(&item.attrs, "graphql")?;
+    let rename = match words.iter().find(|word| word.is("rename_all")) {
+        Some(word) => Rename::parse(&word.value("rename_all = \"SCREAMING_SNAKE_CASE\"")?)?,
+        None => Rename::ScreamingSnakeCase,
+    };
     let mut values = Vec::new();
     for variant in &data.variants {
         values.push((&variant.ident, value(variant, rename)?));

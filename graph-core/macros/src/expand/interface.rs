@@ -1,117 +1,169 @@
 //! `#[graph_interface]`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Generics, Ident, Item, Signature, TraitItem, Type, TypePath};
+use syn::{Attribute, Generics, Ident, Item, TraitItem, Visibility};
 
+use super::or_mistake;
+use crate::emit::interface_value::{interface_value, variant};
+use crate::emit::schema::Kind;
+use crate::emit::table::Table;
 use crate::emit::variants::{Variant, variants};
 use crate::emit::{Target, in_scope};
-use crate::read::deprecated;
+use crate::read::block::{remove, strip_method};
+use crate::read::field::{Field, check};
 use crate::read::graph::Marks;
-use crate::read::item::{ItemWords, refuse_juniper};
-use crate::read::parameter::Parameter;
+use crate::read::item::{INTERFACE, ItemWords, refuse_juniper};
 use crate::read::rename::Rename;
 
-/// Expands to juniper's trait and the executor's interface value.
+/// Expands to the trait or struct, the enum of its objects, and the implementations of the
+/// interface.
 pub(crate) fn interface(arguments: &TokenStream, mut item: Item) -> TokenStream {
-    let made = translate(&mut item).and_then(|()| read(arguments, &item));
-    let mut tokens = quote!(#[::juniper::graphql_interface(#arguments)] #item);
-    match made {
-        Ok(made) => tokens.extend(made),
-        // omits juniper's attribute, which does not know ours
-        Err(mistake) => tokens = mistake.into_compile_error(),
+    let made = or_mistake(read(arguments, &item));
+    strip(&mut item);
+    let allowed = match item {
+        // declares the fields only
+        Item::Struct(_) => quote!(dead_code),
+        _ => quote!(clippy::missing_errors_doc, clippy::missing_panics_doc),
+    };
+    quote! {
+        #[allow(#allowed, reason = "generated")]
+        #item
+        #made
     }
-    tokens
+}
+
+/// Parts of the trait or struct.
+struct Head<'a> {
+    attributes: &'a [Attribute],
+    visibility: &'a Visibility,
+    ident: &'a Ident,
+    generics: &'a Generics,
+}
+
+impl<'a> Head<'a> {
+    fn of(item: &'a Item) -> syn::Result<Self> {
+        let (attributes, visibility, ident, generics) = match item {
+            Item::Trait(item) => (&item.attrs, &item.vis, &item.ident, &item.generics),
+            Item::Struct(item) => (&item.attrs, &item.vis, &item.ident, &item.generics),
+            other => {
+                return Err(syn::Error::new(
+                    other.span(),
+                    "an interface must be a trait or a struct",
+                ));
+            }
+        };
+        Ok(Self {
+            attributes,
+            visibility,
+            ident,
+            generics,
+        })
+    }
 }
 
 fn read(arguments: &TokenStream, item: &Item) -> syn::Result<TokenStream> {
-    let (attributes, ident, generics) = match item {
-        Item::Trait(item) => (&item.attrs, &item.ident, &item.generics),
-        Item::Struct(item) => (&item.attrs, &item.ident, &item.generics),
-        other => {
-            return Err(syn::Error::new(
-                other.span(),
-                "an interface must be a trait or a struct",
-            ));
-        }
-    };
-    refuse_juniper(attributes, "graphql_interface")?;
-    unmarked(attributes, OBJECTS)?;
-    let mut words = ItemWords::read(arguments, attributes)?;
+    let head = Head::of(item)?;
+    refuse_juniper(head.attributes, "graphql_interface")?;
+    unmarked(head.attributes, OBJECTS)?;
+    let mut words = ItemWords::read(arguments, head.attributes, &INTERFACE)?;
     if words.implementers.is_empty() {
         return Err(syn::Error::new(
             Span::call_site(),
             "name the objects of the interface: `for = [Human, Droid]`",
         ));
     }
-    if let Some(context) = methods(item)? {
-        words.context.get_or_insert(context);
+    let fields = fields(item, words.rename.unwrap_or(Rename::CamelCase))?;
+    check(&fields, head.ident.span())?;
+    if let Some(context) = fields.iter().find_map(Field::context) {
+        words.context.get_or_insert_with(|| context.clone());
     }
+    emit(&head, &words, &fields)
+}
+
+fn emit(head: &Head<'_>, words: &ItemWords, fields: &[Field]) -> syn::Result<TokenStream> {
     let alias = words
         .alias
         .clone()
-        .unwrap_or_else(|| format_ident!("{ident}Value"));
-    Ok(emit(&words, &alias, generics))
-}
-
-fn emit(words: &ItemWords, alias: &Ident, generics: &Generics) -> TokenStream {
-    let of = |ty: &'_ TypePath| ty.path.segments.last().map(|last| last.ident.clone());
-    let idents: Vec<_> = words.implementers.iter().filter_map(of).collect();
-    let of = |(ident, ty)| Variant { ident, ty };
-    let types = words.implementers.iter().map(|ty| ty as &dyn quote::ToTokens);
-    let listed: Vec<_> = idents.iter().zip(types).map(of).collect();
-    let (_, parameters, _) = generics.split_for_impl();
+        .unwrap_or_else(|| format_ident!("{}Value", head.ident));
+    let listed = words.implementers.iter().filter_map(|ty| {
+        let ident = variant(ty)?;
+        Some(Variant { ident, ty })
+    });
+    let listed: Vec<_> = listed.collect();
+    let mut members: Vec<_> = words.implementers.iter().collect();
+    // the order in which juniper declares them
+    members.sort_by_key(|ty| quote!(#ty).to_string());
+    let (_, parameters, _) = head.generics.split_for_impl();
     let ty = quote!(#alias #parameters);
-    let target = Target::new(&ty, generics, words.context.as_ref());
-    // juniper adds a variant that holds the type parameters
-    in_scope(&variants(&target, &listed, !generics.params.is_empty()))
+    let target = Target::new(&ty, head.generics, words.context.as_ref());
+    let table = Table {
+        name: &words.name(head.ident)?,
+        description: words.description.as_deref(),
+        guards: &[],
+        interfaces: &words.interfaces,
+        members: members.into_iter().map(|ty| ty as &dyn ToTokens).collect(),
+        fields,
+    };
+    let value = interface_value(head.visibility, &alias, head.generics, &words.implementers);
+    // a variant of the enum holds the type parameters
+    let rest = !head.generics.params.is_empty();
+    let made = in_scope(&variants(&target, &table, Kind::Interface, &listed, rest));
+    Ok(quote!(#value #made))
 }
 
-/// Context of the methods, if they take one; methods with our attribute are refused.
-fn methods(item: &Item) -> syn::Result<Option<Type>> {
-    let mut context = None;
+/// Fields that the item declares; our attributes on them are refused.
+fn fields(item: &Item, rename: Rename) -> syn::Result<Vec<Field>> {
+    let mut fields = Vec::new();
     match item {
         Item::Trait(item) => {
             for method in &item.items {
+                let TraitItem::Fn(method) = method else { continue };
+                unmarked(&method.attrs, FIELDS)?;
+                let Some(field) = Field::of_method(&method.attrs, &method.sig, rename)? else {
+                    continue;
+                };
+                if let Some(body) = &method.default {
+                    let message = "a field of an interface has no body: each object has a resolver";
+                    return Err(syn::Error::new(body.span(), message));
+                }
+                fields.push(field);
+            }
+        }
+        Item::Struct(item) => {
+            for field in &item.fields {
+                unmarked(&field.attrs, FIELDS)?;
+                fields.extend(Field::of_struct(field, rename)?);
+            }
+        }
+        _ => {}
+    }
+    Ok(fields)
+}
+
+/// Removes the attributes that only the macro understands.
+fn strip(item: &mut Item) {
+    match item {
+        Item::Trait(item) => {
+            remove(&mut item.attrs, "graph");
+            remove(&mut item.attrs, "graphql");
+            for method in &mut item.items {
                 if let TraitItem::Fn(method) = method {
-                    unmarked(&method.attrs, FIELDS)?;
-                    context = context.or(context_of(&method.sig)?);
+                    strip_method(&mut method.attrs, &mut method.sig);
                 }
             }
         }
-        Item::Struct(item) => item
-            .fields
-            .iter()
-            .try_for_each(|field| unmarked(&field.attrs, FIELDS))?,
+        Item::Struct(item) => {
+            remove(&mut item.attrs, "graph");
+            remove(&mut item.attrs, "graphql");
+            for field in &mut item.fields {
+                remove(&mut field.attrs, "graph");
+                remove(&mut field.attrs, "graphql");
+            }
+        }
         _ => {}
     }
-    Ok(context)
-}
-
-fn translate(item: &mut Item) -> syn::Result<()> {
-    match item {
-        Item::Trait(item) => item.items.iter_mut().try_for_each(|item| match item {
-            TraitItem::Fn(method) => deprecated::translate(&mut method.attrs),
-            _ => Ok(()),
-        }),
-        Item::Struct(item) => {
-            let mut fields = item.fields.iter_mut();
-            fields.try_for_each(|field| deprecated::translate(&mut field.attrs))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn context_of(signature: &Signature) -> syn::Result<Option<Type>> {
-    for input in &signature.inputs {
-        if let FnArg::Typed(parameter) = input
-            && let Parameter::Context(ty) = Parameter::read(parameter, Rename::None)?
-        {
-            return Ok(Some(*ty));
-        }
-    }
-    Ok(None)
 }
 
 const OBJECTS: &str = "mark the object types instead: an interface has no resolvers";

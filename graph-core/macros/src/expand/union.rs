@@ -7,32 +7,30 @@ use syn::{Fields, ItemEnum};
 
 use super::interface::unmarked;
 use super::or_mistake;
+use crate::emit::schema::Kind;
+use crate::emit::table::Table;
 use crate::emit::variants::{Variant, variants};
 use crate::emit::{Target, in_scope};
 use crate::read::block::remove;
-use crate::read::item::{ItemWords, derives};
+use crate::read::item::{ItemWords, UNION, derives};
+use crate::read::name::check_unique;
 use crate::read::words::Word;
 
-/// Expands to juniper's enum and the executor's union.
+/// Expands to the enum and the implementations of the union.
 pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
-    if let Err(mistake) = refuse(item) {
-        let mut item = item.clone();
-        remove(&mut item.attrs, "graph");
-        let mistake = mistake.into_compile_error();
-        return quote!(#item #mistake);
+    let made = or_mistake(refuse(item).and_then(|()| read(arguments, item)));
+    let mut item = item.clone();
+    remove(&mut item.attrs, "graph");
+    remove(&mut item.attrs, "graphql");
+    for variant in &mut item.variants {
+        remove(&mut variant.attrs, "graphql");
     }
-    let made = or_mistake(read(arguments, item));
-    quote! {
-        #[derive(::juniper::GraphQLUnion)]
-        #[graphql(#arguments)]
-        #item
-        #made
-    }
+    quote!(#item #made)
 }
 
 fn refuse(item: &ItemEnum) -> syn::Result<()> {
     if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
-        let message = "remove `GraphQLUnion`: the attribute of graph-core derives it";
+        let message = "remove `GraphQLUnion`: the attribute of graph-core replaces it";
         return Err(syn::Error::new(span, message));
     }
     unmarked(
@@ -42,19 +40,43 @@ fn refuse(item: &ItemEnum) -> syn::Result<()> {
 }
 
 fn read(arguments: &TokenStream, item: &ItemEnum) -> syn::Result<TokenStream> {
-    let words = ItemWords::read(arguments, &item.attrs)?;
+    let words = ItemWords::read(arguments, &item.attrs, &UNION)?;
     if let Some(span) = words.resolvers {
         return Err(syn::Error::new(span, ONLY_VARIANTS));
+    }
+    if item.variants.is_empty() {
+        return Err(syn::Error::new(item.ident.span(), ONLY_VARIANTS));
     }
     let variants_of = item
         .variants
         .iter()
         .map(variant)
         .collect::<syn::Result<Vec<_>>>()?;
+    let types = variants_of.iter().map(|variant| {
+        let ty = variant.ty;
+        quote!(#ty).to_string()
+    });
+    let types: Vec<_> = types.collect();
+    let spanned = item.variants.iter().map(Spanned::span);
+    check_unique(types.iter().map(String::as_str).zip(spanned))?;
     let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
     let ty = quote!(#ident #generics);
     let target = Target::new(&ty, &item.generics, words.context.as_ref());
-    Ok(in_scope(&variants(&target, &variants_of, false)))
+    let table = Table {
+        name: &words.name(ident)?,
+        description: words.description.as_deref(),
+        guards: &[],
+        interfaces: &[],
+        members: variants_of.iter().map(|variant| variant.ty).collect(),
+        fields: &[],
+    };
+    Ok(in_scope(&variants(
+        &target,
+        &table,
+        Kind::Union,
+        &variants_of,
+        false,
+    )))
 }
 
 const ONLY_VARIANTS: &str =

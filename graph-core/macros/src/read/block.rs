@@ -2,17 +2,19 @@
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, ImplItem, ItemImpl, LitStr, Type, TypePath};
+use syn::{Attribute, FnArg, Ident, ImplItem, ItemImpl, Signature, Type, TypePath};
 
-use super::field::{Field, is_ignored, refuse_signature};
+use super::field::{self, Field, is_ignored, refuse_signature};
 use super::graph::{Guard, Marks};
-use super::item::{ItemWords, refuse_juniper};
+use super::item::{ItemWords, OBJECT, refuse_juniper};
 use super::rename::Rename;
 
 /// Object type of a block.
 pub(crate) struct Block {
     /// GraphQL name.
     pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) interfaces: Vec<Type>,
     /// `None`: the type is generic over the context.
     pub(crate) context: Option<Type>,
     /// Guards of the type.
@@ -23,7 +25,7 @@ pub(crate) struct Block {
 impl Block {
     /// Parses `block` and the `arguments` of our attribute.
     pub(crate) fn read(arguments: &TokenStream, block: &ItemImpl) -> syn::Result<Self> {
-        let words = ItemWords::read(arguments, &block.attrs)?;
+        let words = ItemWords::read(arguments, &block.attrs, &OBJECT)?;
         let rename = words.rename.unwrap_or(Rename::CamelCase);
         let mut fields = Vec::new();
         for item in &block.items {
@@ -31,8 +33,11 @@ impl Block {
                 fields.extend(Field::of_method(&method.attrs, &method.sig, rename)?);
             }
         }
+        let ident = type_ident(&block.self_ty)?;
+        field::check(&fields, ident.span())?;
         let context = words
             .context
+            .clone()
             .or_else(|| fields.iter().find_map(Field::context).cloned());
         let guarded = fields.iter().find(|field| field.marks.guarded());
         if let (None, Some(span)) = (&context, guarded.and_then(|field| field.marks.at)) {
@@ -42,7 +47,9 @@ impl Block {
             ));
         }
         Ok(Self {
-            name: named(words.name, &block.self_ty)?,
+            name: words.name(ident)?,
+            description: words.description,
+            interfaces: words.interfaces,
             context,
             guards: Marks::of_type(&block.attrs)?,
             fields,
@@ -50,7 +57,7 @@ impl Block {
     }
 }
 
-/// Refuses blocks that juniper's attribute `attribute` also refuses.
+/// Refuses blocks that cannot be an object type; `attribute` is juniper's attribute for them.
 pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()> {
     if let Some((path, _)) = &block.trait_ {
         return Err(syn::Error::new(
@@ -65,43 +72,37 @@ pub(crate) fn refuse_shape(block: &ItemImpl, attribute: &str) -> syn::Result<()>
     })
 }
 
-/// GraphQL name of a type: the given one, or the name of the Rust type.
-fn named(name: Option<LitStr>, ty: &Type) -> syn::Result<String> {
-    if let Some(name) = name {
-        return Ok(name.value());
-    }
+/// Name of the Rust type of a block.
+fn type_ident(ty: &Type) -> syn::Result<&Ident> {
     let last = match ty {
         Type::Path(TypePath { path, .. }) => path.segments.last(),
+        Type::Paren(inner) => return type_ident(&inner.elem),
+        Type::Group(inner) => return type_ident(&inner.elem),
         _ => None,
     };
-    match last {
-        Some(last) => Ok(Rename::None.apply(&last.ident)),
-        None => Err(syn::Error::new(ty.span(), "name the type: `name = \"..\"`")),
-    }
+    last.map(|last| &last.ident)
+        .ok_or_else(|| syn::Error::new(ty.span(), "an object type is a named type: write `impl Charge`"))
 }
 
-/// Removes our attributes from the block and its methods.
-pub(crate) fn without_marks(block: &mut ItemImpl) {
+/// Removes the attributes that only the outer macro understands.
+pub(crate) fn strip_block(block: &mut ItemImpl) {
     remove(&mut block.attrs, "graph");
+    remove(&mut block.attrs, "graphql");
     for item in &mut block.items {
         if let ImplItem::Fn(method) = item {
-            remove(&mut method.attrs, "graph");
+            strip_method(&mut method.attrs, &mut method.sig);
         }
     }
 }
 
-/// Removes attributes that only the outer macro understands.
-pub(crate) fn bare(block: &mut ItemImpl) {
-    without_marks(block);
-    remove(&mut block.attrs, "graphql");
-    for item in &mut block.items {
-        if let ImplItem::Fn(method) = item {
-            remove(&mut method.attrs, "graphql");
-            for input in &mut method.sig.inputs {
-                if let FnArg::Typed(parameter) = input {
-                    remove(&mut parameter.attrs, "graphql");
-                }
-            }
+/// Removes the attributes of a method that only the outer macro understands.
+pub(crate) fn strip_method(attributes: &mut Vec<Attribute>, signature: &mut Signature) {
+    remove(attributes, "graph");
+    remove(attributes, "graphql");
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(parameter) = input {
+            remove(&mut parameter.attrs, "graphql");
+            remove(&mut parameter.attrs, "deprecated");
         }
     }
 }
@@ -147,7 +148,7 @@ mod tests {
             ("first_name", false, 0)
         );
         assert_eq!((key.name.as_str(), key.is_async), ("id", true));
-        assert_eq!(key.arguments().next().unwrap().0, "in");
+        assert_eq!(key.arguments().next().unwrap().name, "in");
     }
 
     #[test]

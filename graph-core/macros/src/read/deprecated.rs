@@ -1,33 +1,26 @@
-//! `#[deprecated]` in all forms of Rust.
-//!
-//! juniper reads only `#[deprecated]` and `#[deprecated(note = "..")]`: it ignores `#[deprecated =
-//! ".."]` and refuses `since` before a note.
+//! `#[deprecated]` in all forms of Rust, and `#[graphql(deprecated = "..")]`.
 
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, parse_quote};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-use super::field::is_ignored;
 use super::words::{Word, is};
 
-/// Converts Rust's `#[deprecated]` to juniper's attribute.
-pub(crate) fn translate(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
-    let words = Word::of(attributes, "graphql")?;
-    if is_ignored(attributes)? || words.iter().any(|word| word.is("deprecated")) {
-        return Ok(());
+/// `Some` for a deprecated item, with the reason if there is one.
+pub(crate) type Deprecation = Option<Option<String>>;
+
+/// Deprecation in `words`, or else in Rust's attribute among `attributes`.
+pub(crate) fn deprecation(words: &[Word], attributes: &[Attribute]) -> syn::Result<Deprecation> {
+    if let Some(word) = words.iter().find(|word| word.is("deprecated")) {
+        return Ok(Some(match word.has_value() {
+            true => Some(word.value::<LitStr>("deprecated = \"..\"")?.value()),
+            false => None,
+        }));
     }
-    let Some(written) = attributes.iter().find(|attribute| is(attribute, "deprecated")) else {
-        return Ok(());
-    };
-    let translated = match (&written.meta, reason(&written.meta)?) {
-        (Meta::Path(_), _) => return Ok(()),
-        (_, Some(reason)) => parse_quote!(#[graphql(deprecated = #reason)]),
-        (_, None) => parse_quote!(#[graphql(deprecated)]),
-    };
-    attributes.push(translated);
-    Ok(())
+    let written = attributes.iter().find(|attribute| is(attribute, "deprecated"));
+    written.map(|written| reason(&written.meta)).transpose()
 }
 
-/// Refuses the form that juniper's derives ignore; a derive cannot rewrite another derive's input.
+/// Refuses the form that juniper's derives ignore.
 pub(crate) fn refuse_unread(attributes: &[Attribute]) -> syn::Result<()> {
     let unread =
         |attribute: &&Attribute| is(attribute, "deprecated") && matches!(attribute.meta, Meta::NameValue(_));
@@ -41,71 +34,62 @@ pub(crate) fn refuse_unread(attributes: &[Attribute]) -> syn::Result<()> {
 }
 
 /// Reason in a `deprecated` attribute, if any.
-fn reason(attribute: &Meta) -> syn::Result<Option<LitStr>> {
+fn reason(attribute: &Meta) -> syn::Result<Option<String>> {
     match attribute {
         Meta::Path(_) => Ok(None),
         Meta::NameValue(value) => match &value.value {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(reason),
                 ..
-            }) => Ok(Some(reason.clone())),
+            }) => Ok(Some(reason.value())),
             other => Err(syn::Error::new(other.span(), "write `#[deprecated = \"..\"]`")),
         },
         Meta::List(list) => {
             let words = Word::list(list.tokens.clone())?;
             let note = words.iter().find(|word| word.is("note"));
-            note.map(|note| note.value("note = \"..\"")).transpose()
+            let text = note
+                .map(|note| note.value::<LitStr>("note = \"..\""))
+                .transpose()?;
+            Ok(text.map(|text| text.value()))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use quote::quote;
+    use syn::parse_quote;
 
     use super::*;
 
-    fn translated(mut attributes: Vec<Attribute>) -> String {
-        translate(&mut attributes).unwrap();
-        quote!(#(#attributes)*).to_string()
-    }
-
     #[test]
-    fn a_reason_is_said_in_the_words_of_juniper() {
-        let added = quote!(#[graphql(deprecated = "old")]).to_string();
-        let forms: [Attribute; 4] = [
-            parse_quote!(#[deprecated = "old"]),
-            parse_quote!(#[deprecated(note = "old")]),
-            parse_quote!(#[deprecated(since = "1.2", note = "old")]),
-            parse_quote!(#[deprecated(note = "old", since = "1.2")]),
+    fn every_form_has_its_reason() {
+        let cases: [(Vec<Attribute>, Option<Option<&str>>); 9] = [
+            (vec![parse_quote!(#[deprecated = "old"])], Some(Some("old"))),
+            (vec![parse_quote!(#[deprecated(note = "old")])], Some(Some("old"))),
+            (
+                vec![parse_quote!(#[deprecated(since = "1.2", note = "old")])],
+                Some(Some("old")),
+            ),
+            (
+                vec![parse_quote!(#[deprecated(note = "old", since = "1.2")])],
+                Some(Some("old")),
+            ),
+            (vec![parse_quote!(#[deprecated(since = "1.2")])], Some(None)),
+            (vec![parse_quote!(#[deprecated])], Some(None)),
+            (vec![parse_quote!(#[graphql(deprecated)])], Some(None)),
+            (
+                vec![
+                    parse_quote!(#[deprecated = "old"]),
+                    parse_quote!(#[graphql(deprecated = "older")]),
+                ],
+                Some(Some("older")),
+            ),
+            (vec![parse_quote!(#[doc = "old"])], None),
         ];
-        for form in forms {
-            let written = quote!(#form).to_string();
-            assert_eq!(translated(vec![form]), format!("{written} {added}"));
-        }
-        let bare = translated(vec![parse_quote!(#[deprecated(since = "1.2")])]);
-        assert!(
-            bare.ends_with(&quote!(#[graphql(deprecated)]).to_string()),
-            "{bare}"
-        );
-    }
-
-    #[test]
-    fn attributes_that_juniper_reads_are_unchanged() {
-        let kept: [Vec<Attribute>; 3] = [
-            vec![parse_quote!(#[deprecated])],
-            vec![
-                parse_quote!(#[deprecated = "old"]),
-                parse_quote!(#[graphql(deprecated = "older")]),
-            ],
-            vec![
-                parse_quote!(#[deprecated = "old"]),
-                parse_quote!(#[graphql(ignore)]),
-            ],
-        ];
-        for attributes in kept {
-            let written = quote!(#(#attributes)*).to_string();
-            assert_eq!(translated(attributes), written);
+        for (attributes, expected) in cases {
+            let words = Word::of(&attributes, "graphql").unwrap();
+            let read = deprecation(&words, &attributes).unwrap();
+            assert_eq!(read.as_ref().map(Option::as_deref), expected);
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Field of an object: a resolver method or a struct field.
 
+use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Ident, LitStr, Pat, ReceiverKind, ReturnType, Signature, Type, parse_quote};
 
-use super::deprecated::refuse_unread;
+use super::deprecated::{Deprecation, deprecation};
+use super::description::description;
 use super::graph::Marks;
-use super::parameter::Parameter;
+use super::name;
+use super::parameter::{Argument, Parameter};
 use super::rename::Rename;
-use super::words::Word;
+use super::words::{Word, refuse_unknown};
 
 /// Field of an object.
 pub(crate) struct Field {
@@ -15,6 +18,8 @@ pub(crate) struct Field {
     pub(crate) ident: Ident,
     /// GraphQL name.
     pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) deprecated: Deprecation,
     pub(crate) is_async: bool,
     pub(crate) has_receiver: bool,
     pub(crate) parameters: Vec<Parameter>,
@@ -23,13 +28,19 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// Field of the method with `signature`; `None` if juniper ignores it.
+    /// Field of the method with `signature`; `None` if it is ignored.
     pub(crate) fn of_method(
         attributes: &[Attribute],
         signature: &Signature,
         rename: Rename,
     ) -> syn::Result<Option<Self>> {
-        let Some((name, marks)) = named(attributes, &signature.ident, rename)? else {
+        let Some(Head {
+            name,
+            description,
+            deprecated,
+            marks,
+        }) = Head::read(attributes, &signature.ident, rename)?
+        else {
             return Ok(None);
         };
         let typed = signature.inputs.iter().filter_map(|input| match input {
@@ -37,6 +48,8 @@ impl Field {
             FnArg::Receiver(_) => None,
         });
         let parameters = typed.collect::<syn::Result<Vec<_>>>()?;
+        let arguments = parameters.iter().filter_map(Parameter::argument);
+        name::check_unique(arguments.map(|argument| (argument.name.as_str(), argument.ty.span())))?;
         let has_receiver = signature.receiver().is_some();
         if let (Some(predicate), false) = (&marks.predicate, has_receiver) {
             return Err(syn::Error::new(
@@ -51,6 +64,8 @@ impl Field {
         Ok(Some(Self {
             ident: signature.ident.clone(),
             name,
+            description,
+            deprecated,
             is_async: signature.asyncness.is_some(),
             has_receiver,
             parameters,
@@ -59,15 +74,20 @@ impl Field {
         }))
     }
 
-    /// Field of a struct field; `None` if juniper ignores it.
+    /// Field of a struct field; `None` if it is ignored.
     pub(crate) fn of_struct(field: &syn::Field, rename: Rename) -> syn::Result<Option<Self>> {
         let Some(ident) = &field.ident else {
             return Err(syn::Error::new(field.span(), "name the fields of the struct"));
         };
-        let Some((name, marks)) = named(&field.attrs, ident, rename)? else {
+        let Some(Head {
+            name,
+            description,
+            deprecated,
+            marks,
+        }) = Head::read(&field.attrs, ident, rename)?
+        else {
             return Ok(None);
         };
-        refuse_unread(&field.attrs)?;
         if let (true, Some(span)) = (marks.guarded(), marks.at) {
             return Err(syn::Error::new(
                 span,
@@ -77,6 +97,8 @@ impl Field {
         Ok(Some(Self {
             ident: ident.clone(),
             name,
+            description,
+            deprecated,
             is_async: false,
             has_receiver: true,
             parameters: Vec::new(),
@@ -85,12 +107,9 @@ impl Field {
         }))
     }
 
-    /// GraphQL names and types of the arguments.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Type)> {
-        self.parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Argument(name, ty) => Some((name.as_str(), &**ty)),
-            Parameter::Context(_) => None,
-        })
+    /// Arguments, in the order of the parameters.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
+        self.parameters.iter().filter_map(Parameter::argument)
     }
 
     /// Type of the first context parameter.
@@ -102,27 +121,59 @@ impl Field {
     }
 }
 
-/// GraphQL name and attributes of a field; `None` if juniper ignores it.
-fn named(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result<Option<(String, Marks)>> {
-    let words = Word::of(attributes, "graphql")?;
-    let marks = Marks::read(attributes)?;
-    if is_ignored(attributes)? {
-        return match marks.at {
-            None => Ok(None),
-            Some(span) => Err(syn::Error::new(
-                span,
-                "the field is ignored: remove one of the attributes",
-            )),
-        };
+/// Checks the fields of one type: there is at least one, and the names differ.
+pub(crate) fn check(fields: &[Field], of: Span) -> syn::Result<()> {
+    if fields.is_empty() {
+        return Err(syn::Error::new(of, "the type has no fields"));
     }
-    let name = match words.iter().find(|word| word.is("name")) {
-        Some(name) => name.value::<LitStr>("name = \"..\"")?.value(),
-        None => rename.apply(ident),
-    };
-    Ok(Some((name, marks)))
+    name::check_unique(
+        fields
+            .iter()
+            .map(|field| (field.name.as_str(), field.ident.span())),
+    )
 }
 
-/// Returns `true` if juniper ignores the field or enum value.
+/// Arguments of juniper's attribute on a field.
+const FIELD: [&str; 4] = ["name", "description", "desc", "deprecated"];
+
+/// Name and attributes of a field.
+struct Head {
+    name: String,
+    description: Option<String>,
+    deprecated: Deprecation,
+    marks: Marks,
+}
+
+impl Head {
+    /// Parses the attributes of a field; `None` if the field is ignored.
+    fn read(attributes: &[Attribute], ident: &Ident, rename: Rename) -> syn::Result<Option<Self>> {
+        let words = Word::of(attributes, "graphql")?;
+        let marks = Marks::read(attributes)?;
+        if is_ignored(attributes)? {
+            return match marks.at {
+                None => Ok(None),
+                Some(span) => Err(syn::Error::new(
+                    span,
+                    "the field is ignored: remove one of the attributes",
+                )),
+            };
+        }
+        refuse_unknown(&words, &FIELD)?;
+        let (name, span) = match words.iter().find(|word| word.is("name")) {
+            Some(word) => (word.value::<LitStr>("name = \"..\"")?.value(), word.name.span()),
+            None => (rename.apply(ident), ident.span()),
+        };
+        name::check(&name, span)?;
+        Ok(Some(Self {
+            name,
+            description: description(&words, attributes)?,
+            deprecated: deprecation(&words, attributes)?,
+            marks,
+        }))
+    }
+}
+
+/// Returns `true` if the field or enum value is ignored.
 pub(crate) fn is_ignored(attributes: &[Attribute]) -> syn::Result<bool> {
     let words = Word::of(attributes, "graphql")?;
     Ok(words.iter().any(|word| word.is("ignore") || word.is("skip")))

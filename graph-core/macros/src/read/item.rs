@@ -1,17 +1,74 @@
-//! juniper's attributes on a type.
+//! Attributes on a type.
 
 use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, LitStr, Type, TypePath};
 
+use super::description::description;
+use super::name;
 use super::rename::Rename;
-use super::words::{Word, is};
+use super::words::{Word, is, refuse_unknown};
 
-/// Arguments of juniper's attribute that our macros need.
+/// Arguments of the attribute on an object type.
+pub(crate) const OBJECT: [&str; 13] = [
+    "name",
+    "description",
+    "desc",
+    "context",
+    "ctx",
+    "Context",
+    "impl",
+    "implements",
+    "interfaces",
+    "rename_all",
+    "scalar",
+    "Scalar",
+    "ScalarValue",
+];
+
+/// Arguments of the attribute on an interface.
+pub(crate) const INTERFACE: [&str; 16] = [
+    "name",
+    "description",
+    "desc",
+    "context",
+    "ctx",
+    "Context",
+    "for",
+    "implementers",
+    "impl",
+    "implements",
+    "enum",
+    "rename_all",
+    "async",
+    "scalar",
+    "Scalar",
+    "ScalarValue",
+];
+
+/// Arguments of the attribute on a union.
+pub(crate) const UNION: [&str; 10] = [
+    "name",
+    "description",
+    "desc",
+    "context",
+    "ctx",
+    "Context",
+    "on",
+    "scalar",
+    "Scalar",
+    "ScalarValue",
+];
+
+/// Arguments of the attribute on a type.
 pub(crate) struct ItemWords {
     pub(crate) name: Option<LitStr>,
+    pub(crate) description: Option<String>,
     pub(crate) context: Option<Type>,
     pub(crate) rename: Option<Rename>,
+    /// `impl = [..]`, sorted.
+    pub(crate) interfaces: Vec<Type>,
     /// `for = [..]` of an interface.
     pub(crate) implementers: Vec<TypePath>,
     /// `enum = ..` of an interface.
@@ -21,25 +78,49 @@ pub(crate) struct ItemWords {
 }
 
 impl ItemWords {
-    /// Parses the arguments of our attribute and the `#[graphql(..)]` beside it.
-    pub(crate) fn read(arguments: &TokenStream, attributes: &[Attribute]) -> syn::Result<Self> {
+    /// Parses the arguments of our attribute and the `#[graphql(..)]` beside it; `known` lists the
+    /// valid arguments.
+    pub(crate) fn read(
+        arguments: &TokenStream,
+        attributes: &[Attribute],
+        known: &[&str],
+    ) -> syn::Result<Self> {
+        let mut words = Word::list(arguments.clone())?;
+        words.extend(Word::of(attributes, "graphql")?);
+        refuse_unknown(&words, known)?;
         let mut read = Self {
             name: None,
+            description: description(&words, attributes)?,
             context: None,
             rename: None,
+            interfaces: Vec::new(),
             implementers: Vec::new(),
             alias: None,
             resolvers: None,
         };
-        let words = Word::list(arguments.clone())?.into_iter();
-        for word in words.chain(Word::of(attributes, "graphql")?) {
+        for word in words {
             read.take(&word)?;
         }
+        // the order in which juniper declares them
+        read.interfaces.sort_by_key(|ty| quote!(#ty).to_string());
+        unrepeated(&read.interfaces)?;
+        unrepeated(&read.implementers)?;
         Ok(read)
+    }
+
+    /// GraphQL name: the given one, or that of the Rust type.
+    pub(crate) fn name(&self, ident: &Ident) -> syn::Result<String> {
+        let (name, span) = match &self.name {
+            Some(name) => (name.value(), name.span()),
+            None => (Rename::None.apply(ident), ident.span()),
+        };
+        name::check(&name, span)?;
+        Ok(name)
     }
 
     fn take(&mut self, word: &Word) -> syn::Result<()> {
         match word.name.to_string().as_str() {
+            "impl" | "implements" | "interfaces" => self.interfaces.extend(word.values("impl = [Type, ..]")?),
             "name" => self.name = Some(word.value("name = \"..\"")?),
             "context" | "ctx" | "Context" => self.context = Some(word.value("context = Type")?),
             "rename_all" => self.rename = Some(Rename::parse(&word.value("rename_all = \"camelCase\"")?)?),
@@ -47,11 +128,25 @@ impl ItemWords {
             "enum" => self.alias = Some(word.value("enum = Name")?),
             "on" => self.resolvers = Some(word.name.span()),
             "scalar" | "Scalar" | "ScalarValue" => only_default(word)?,
-            // `impl`, `description`, and arguments that juniper refuses
+            // `description`, and `async`, which has no effect
             _ => {}
         }
         Ok(())
     }
+}
+
+/// Refuses a type that is listed twice.
+fn unrepeated<T: ToTokens>(types: &[T]) -> syn::Result<()> {
+    let mut seen = Vec::new();
+    for ty in types {
+        let written = quote!(#ty).to_string();
+        if seen.contains(&written) {
+            let message = format!("`{written}` is listed twice");
+            return Err(syn::Error::new(ty.span(), message));
+        }
+        seen.push(written);
+    }
+    Ok(())
 }
 
 /// Refuses a scalar value other than juniper's default.
@@ -73,7 +168,7 @@ pub(crate) fn refuse_juniper(attributes: &[Attribute], name: &str) -> syn::Resul
     match paths.find(|path| path.segments.last().is_some_and(|last| last.ident == name)) {
         Some(path) => Err(syn::Error::new(
             path.span(),
-            format!("remove `{name}`: the attribute of graph-core writes it"),
+            format!("remove `{name}`: the attribute of graph-core replaces it"),
         )),
         None => Ok(()),
     }
@@ -99,7 +194,6 @@ pub(crate) fn derives(attributes: &[Attribute], name: &str) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
-    use quote::quote;
     use syn::parse_quote;
 
     use super::*;
@@ -108,20 +202,29 @@ mod tests {
     fn the_words_of_the_attribute_and_those_beside_it_are_read() {
         let attributes = [parse_quote!(#[graphql(name = "Person", rename_all = "snake_case")])];
         let arguments = quote!(context = RequestContext<A, B>, for = [Human, Droid], enum = Any, impl = Node);
-        let read = ItemWords::read(&arguments, &attributes).unwrap();
-        let context = read.context.unwrap();
+        let read = ItemWords::read(&arguments, &attributes, &INTERFACE).unwrap();
+        let context = read.context.as_ref().unwrap();
         assert_eq!(quote!(#context).to_string(), "RequestContext < A , B >");
-        assert_eq!(read.name.unwrap().value(), "Person");
+        assert_eq!(read.name.as_ref().unwrap().value(), "Person");
         assert_eq!(read.rename, Some(Rename::SnakeCase));
         assert_eq!(read.implementers.len(), 2);
-        assert_eq!(read.alias.unwrap(), "Any");
+        assert_eq!(read.alias.as_ref().unwrap(), "Any");
+    }
+
+    #[test]
+    fn refuses_types_listed_twice_and_unknown_arguments() {
+        let read = |arguments, known: &[&str]| ItemWords::read(&arguments, &[], known).is_ok();
+        assert!(read(quote!(for = [A, B], impl = [A]), &INTERFACE));
+        assert!(!read(quote!(for = [A, B, A]), &INTERFACE));
+        assert!(!read(quote!(impl = A, impl = A), &OBJECT));
+        assert!(!read(quote!(for = A), &OBJECT));
     }
 
     #[test]
     fn another_scalar_value_is_refused() {
-        assert!(ItemWords::read(&quote!(scalar = juniper::DefaultScalarValue), &[]).is_ok());
-        assert!(ItemWords::read(&quote!(scalar = S), &[]).is_err());
-        assert!(ItemWords::read(&quote!(scalar = S: ScalarValue + Clone), &[]).is_err());
+        assert!(ItemWords::read(&quote!(scalar = juniper::DefaultScalarValue), &[], &OBJECT).is_ok());
+        assert!(ItemWords::read(&quote!(scalar = S), &[], &OBJECT).is_err());
+        assert!(ItemWords::read(&quote!(scalar = S: ScalarValue + Clone), &[], &OBJECT).is_err());
     }
 
     #[test]

@@ -2,20 +2,47 @@
 
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{LitStr, Pat, PatType, Type};
+use syn::{Expr, LitStr, Pat, PatType, Type, parse_quote};
 
+use super::deprecated::{Deprecation, deprecation};
+use super::description::description;
+use super::name;
 use super::rename::Rename;
-use super::words::Word;
+use super::words::{Word, refuse_unknown};
 
 /// Parameter of a resolver.
 pub(crate) enum Parameter {
-    /// Argument with its GraphQL name and Rust type.
-    Argument(String, Box<Type>),
+    Argument(Box<Argument>),
     /// Context, or a part of it through `FromContext`.
     Context(Box<Type>),
 }
 
+/// Argument of a field.
+pub(crate) struct Argument {
+    /// GraphQL name.
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) description: Option<String>,
+    pub(crate) deprecated: Deprecation,
+    /// Expression of the default value.
+    pub(crate) default: Option<Expr>,
+}
+
+/// Arguments of juniper's attribute on an argument of a field.
+const ARGUMENT: [&str; 5] = ["name", "description", "desc", "default", "deprecated"];
+
+/// Arguments of juniper's attribute on the context.
+const CONTEXT: [&str; 3] = ["context", "ctx", "Context"];
+
 impl Parameter {
+    /// The argument, unless the parameter is the context.
+    pub(crate) fn argument(&self) -> Option<&Argument> {
+        match self {
+            Self::Argument(argument) => Some(argument),
+            Self::Context(_) => None,
+        }
+    }
+
     /// Classifies a parameter as juniper does: by `#[graphql(..)]`, or else by its name.
     pub(crate) fn read(parameter: &PatType, rename: Rename) -> syn::Result<Self> {
         let words = Word::of(&parameter.attrs, "graphql")?;
@@ -25,9 +52,8 @@ impl Parameter {
             _ => None,
         };
         let called = pattern.map(|name| name.unraw().to_string()).unwrap_or_default();
-        if has(&["context", "ctx", "Context"])
-            || matches!(called.as_str(), "context" | "ctx" | "_context" | "_ctx")
-        {
+        if has(&CONTEXT) || matches!(called.as_str(), "context" | "ctx" | "_context" | "_ctx") {
+            refuse_unknown(&words, &CONTEXT)?;
             return Ok(Self::Context(Box::new(referred(&parameter.ty).clone())));
         }
         if has(&["executor", "exec"]) || matches!(called.as_str(), "executor" | "_executor") {
@@ -36,6 +62,7 @@ impl Parameter {
                 "only juniper has an executor: take what you need from the context",
             ));
         }
+        refuse_unknown(&words, &ARGUMENT)?;
         let name = match (words.iter().find(|word| word.is("name")), pattern) {
             (Some(name), _) => name.value::<LitStr>("name = \"..\"")?.value(),
             (None, Some(name)) => rename.apply(name),
@@ -46,8 +73,29 @@ impl Parameter {
                 ));
             }
         };
-        Ok(Self::Argument(name, parameter.ty.clone()))
+        name::check(&name, parameter.pat.span())?;
+        Ok(Self::Argument(Box::new(Argument {
+            name,
+            ty: (*parameter.ty).clone(),
+            // parameters have no documentation comments
+            description: description(&words, &[])?,
+            deprecated: deprecation(&words, &parameter.attrs)?,
+            default: words
+                .iter()
+                .find(|word| word.is("default"))
+                .map(default)
+                .transpose()?,
+        })))
     }
+}
+
+/// Value of `default` or `default = ..`.
+fn default(word: &Word) -> syn::Result<Expr> {
+    if word.has_value() {
+        let value: Expr = word.value("default = ..")?;
+        return Ok(parse_quote!((#value).into()));
+    }
+    Ok(parse_quote!(::core::default::Default::default()))
 }
 
 /// Target of a reference type.
@@ -74,7 +122,10 @@ mod tests {
             FnArg::Receiver(_) => None,
         });
         let show = |parameter: &PatType| match Parameter::read(parameter, Rename::CamelCase) {
-            Ok(Parameter::Argument(name, ty)) => Ok(format!("{name}: {}", quote!(#ty))),
+            Ok(Parameter::Argument(argument)) => {
+                let ty = &argument.ty;
+                Ok(format!("{}: {}", argument.name, quote!(#ty)))
+            }
             Ok(Parameter::Context(ty)) => Ok(format!("context {}", quote!(#ty))),
             Err(error) => Err(error.to_string()),
         };
@@ -108,6 +159,14 @@ mod tests {
     #[test]
     fn a_pattern_without_a_name_is_refused() {
         assert!(read(parse_quote!(fn f((a, b): Pair))).is_err());
+    }
+
+    #[test]
+    fn refuses_misplaced_attributes() {
+        assert!(read(parse_quote!(fn f(#[graphql(nme = "x")] a: i32))).is_err());
+        assert!(read(parse_quote!(fn f(#[graphql(name = "__x")] a: i32))).is_err());
+        assert!(read(parse_quote!(fn f(#[graphql(default = 1)] context: &Context))).is_err());
+        assert!(read(parse_quote!(fn f(#[graphql(context, name = "x")] a: &Context))).is_err());
     }
 
     #[test]

@@ -94,6 +94,26 @@ impl Word {
     }
 }
 
+/// Arguments that may be repeated, because each takes a list.
+const LISTS: [&str; 6] = ["impl", "implements", "interfaces", "for", "implementers", "on"];
+
+/// Refuses arguments that are not in `known`, and repeated arguments.
+pub(crate) fn refuse_unknown(words: &[Word], known: &[&str]) -> syn::Result<()> {
+    for (at, word) in words.iter().enumerate() {
+        let name = &word.name;
+        if !known.iter().any(|known| word.is(known)) {
+            let known = known.join("`, `");
+            let message = format!("unknown argument `{name}`: the arguments here are `{known}`");
+            return Err(syn::Error::new(name.span(), message));
+        }
+        let repeated = words.iter().take(at).any(|earlier| earlier.name == *name);
+        if repeated && !LISTS.iter().any(|list| word.is(list)) {
+            return Err(syn::Error::new(name.span(), format!("`{name}` is written twice")));
+        }
+    }
+    Ok(())
+}
+
 /// Returns `true` if `attribute` is `#[name]`, with or without arguments.
 pub(crate) fn is(attribute: &Attribute, name: &str) -> bool {
     attribute.path().is_ident(name)
@@ -187,6 +207,14 @@ mod tests {
         let words = Word::of(&attributes, "graphql").unwrap();
         assert_eq!(words.len(), 2);
         assert!(words[1].is("default") && !words[1].has_value());
+    }
+
+    #[test]
+    fn refuses_unknown_and_repeated_arguments() {
+        let check = |tokens| refuse_unknown(&Word::list(tokens).unwrap(), &["name", "impl"]).is_ok();
+        assert!(check(quote!(name = "x", impl = A, impl = B)));
+        assert!(!check(quote!(name = "x", name = "y")));
+        assert!(!check(quote!(nme = "x")));
     }
 
     #[test]

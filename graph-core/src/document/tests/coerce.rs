@@ -4,7 +4,7 @@ use juniper::parser::Spanning;
 use juniper::{DefaultScalarValue, InputValue, Variables, graphql_input_value};
 use proptest::prelude::*;
 
-use super::Graph;
+use super::{Graph, LIMITS};
 use crate::document::operation::{OperationTree, parsed};
 use crate::document::variables::VariableDefinition;
 use crate::document::{coerce, definitions};
@@ -18,7 +18,7 @@ fn operation(ty: &str) -> String {
 /// Variable `v` of type `ty`, perhaps with a default.
 fn declared(graph: &Graph, ty: &str) -> Box<[VariableDefinition]> {
     let text = operation(ty);
-    let ast = parsed(&text, 1_000).unwrap();
+    let ast = parsed(&text, LIMITS).unwrap();
     definitions(&graph.schema, &OperationTree::new(&ast, None).unwrap())
 }
 

@@ -6,6 +6,7 @@ use juniper::{EmptyMutation, EmptySubscription, GraphQLObject, RootNode};
 
 use super::Collector;
 use crate::document::operation::{OperationTree, parsed};
+use crate::document::parse::ParseLimits;
 use crate::schema::Schema;
 
 thread_local! {
@@ -27,7 +28,11 @@ fn collected(text: &str) -> (usize, usize) {
     let root = Query { sum: 1 };
     let root = RootNode::new(root, EmptyMutation::<()>::new(), EmptySubscription::<()>::new());
     let schema = Schema::new(&root.schema);
-    let ast = parsed(text, 100_000).unwrap();
+    let limits = ParseLimits {
+        tokens: 100_000,
+        depth: 64,
+    };
+    let ast = parsed(text, limits).unwrap();
     let tree = OperationTree::new(&ast, None).unwrap();
     let collector = Collector {
         schema: &schema,

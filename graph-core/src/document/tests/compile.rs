@@ -181,7 +181,7 @@ fn places_are_shared_between_the_types_of_an_interface() {
 fn a_plan_has_an_end() {
     let selected = |count: usize| (0..count).map(|at| format!("a{at}: id ")).collect::<String>();
     let mut graph = Graph::new();
-    graph.tokens = 1_000_000;
+    graph.limits.tokens = 1_000_000;
     let fits = graph.plan(&format!("{{ nodes {{ {} }} }}", selected(9_999)));
     assert!(fits.is_ok());
     let refused = graph

@@ -9,6 +9,7 @@ use juniper::{EmptyMutation, EmptySubscription, GraphQLEnum, GraphQLInputObject,
 use super::collect::Collector;
 use super::compile::compile;
 use super::operation::{OperationTree, parsed, validated};
+use super::parse::ParseLimits;
 use super::{Facts, Index, Introspection, definitions, given};
 use crate::executor::{Plan, Registry};
 use crate::limits::CostModel;
@@ -17,6 +18,11 @@ use crate::schema::Schema;
 use crate::{GraphObject, RequestContext, graph_interface, graph_object};
 
 type Context = RequestContext<()>;
+
+const LIMITS: ParseLimits = ParseLimits {
+    tokens: 100_000,
+    depth: 64,
+};
 
 #[derive(Clone, Copy, Debug, GraphQLEnum)]
 pub(super) enum Color {
@@ -41,12 +47,12 @@ pub(super) struct Outer {
 }
 
 #[graph_interface(for = [User, Team], context = Context)]
-#[expect(dead_code, reason = "juniper reads the signatures only")]
+#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Node {
     fn id(&self) -> i32;
 }
 
-#[derive(juniper::GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context, impl = NodeValue)]
 struct Team {
     id: i32,
@@ -109,7 +115,7 @@ type Root = RootNode<Query, EmptyMutation<Context>, EmptySubscription<Context>>;
 /// Schema with its compiler data.
 struct Graph {
     schema: Schema,
-    tokens: usize,
+    limits: ParseLimits,
     costs: CostModel,
     index: Index,
     introspection: Introspection,
@@ -122,7 +128,7 @@ impl Graph {
         let root: Root = RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new());
         let schema = Schema::new(&root.schema);
         Self {
-            tokens: 15_000,
+            limits: LIMITS,
             costs: CostModel::default(),
             index: Index::new(&registry),
             introspection: Introspection::new(schema.introspected()),
@@ -133,7 +139,7 @@ impl Graph {
     fn facts(&self) -> Facts<'_> {
         Facts {
             schema: &self.schema,
-            tokens: self.tokens,
+            limits: self.limits,
             costs: &self.costs,
             index: &self.index,
             introspection: &self.introspection,
@@ -143,7 +149,7 @@ impl Graph {
 
     /// Plan of `text`.
     fn plan(&self, text: &str) -> Result<Plan, GraphResponse> {
-        let ast = parsed(text, self.tokens)?;
+        let ast = parsed(text, self.limits)?;
         validated(&self.schema, &ast)?;
         let tree = OperationTree::new(&ast, None)?;
         let declared = definitions(&self.schema, &tree);

@@ -7,6 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::overlap::{Overlap, Selected, Set};
 use crate::document::parse::Selection;
+use crate::response::MISTAKES;
 
 /// Maximum number of compared pairs in one document.
 const PAIRS: usize = 50_000;
@@ -81,6 +82,9 @@ impl<'w, 't> Search<'w, 't> {
             for (at, one) in fields.iter().enumerate() {
                 for other in fields.iter().skip(at + 1) {
                     self.pair(overlap, false, key, (one, other), found)?;
+                    if found.len() >= MISTAKES {
+                        return Ok(());
+                    }
                 }
             }
         }

@@ -100,9 +100,8 @@ impl<'w, 't> Walk<'w, 't> {
             .collect();
         let mut next = 0;
         while let Some(name) = names.get_index(next) {
-            if let Some(fragment) = self.fragments.get(name) {
-                let below = self.spreads(fragment.selections).into_iter();
-                names.extend(below.map(|spread| spread.name.text));
+            if let Some(below) = self.below.get(name) {
+                names.extend(below.iter().copied());
             }
             next += 1;
         }
@@ -112,17 +111,16 @@ impl<'w, 't> Walk<'w, 't> {
     /// Returns `true` if a fragment spreads itself, directly or through others. Unlike
     /// [`cycles`](Self::cycles), it is right also if two fragments have one name.
     pub(super) fn has_cycles(&self) -> bool {
-        let below = |fragment: &Fragment<'t>| {
-            let spreads = self.spreads(fragment.selections).into_iter();
-            let names = spreads.map(|spread| spread.name.text);
+        let known = |names: &Vec<&'t str>| {
+            let names = names.iter().copied();
             names
                 .filter(|name| self.fragments.contains_key(name))
                 .collect::<HashSet<_>>()
         };
         let below: HashMap<_, _> = self
-            .fragments
+            .below
             .iter()
-            .map(|(name, fragment)| (*name, below(fragment)))
+            .map(|(name, names)| (*name, known(names)))
             .collect();
         let mut uses: HashMap<&str, usize> = HashMap::new();
         for name in below.values().flatten() {

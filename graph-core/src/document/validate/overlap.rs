@@ -274,7 +274,10 @@ impl<'w, 't> Overlap<'w, 't> {
 
     fn within(&self, sets: &[Set<'t>]) -> Option<Conflict<'w, 't>> {
         for (key, fields) in &self.merged(sets) {
-            let classes = self.classes(fields);
+            let classes = match self.classes(fields) {
+                Ok(classes) => classes,
+                Err((reason, one, other)) => return Some((key, reason, one, other)),
+            };
             for (at, class) in classes.iter().enumerate() {
                 for other in classes.iter().skip(at + 1) {
                     let found = self.between(key, class, other, false);
@@ -309,30 +312,69 @@ impl<'w, 't> Overlap<'w, 't> {
             return None;
         }
         let other = self.merged(&other);
-        self.merged(&one).iter().find_map(|(key, fields)| {
-            let classes = self.classes(other.get(key)?);
-            let pairs = self.classes(fields).into_iter();
-            let mut pairs = pairs.flat_map(|class| classes.iter().map(move |other| (class.clone(), other)));
-            pairs.find_map(|(class, other)| self.between(key, &class, other, is_exclusive))
-        })
+        for (key, fields) in &self.merged(&one) {
+            let Some(others) = other.get(key) else { continue };
+            for class in self.grouped(fields) {
+                for other in self.grouped(others) {
+                    let found = self.between(key, &class, &other, is_exclusive);
+                    if found.is_some() {
+                        return found;
+                    }
+                }
+            }
+        }
+        None
     }
 
-    /// Groups fields by parent, name and arguments.
-    fn classes(&self, fields: &[Selected<'w, 't>]) -> Vec<Vec<Selected<'w, 't>>> {
-        let mut classes: Vec<Vec<Selected<'w, 't>>> = Vec::new();
+    /// Groups fields of one response key by parent, name and arguments, or returns the first two
+    /// that conflict.
+    fn classes(&self, fields: &[Selected<'w, 't>]) -> Result<Classes<'w, 't>, FirstTwo<'w, 't>> {
+        let mut classes = Classes::new();
         for field in fields {
-            let known = classes.iter_mut().find(|class| {
-                let first = class.first();
-                first.is_some_and(|first| first.parent == field.parent && self.is_same(first, field))
-            });
-            match known {
-                Some(class) => class.push(*field),
-                None => classes.push(vec![*field]),
+            if self.joined(field, &mut classes) {
+                continue;
+            }
+            for first in classes.iter().filter_map(|class| class.first()) {
+                let is_exclusive = self.are_exclusive(first.parent, field.parent);
+                if let Some(reason) = self.reason(is_exclusive, first, field) {
+                    return Err((reason, *first, *field));
+                }
+            }
+            classes.push(vec![*field]);
+        }
+        Ok(classes)
+    }
+
+    /// Groups fields that were compared with each other before.
+    fn grouped(&self, fields: &[Selected<'w, 't>]) -> Classes<'w, 't> {
+        let mut classes = Classes::new();
+        for field in fields {
+            if !self.joined(field, &mut classes) {
+                classes.push(vec![*field]);
             }
         }
         classes
     }
+
+    /// Adds `field` to its class; returns `false` if there is none yet.
+    fn joined(&self, field: &Selected<'w, 't>, classes: &mut Classes<'w, 't>) -> bool {
+        let known = classes.iter_mut().find(|class| {
+            let first = class.first();
+            first.is_some_and(|first| first.parent == field.parent && self.is_same(first, field))
+        });
+        match known {
+            Some(class) => class.push(*field),
+            None => return false,
+        }
+        true
+    }
 }
+
+/// Fields with equal parents, names and arguments.
+type Classes<'w, 't> = Vec<Vec<Selected<'w, 't>>>;
+
+/// Reason and the two fields.
+type FirstTwo<'w, 't> = (String, Selected<'w, 't>, Selected<'w, 't>);
 
 /// Response key, reason, and the two fields.
 type Conflict<'w, 't> = (&'t str, String, Selected<'w, 't>, Selected<'w, 't>);

@@ -25,6 +25,8 @@ pub(super) struct Walk<'w, 't> {
     pub(super) fragments: HashMap<&'t str, &'w Fragment<'t>>,
     /// By definition.
     pub(super) found: Vec<Found<'t>>,
+    /// Names of the fragments that each fragment spreads.
+    pub(super) below: HashMap<&'t str, Vec<&'t str>>,
     /// Index of each fragment of `fragments` in `found`.
     pub(super) places: HashMap<&'t str, usize>,
     overlap: Overlap<'w, 't>,
@@ -51,15 +53,22 @@ impl<'w, 't> Walk<'w, 't> {
                 Definition::Fragment(fragment) => Some((fragment.name.text, at)),
                 Definition::Operation(_) | Definition::TypeSystem { .. } => None,
             });
-        Self {
+        let mut walk = Self {
             schema,
             ast,
+            below: HashMap::new(),
             places: places.collect(),
             overlap: Overlap::new(schema, ast, fragments.clone()),
             fragments,
             found: ast.definitions.iter().map(|_| Found::default()).collect(),
             reports: Vec::new(),
-        }
+        };
+        let below = walk.fragments.iter().map(|(name, fragment)| {
+            let spreads = walk.spreads(fragment.selections).into_iter();
+            (*name, spreads.map(|spread| spread.name.text).collect())
+        });
+        walk.below = below.collect();
+        walk
     }
 
     pub(super) fn report(&mut self, message: String, at: impl Into<Vec<u32>>) {

@@ -1,16 +1,16 @@
 //! Objects, an interface in both forms, and a union.
 
 use graph_core::{GraphObject, graph_interface, graph_object, graph_union};
-use juniper::{GraphQLObject, ID};
+use juniper::ID;
 
 use super::forms::{Context, Field, Mood, Path, User, Weather};
 
-#[derive(GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 pub(crate) struct Legacy {
     pub(super) year: i32,
 }
 
-#[derive(GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context, name = "TheTeam", impl = [NodeValue, Teams])]
 pub(crate) struct Team {
     id: ID,
@@ -28,7 +28,7 @@ pub(crate) struct Team {
 }
 
 /// Object without a context, usable in every schema.
-#[derive(GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 pub(crate) struct Everywhere {
     pub(super) id: i32,
     pub(super) again: Option<Box<Self>>,
@@ -53,7 +53,7 @@ impl Robot {
 }
 
 #[graph_interface(for = [Robot, Team], context = Context, name = "Node")]
-#[expect(dead_code, reason = "juniper reads the signatures only")]
+#[expect(dead_code, reason = "the attribute reads the signatures only")]
 pub(crate) trait Node {
     fn id(&self) -> ID;
     #[deprecated = "ask support"]

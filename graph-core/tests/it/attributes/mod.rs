@@ -3,6 +3,7 @@
 mod deprecated;
 mod families;
 mod forms;
+mod interfaces;
 
 use futures_util::StreamExt as _;
 use graph_core::executor::{Guard, Object, Source, TypeInfo};

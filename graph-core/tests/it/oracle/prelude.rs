@@ -4,7 +4,7 @@ use graph_core::limits::Limits;
 pub(crate) use graph_core::{
     Engine, GraphEnum, GraphError, GraphObject, RequestContext, graph_interface, graph_object, graph_union,
 };
-pub(crate) use juniper::{EmptyMutation, EmptySubscription, GraphQLObject, ID, Nullable, RootNode};
+pub(crate) use juniper::{EmptyMutation, EmptySubscription, ID, Nullable, RootNode};
 
 pub(crate) use super::canon::{Canon, canon};
 pub(crate) use super::roll::{Make, Roll};

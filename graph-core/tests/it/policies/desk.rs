@@ -92,7 +92,7 @@ impl User {
 }
 
 /// Reachable through `User.keyring` only.
-#[derive(juniper::GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Keyring {
     size: i32,
@@ -127,7 +127,7 @@ impl Audit {
 }
 
 /// Guarded struct type.
-#[derive(juniper::GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 #[graph(authenticated)]
 pub(crate) struct Badge {

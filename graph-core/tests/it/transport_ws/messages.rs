@@ -124,11 +124,11 @@ const INVALID: &[(&str, &str)] = &[
     ),
     (
         r#"{"id":1,"type":"complete"}"#,
-        "Invalid message: invalid type: integer `1`, expected a string",
+        "Invalid message: the message is not a client message at line 1, column 7",
     ),
     (
         r#"{"id":"1","type":"subscribe","payload":{"query":7}}"#,
-        "Invalid message: `query`: ",
+        "Invalid message: `query` has a value of a wrong type at line 1, column 1",
     ),
     (
         r#"{"id":"1","type":"subscribe","payload":{"query":"{a}","variables":[]}}"#,
@@ -136,10 +136,20 @@ const INVALID: &[(&str, &str)] = &[
     ),
     (
         r#"{"type":"ping","type":"pong"}"#,
-        "Invalid message: duplicate field `type`",
+        "Invalid message: the message is not a client message at line 1, column 21",
     ),
-    ("", "Invalid message: EOF"),
-    ("[]", "Invalid message: "),
+    (
+        "",
+        "Invalid message: the message is not valid JSON at line 1, column 0",
+    ),
+    (
+        r#"["ping"]"#,
+        "Invalid message: the message is not a client message at line 1, column 0",
+    ),
+    (
+        r#"{"id":"1","type":"subscribe","payload":{"query":"{a}","extensions":[]}}"#,
+        "Invalid message: the request has a value of a wrong type",
+    ),
     ("null", "Invalid message: "),
 ];
 

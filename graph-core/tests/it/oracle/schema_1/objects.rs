@@ -193,7 +193,7 @@ impl Planet {
     }
 }
 
-#[derive(GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Mark {
     code: Option<String>,

@@ -180,7 +180,7 @@ impl Crew {
     }
 }
 
-#[derive(GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Mark {
     code: bool,

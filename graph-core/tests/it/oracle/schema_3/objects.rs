@@ -165,7 +165,7 @@ impl Planet {
     }
 }
 
-#[derive(GraphQLObject, GraphObject)]
+#[derive(GraphObject)]
 #[graphql(context = Context)]
 pub(crate) struct Mark {
     code: f64,
