@@ -5,7 +5,7 @@ use std::any::Any;
 
 use juniper::{DefaultScalarValue, FieldError, Object, Value};
 
-use crate::error::{CODE, DETAIL, ErrorCode, MASKED, with_causes};
+use crate::error::{CODE, DETAIL, ErrorCode, MASKED, PANIC, panic_message, with_causes};
 use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog, StoreError};
 use crate::response::{Location, PathSegment, ResponseError};
 
@@ -48,7 +48,12 @@ impl<'e> Mask<'e> {
                 let detail = carried
                     .and_then(|object| text(object, DETAIL))
                     .unwrap_or(error.message());
-                self.incident(IncidentKind::Error, detail.to_owned(), &path)
+                let has_panicked = carried.is_some_and(|object| object.contains_field(PANIC));
+                let kind = match has_panicked {
+                    true => IncidentKind::Panic,
+                    false => IncidentKind::Error,
+                };
+                self.incident(kind, detail.to_owned(), &path)
             }
         };
         shown.at(location).in_field(path)
@@ -56,12 +61,7 @@ impl<'e> Mask<'e> {
 
     /// Error for the client after a panic.
     pub(crate) fn panic(&mut self, payload: &(dyn Any + Send)) -> ResponseError {
-        let detail = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a message".to_owned());
-        self.incident(IncidentKind::Panic, detail, &[])
+        self.incident(IncidentKind::Panic, panic_message(payload), &[])
     }
 
     /// Reports a store failure to the log only.

@@ -166,7 +166,7 @@ where
     /// Executes a query or a mutation and returns its response.
     ///
     /// A subscription is refused with `BAD_REQUEST`: use [`subscribe`](Self::subscribe). A panic of
-    /// a resolver becomes `data: null` with `INTERNAL_SERVER_ERROR`.
+    /// a resolver nulls its field with `INTERNAL_SERVER_ERROR`.
     pub async fn execute(&self, request: &GraphRequest, context: &RequestContext<Q::Host>) -> GraphResponse {
         let attempted = self.attempt(request, context, Access::ReadWrite).await;
         attempted.unwrap_or_else(|WouldWrite| {

@@ -11,7 +11,7 @@ use crate::error::ErrorCode;
 use crate::executor::plan::{Field, Plan};
 use crate::executor::{
     Anchor, Execution, Gate, ListIndices, Meter, Nothing, NullPropagation, Object, Path, PendingFields,
-    Segment, WriteResult, checked, close, name_anchor, write_object, write_object_async,
+    Segment, WriteResult, checked, close, contained, name_anchor, write_object, write_object_async,
 };
 use crate::guard::{RequestContext, Watch};
 use crate::loader::{Deadline, drive};
@@ -192,6 +192,10 @@ fn one<C>(root: &impl Object<C>, field: &Field, cx: &Execution<'_, C>, out: &mut
     }
     match checked(field, cx) {
         Some(refusal) => cx.fail(field, ListIndices::ROOT, refusal, out),
-        None => root.field(field, cx, &path, out),
+        None => {
+            let from = out.len();
+            let written = contained(|| root.field(field, cx, &path, out));
+            written.unwrap_or_else(|payload| cx.interrupted(Some(field), &path, payload, from, out))
+        }
     }
 }

@@ -25,6 +25,7 @@
 
 mod code;
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt::Display;
 
@@ -38,6 +39,7 @@ pub(crate) const MASKED: &str = "internal server error";
 /// Extension keys that carry a [`GraphError`] through juniper; they are never sent to the client.
 pub(crate) const CODE: &str = "\0code";
 pub(crate) const DETAIL: &str = "\0detail";
+pub(crate) const PANIC: &str = "\0panic";
 
 /// Error for the client: a code, a message and extensions.
 ///
@@ -51,6 +53,8 @@ pub struct GraphError {
     extensions: Vec<(String, Value)>,
     /// Cause for the log; `Some` marks a masked error.
     detail: Option<String>,
+    /// The resolver panicked.
+    has_panicked: bool,
 }
 
 impl GraphError {
@@ -69,6 +73,7 @@ impl GraphError {
             message,
             extensions: Vec::new(),
             detail: None,
+            has_panicked: false,
         }
     }
 
@@ -130,8 +135,17 @@ impl GraphError {
         &self.message
     }
 
+    /// Masked error of a resolver that panicked.
+    pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
+        Self {
+            has_panicked: true,
+            ..Self::masked(panic_message(payload))
+        }
+    }
+
     fn masked(detail: String) -> Self {
         Self {
+            has_panicked: false,
             code: ErrorCode::InternalServerError,
             message: MASKED.to_owned(),
             extensions: Vec::new(),
@@ -145,6 +159,13 @@ impl<E: Error> From<E> for GraphError {
     fn from(error: E) -> Self {
         Self::masked(with_causes(&error))
     }
+}
+
+/// Message of a panic.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 /// The error with all its sources, for the log.
@@ -165,6 +186,9 @@ impl<S: ScalarValue> From<GraphError> for FieldError<S> {
         carried.add_field(CODE, Value::scalar(error.code.as_str()));
         if let Some(detail) = error.detail {
             carried.add_field(DETAIL, Value::scalar(detail));
+        }
+        if error.has_panicked {
+            carried.add_field(PANIC, Value::scalar(true));
         }
         for (key, value) in error.extensions {
             carried.add_field(key, value);

@@ -21,6 +21,7 @@
 )]
 
 mod anchor;
+mod contain;
 mod context;
 mod declare;
 mod gate;
@@ -44,6 +45,7 @@ pub use futures_util::future::BoxFuture;
 pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 
 pub use self::anchor::{Anchor, Nothing, name_anchor, name_declaration, name_fields};
+pub(crate) use self::contain::{Payload, contained};
 pub use self::context::Execution;
 pub(crate) use self::context::FieldFailure;
 pub use self::declare::{declare_interface, declare_object, declare_union};

@@ -2,6 +2,7 @@
 
 use juniper::{EmptyMutation, EmptySubscription};
 
+use super::contain::contained;
 use super::plan::Field;
 use super::table::TypeInfo;
 use super::{
@@ -70,14 +71,28 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
     out: &mut Vec<u8>,
 ) -> WriteResult {
     let start = out.len();
-    for field in fields {
-        field.key.write(out);
-        if let Some(refusal) = checked(field, cx) {
-            cx.fail(field, path.list_indices(), refusal, out)?;
-        } else if field.idx != Field::CONST {
-            value.field(field, cx, path, out)?;
+    let (mut at, mut from) = (0, start);
+    let mut outcome = Ok(());
+    // once for all fields of the object, and once more after each panic
+    while let Err(payload) = contained(|| {
+        for field in fields.get(at..).unwrap_or_default() {
+            field.key.write(out);
+            from = out.len();
+            if let Some(refusal) = checked(field, cx) {
+                cx.fail(field, path.list_indices(), refusal, out)?;
+            } else if field.idx != Field::CONST {
+                value.field(field, cx, path, out)?;
+            }
+            at += 1;
         }
+        Ok(())
+    })
+    .map(|written: WriteResult| outcome = written)
+    {
+        cx.interrupted(fields.get(at), path, payload, from, out)?;
+        at += 1;
     }
+    outcome?;
     if let Some(last) = fields.last() {
         cx.fits(last, path, out.len())?;
     }
@@ -100,20 +115,31 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
     pend: &mut PendingFields<'p>,
 ) -> WriteResult {
     let start = seg.buf.len();
-    for field in fields {
-        field.key.write(&mut seg.buf);
-        if let Some(refusal) = checked(field, cx) {
-            cx.fail(field, path.list_indices(), refusal, &mut seg.buf)?;
-        } else if field.idx == Field::CONST {
-            continue;
-        } else if field.has_async {
-            let indices = path.list_indices();
-            let hole = seg.leave(!field.non_null, field.meta, indices.clone());
-            pend.push(hole, value.field_async(field, cx, indices));
-        } else {
-            value.field(field, cx, path, &mut seg.buf)?;
+    let (mut at, mut from) = (0, start);
+    let mut outcome = Ok(());
+    while let Err(payload) = contained(|| {
+        for field in fields.get(at..).unwrap_or_default() {
+            field.key.write(&mut seg.buf);
+            from = seg.buf.len();
+            if let Some(refusal) = checked(field, cx) {
+                cx.fail(field, path.list_indices(), refusal, &mut seg.buf)?;
+            } else if field.has_async {
+                let indices = path.list_indices();
+                let hole = seg.leave(!field.non_null, field.meta, indices.clone());
+                pend.push(hole, value.field_async(field, cx, indices));
+            } else if field.idx != Field::CONST {
+                value.field(field, cx, path, &mut seg.buf)?;
+            }
+            at += 1;
         }
+        Ok(())
+    })
+    .map(|written: WriteResult| outcome = written)
+    {
+        cx.interrupted(fields.get(at), path, payload, from, &mut seg.buf)?;
+        at += 1;
     }
+    outcome?;
     if let Some(last) = fields.last() {
         cx.fits(last, path, seg.buf.len())?;
     }

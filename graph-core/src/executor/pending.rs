@@ -10,7 +10,8 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
 
-use super::{Execution, NullPropagation, Segment, SegmentResult, WriteResult};
+use super::contain::contained;
+use super::{Execution, NullPropagation, Payload, Segment, SegmentResult, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 
 /// Maximum number of futures that are polled together. With more futures, each gets its own waker.
@@ -40,14 +41,23 @@ struct Task<'p> {
     future: Option<BoxFuture<'p, SegmentResult>>,
 }
 
+/// Result of a task, or its panic.
+type TaskResult = Result<SegmentResult, Payload>;
+
 impl Future for Task<'_> {
-    type Output = Option<(usize, SegmentResult)>;
+    type Output = Option<(usize, TaskResult)>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let hole = self.hole;
-        match &mut self.future {
-            None => Poll::Ready(None),
-            Some(future) => future.as_mut().poll(cx).map(|result| Some((hole, result))),
+        let Some(future) = &mut self.future else {
+            return Poll::Ready(None);
+        };
+        match contained(|| future.as_mut().poll(cx)) {
+            Ok(polled) => polled.map(|result| Some((hole, Ok(result)))),
+            Err(payload) => {
+                self.future = None;
+                Poll::Ready(Some((hole, Err(payload))))
+            }
         }
     }
 }
@@ -96,7 +106,7 @@ impl<'p> PendingFields<'p> {
         cx: &Execution<'_, C>,
         task: &mut Context<'_>,
     ) -> Poll<WriteResult> {
-        self.round(task, seg)?;
+        self.round(task, seg, cx)?;
         if self.tasks.is_empty() {
             return Poll::Ready(Ok(()));
         }
@@ -116,7 +126,12 @@ impl<'p> PendingFields<'p> {
     }
 
     /// Polls every future once, in document order.
-    fn round(&mut self, context: &mut Context<'_>, seg: &mut Segment) -> WriteResult {
+    fn round<C>(
+        &mut self,
+        context: &mut Context<'_>,
+        seg: &mut Segment,
+        cx: &Execution<'_, C>,
+    ) -> WriteResult {
         let (mut outcome, mut nulled) = (Ok(()), false);
         self.tasks.retain_mut(|task| {
             if outcome.is_err() {
@@ -125,7 +140,7 @@ impl<'p> PendingFields<'p> {
             let Poll::Ready(Some((hole, result))) = Pin::new(task).poll(context) else {
                 return true;
             };
-            outcome = settle(seg, hole, result).map(|null| nulled |= null);
+            outcome = settle(seg, hole, result, cx).map(|null| nulled |= null);
             false
         });
         if nulled {
@@ -145,13 +160,30 @@ impl<'p> PendingFields<'p> {
 
 /// Fills a hole. Returns `true` if a value around the hole became null, so that the other futures
 /// of that value are useless.
-fn settle(seg: &mut Segment, hole: usize, result: SegmentResult) -> Result<bool, NullPropagation> {
+fn settle<C>(
+    seg: &mut Segment,
+    hole: usize,
+    result: TaskResult,
+    cx: &Execution<'_, C>,
+) -> Result<bool, NullPropagation> {
     match result {
-        Ok(segment) => {
+        Ok(Ok(segment)) => {
             seg.fill(hole, segment);
             Ok(false)
         }
-        Err(NullPropagation) => seg.null_around(hole).map(|()| true),
+        Ok(Err(NullPropagation)) => seg.null_around(hole).map(|()| true),
+        Err(payload) => {
+            let Some((meta, indices, nullable)) = seg.field_of(hole) else {
+                return Ok(false);
+            };
+            cx.panicked(meta, indices, &*payload);
+            // a hole that nothing fills is null
+            if nullable {
+                Ok(false)
+            } else {
+                seg.null_around(hole).map(|()| true)
+            }
+        }
     }
 }
 
@@ -190,7 +222,7 @@ impl Many<'_> {
             };
             let Some((hole, result)) = done else { continue };
             self.alive -= 1;
-            match settle(seg, hole, result) {
+            match settle(seg, hole, result, cx) {
                 Ok(false) => {}
                 Ok(true) => self.cancel_dead(seg),
                 Err(propagation) => return Poll::Ready(Err(propagation)),
@@ -223,7 +255,7 @@ impl Many<'_> {
             task.future = None;
             match polled {
                 Poll::Ready(Some((hole, result))) => {
-                    settle(seg, hole, result)?;
+                    settle(seg, hole, result, cx)?;
                 }
                 Poll::Ready(None) => {}
                 Poll::Pending => late(seg, hole, cx)?,

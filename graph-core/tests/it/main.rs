@@ -29,6 +29,7 @@ mod messages;
 mod metering;
 mod modes;
 mod oracle;
+mod panics;
 mod persisted;
 mod policies;
 mod prices;
