@@ -25,6 +25,7 @@ mod introspection;
 mod limits;
 mod messages;
 mod modes;
+mod multipart;
 mod oracle;
 mod persisted;
 mod policies;
