@@ -56,10 +56,12 @@ pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Accepted {
         };
     }
     let ranges: Vec<_> = MediaRange::all(headers).collect();
+    let multipart = multipart(&ranges);
+    // JSON cannot carry a subscription, so only the other stream format competes
+    let preferred = || multipart > preference(&ranges, Rendering::EventStream);
     Accepted {
         rendering: rendering(&ranges, explorer),
-        // JSON cannot carry a subscription, so only the other stream format competes
-        multipart: multipart(&ranges) > preference(&ranges, Rendering::EventStream),
+        multipart: multipart.is_some() && preferred(),
     }
 }
 
