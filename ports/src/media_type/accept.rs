@@ -295,3 +295,33 @@ fn breadth(essence: &[u8], offered: &[u8]) -> Option<u8> {
 fn is_weight(name: &[u8]) -> bool {
     matches!(name, b"q" | b"Q")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A parameter is found in each of its notations; the first of two counts.
+    #[test]
+    fn range_has_parameter_in_each_notation() {
+        for (accept, expected) in [
+            ("a/b;spec=1.0", true),
+            ("a/b ; Spec = \"1.0\" ;q=0.5", true),
+            (r#"a/b;spec="1\.0""#, true),
+            ("a/b;q=0.5;spec=1.0", true),
+            ("a/b;spec=1.0;spec=2.0", true),
+            (r#"a/b;other=";spec=2.0";spec=1.0"#, true),
+            ("a/b;spec=2.0;spec=1.0", false),
+            (r#"a/b;other=";spec=1.0""#, false),
+            ("a/b;spec", false),
+            ("a/b;spec=1.00", false),
+            ("a/b;spec='1.0'", false),
+            ("a/b;aspec=1.0", false),
+            ("a/b", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, accept.parse().unwrap());
+            let range = MediaRange::all(&headers).next().unwrap();
+            assert_eq!(range.has_parameter("spec", "1.0"), expected, "{accept}");
+        }
+    }
+}
