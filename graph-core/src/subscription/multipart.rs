@@ -24,7 +24,8 @@
 //! | `{"payload":null,"errors":[…]}` | error that ends the subscription |
 //! | `{}` | heartbeat; see [`EventStream::with_keep_alive`] |
 //!
-//! The closing delimiter follows when the subscription ends. If the host drops the response, for
+//! The first part is a heartbeat, so that the response has a part even if no event happens. The
+//! closing delimiter follows when the subscription ends. If the host drops the response, for
 //! example because the token expired, the delimiter is missing and Apollo Client 4 reports an
 //! error.
 //!
@@ -49,8 +50,8 @@ use super::StreamItem;
 /// Content type of the response.
 pub(crate) const MEDIA_TYPE: &str = r#"multipart/mixed;boundary="graphql";subscriptionSpec=1.0"#;
 
-/// Delimiter before the first part.
-pub(crate) const OPENING: &[u8] = b"--graphql";
+/// Start of the response: a heartbeat with the delimiters around it, as Apollo Router sends.
+pub(crate) const OPENING: &[u8] = b"\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
 
 /// Rest of the closing delimiter, after [`DELIMITER`].
 pub(crate) const CLOSING: &[u8] = b"--\r\n";
@@ -115,6 +116,6 @@ mod tests {
     #[test]
     fn heartbeat_is_empty_part() {
         assert_eq!([HEAD, b"{}", DELIMITER].concat(), HEARTBEAT);
-        assert_eq!(DELIMITER.strip_prefix(b"\r\n"), Some(OPENING));
+        assert_eq!([DELIMITER, HEARTBEAT].concat(), OPENING);
     }
 }

@@ -21,20 +21,22 @@ fn content_type(response: &Response<Bytes>) -> &str {
     response.headers()["content-type"].to_str().unwrap()
 }
 
+/// Start of each response.
+const OPENING: &str = "\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
+
 /// Response with the parts `bodies`, and the closing delimiter.
 fn parts(bodies: &[&str]) -> String {
-    let parts = bodies
-        .iter()
-        .map(|body| format!("--graphql\r\ncontent-type: application/json\r\n\r\n{body}\r\n"));
-    parts.collect::<String>() + "--graphql--\r\n"
+    let part = |body| format!("\r\ncontent-type: application/json\r\n\r\n{body}\r\n--graphql");
+    let parts: String = bodies.iter().map(part).collect();
+    format!("{OPENING}{parts}--\r\n")
 }
 
-/// Bodies of the parts, as the parser of Apollo Client splits them.
+/// Bodies of the parts after the first heartbeat, as the parser of Apollo Client splits them.
 fn bodies(text: &str) -> Vec<Value> {
-    let (parts, rest) = text.rsplit_once("\r\n--graphql").unwrap();
-    assert_eq!(rest, "--\r\n");
-    let parts = parts.split("\r\n--graphql");
+    let parts = text.strip_prefix(OPENING).unwrap();
+    let parts = parts.strip_suffix("\r\n--graphql--\r\n").unwrap();
     parts
+        .split("\r\n--graphql")
         .map(|part| serde_json::from_str(part.split_once("\r\n\r\n").unwrap().1).unwrap())
         .collect()
 }
@@ -82,7 +84,7 @@ async fn part_is_complete_before_next_event() {
     let feed = feed(&shop);
     let request = accepting(post("subscription { live { id } }", Value::Null), PARTS);
     let mut chunks = open(&shop, request, shop.anonymous()).await;
-    assert_eq!(chunks.next().await.unwrap(), "--graphql");
+    assert_eq!(chunks.next().await.unwrap(), OPENING);
     assert!(chunks.next().now_or_never().is_none());
     feed.send(7).unwrap();
     assert_eq!(
@@ -94,6 +96,15 @@ async fn part_is_complete_before_next_event() {
     drop(feed);
     assert_eq!(chunks.next().await.unwrap(), "--\r\n");
     assert_eq!(chunks.next().await, None);
+}
+
+/// G25: a subscription without events is a heartbeat and the closing delimiter.
+#[tokio::test]
+async fn subscription_without_events_has_one_part() {
+    let shop = fixture();
+    let request = post("subscription { added(count: 0) { id } }", Value::Null);
+    let response = shop.send_in(accepting(request, PARTS), shop.ada()).await;
+    assert_eq!(response.body(), &parts(&[]));
 }
 
 /// G25: `Accept` selects parts for a subscription and the other format for a query.
@@ -355,9 +366,12 @@ async fn payload_cannot_end_its_part() {
     }
 }
 
-/// Timer that the test fires, and its running waits.
+/// Interval and waker of a wait.
+type Wait = (Duration, oneshot::Sender<()>);
+
+/// Timer that the test fires.
 #[derive(Clone, Default)]
-struct Manual(Arc<Mutex<Vec<(Duration, oneshot::Sender<()>)>>>);
+struct Manual(Arc<Mutex<Vec<Wait>>>);
 
 impl Timer for Manual {
     fn sleep(&self, duration: Duration) -> Sleep {
@@ -388,7 +402,7 @@ async fn silent_stream_sends_heartbeats() {
         let timer = Manual::default();
         let mut chunks = chunks.with_keep_alive(timer.clone(), Duration::from_secs(5));
         if accept == PARTS {
-            assert_eq!(chunks.next().await.unwrap(), "--graphql");
+            assert_eq!(chunks.next().await.unwrap(), OPENING);
         }
         for _ in 0..2 {
             assert!(chunks.next().now_or_never().is_none());
@@ -424,7 +438,7 @@ async fn dropped_response_ends_the_subscription() {
     let feed = feed(&shop);
     let request = accepting(post("subscription { live { id } }", Value::Null), PARTS);
     let mut chunks = open(&shop, request, shop.anonymous()).await;
-    assert_eq!(chunks.next().await.unwrap(), "--graphql");
+    assert_eq!(chunks.next().await.unwrap(), OPENING);
     assert!(!feed.is_closed());
     drop(chunks);
     assert!(feed.is_closed());
