@@ -283,6 +283,19 @@ const checks = {
     }
   },
 
+  async "Apollo Client over multipart: a silent subscription gets heartbeats, which the client ignores"() {
+    const silent = async ({ client }) => {
+      const updates = pushed(client, UPDATES);
+      await hears(updates, 1101);
+      // longer than the interval of heartbeats
+      await new Promise((resolve) => setTimeout(resolve, 6000));
+      await charged(1102);
+      await until(updates, 1102);
+      await updates.return();
+    };
+    await Promise.all(overMultipart().map(silent));
+  },
+
   async "Apollo Client over multipart: a query and a mutation are answered as JSON"() {
     for (const { client, received } of overMultipart()) {
       const { data } = await client.query({ query: gql(QUERY) });

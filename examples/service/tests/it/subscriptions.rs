@@ -75,12 +75,10 @@ async fn multipart_subscription_ends_with_its_token() {
     assert!(!reading.is_finished());
     clock.advance(Duration::from_secs(600));
     let id = path.trim_start_matches("/v1/charges/");
-    let parts = format!(
-        "--graphql\r\ncontent-type: application/json\r\n\r\n\
-         {{\"payload\":{{\"data\":{{\"chargeUpdated\":{{\"id\":\"{id}\"}}}}}}}}\r\n\
-         --graphql\r\ncontent-type: application/json\r\n\r\n{{}}\r\n--graphql"
-    );
-    assert_eq!(reading.await.unwrap(), parts);
+    let payload = format!(r#"{{"payload":{{"data":{{"chargeUpdated":{{"id":"{id}"}}}}}}}}"#);
+    let part = |body| format!("\r\ncontent-type: application/json\r\n\r\n{body}\r\n--graphql");
+    let parts: String = ["{}", payload.as_str(), "{}"].map(part).concat();
+    assert_eq!(reading.await.unwrap(), format!("\r\n--graphql{parts}"));
 }
 
 /// G10: a service that shuts down ends its streams.
