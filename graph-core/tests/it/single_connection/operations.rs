@@ -200,11 +200,11 @@ async fn what_fits_no_stream_is_refused() {
         .headers_mut()
         .insert("accept", "application/json".parse().unwrap());
     assert_eq!(desk.full(as_json, ada()).await.status(), 406);
-    let mut as_events = operation(&token, "1", "{ ping }");
-    as_events
-        .headers_mut()
-        .insert("accept", "text/event-stream".parse().unwrap());
-    assert_eq!(desk.full(as_events, ada()).await.status(), 406);
+    for accept in ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"] {
+        let mut as_stream = operation(&token, "1", "{ ping }");
+        as_stream.headers_mut().insert("accept", accept.parse().unwrap());
+        assert_eq!(desk.full(as_stream, ada()).await.status(), 406);
+    }
     let patched = desk.full(request(Method::PATCH, &token, "", ""), ada()).await;
     assert_eq!(patched.status(), 405);
     assert_eq!(patched.headers()["allow"], "DELETE, GET, POST, PUT");
