@@ -16,7 +16,7 @@ use crate::schema::Schema;
 
 /// Parses `text` and refuses it if a definition is too large with its fragments expanded.
 pub(crate) fn parsed(text: &str, limits: ParseLimits) -> Result<Ast<'_>, GraphResponse> {
-    let ast = parse(text, limits).map_err(|error| unparsed(text, error))?;
+    let ast = parse(text, limits).map_err(|error| unparsed(text, &error))?;
     let extent = extent(&ast, limits.depth);
     if extent.depth > limits.depth {
         let message = format!("Document nesting exceeds the limit of {} levels", limits.depth);
@@ -29,7 +29,7 @@ pub(crate) fn parsed(text: &str, limits: ParseLimits) -> Result<Ast<'_>, GraphRe
     Ok(ast)
 }
 
-fn unparsed(text: &str, error: SyntaxError) -> GraphResponse {
+fn unparsed(text: &str, error: &SyntaxError) -> GraphResponse {
     let code = match error.is_too_deep {
         true => ErrorCode::MaxDepthExceeded,
         false => ErrorCode::GraphqlParseFailed,

@@ -262,7 +262,8 @@ impl Coercion<'_> {
         self.parsed(ty, object.parse, value, InputValue::Object(fields))
     }
 
-    /// Checks the fields of a [OneOf Input Object](https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects).
+    /// Checks the fields of a
+    /// [OneOf Input Object](https://spec.graphql.org/September2025/#sec-OneOf-Input-Objects).
     fn one_of(
         &mut self,
         name: &str,

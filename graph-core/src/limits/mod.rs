@@ -29,8 +29,8 @@
 //! Fragments count at each spread. Selections that `@skip` or `@include` excludes do not count.
 //!
 //! Each scalar, list and object in the variables is a value. The limit of the response is checked
-//! while the response is written: the value that exceeds it is null, as are all lists behind it, and
-//! one error says so. The other limits are checked before any resolver runs.
+//! while the response is written: the value that exceeds it is null, as are all lists behind it,
+//! and one error says so. The other limits are checked before any resolver runs.
 //!
 //! # Cost
 //!

@@ -1,4 +1,5 @@
-//! Complete result of [introspection](https://spec.graphql.org/September2025/#sec-Schema-Introspection).
+//! Complete result of
+//! [introspection](https://spec.graphql.org/September2025/#sec-Schema-Introspection).
 
 use juniper::ArcStr;
 use juniper::meta::DeprecationStatus;

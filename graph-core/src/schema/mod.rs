@@ -192,8 +192,8 @@ impl Type {
 }
 
 impl Schema {
+    #[expect(clippy::indexing_slicing, reason = "every id is an index of its schema")]
     pub(crate) fn type_at(&self, id: TypeId) -> &Type {
-        // every id is an index of this schema
         &self.types[id.0 as usize]
     }
 

@@ -79,9 +79,9 @@ impl Wrappers {
     /// the wrappers `other`.
     pub(crate) fn is_within(self, other: Self) -> bool {
         match (self.split(), other.split()) {
-            (Some((Wrapper::NonNull, inner)), Some((Wrapper::NonNull, other))) => inner.is_within(other),
+            (Some((Wrapper::NonNull, inner)), Some((Wrapper::NonNull, other)))
+            | (Some((Wrapper::List, inner)), Some((Wrapper::List, other))) => inner.is_within(other),
             (Some((Wrapper::NonNull, inner)), _) => inner.is_within(other),
-            (Some((Wrapper::List, inner)), Some((Wrapper::List, other))) => inner.is_within(other),
             (None, None) => true,
             _ => false,
         }

@@ -107,7 +107,8 @@ impl Query {
     }
 
     fn palette(#[graphql(default = Palette { brushes: Vec::new() })] of: Palette) -> String {
-        format!("{of:?}")
+        let Palette { brushes } = of;
+        format!("{brushes:?}")
     }
 
     fn users(ids: Vec<i32>) -> Vec<User> {
@@ -135,7 +136,10 @@ impl Query {
     }
 
     fn choice(of: Choice) -> String {
-        format!("{of:?}")
+        match of {
+            Choice::Name(name) => format!("name {name}"),
+            Choice::Number(number) => format!("number {number}"),
+        }
     }
 
     fn me() -> User {
@@ -155,8 +159,8 @@ impl User {
         self.0
     }
 
-    fn me(&self) -> User {
-        User(self.0)
+    fn me(&self) -> Self {
+        Self(self.0)
     }
 }
 
@@ -248,7 +252,7 @@ async fn defaults_are_published_as_literals() {
     .await;
     assert_eq!(
         answer["data"]["palette"],
-        r#"Palette { brushes: [Brush { shade: Black, label: "a\"b" }] }"#
+        r#"[Brush { shade: Black, label: "a\"b" }]"#
     );
 }
 
@@ -386,7 +390,7 @@ async fn custom_scalars_take_lists_and_objects() {
 async fn one_of_takes_one_value() {
     assert_eq!(
         ask("{ choice(of: { number: 1 }) }").await["data"]["choice"],
-        "Number(1)"
+        "number 1"
     );
     for (query, why) in [
         (
@@ -413,7 +417,7 @@ async fn one_of_takes_one_value() {
     let query = "query($c: Choice!) { choice(of: $c) }";
     assert_eq!(
         with(query, json!({ "c": { "name": "a" } })).await["data"]["choice"],
-        "Name(\"a\")"
+        "name a"
     );
     for (value, why) in [
         (

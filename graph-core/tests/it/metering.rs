@@ -36,7 +36,8 @@ impl Query {
     }
 
     fn search(input: Search) -> Vec<User> {
-        (0..input.limit.unwrap_or_default()).map(User).collect()
+        let ids = input.ids.unwrap_or_default().into_iter();
+        ids.chain(0..input.limit.unwrap_or_default()).map(User).collect()
     }
 
     fn sum(of: Vec<i32>) -> i32 {
@@ -73,8 +74,8 @@ impl User {
         format!("user {:020}", self.0)
     }
 
-    fn friends(&self) -> Vec<User> {
-        vec![User(self.0 + 1)]
+    fn friends(&self) -> Vec<Self> {
+        vec![Self(self.0 + 1)]
     }
 }
 

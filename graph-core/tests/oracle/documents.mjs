@@ -117,7 +117,8 @@ for (const [, declarations, variables] of COERCIONS) {
   const text = operationOf(declarations);
   emit(coerce(hand, text, operationWithVariables(parse(text)), variables));
 }
-for (let at = 0; at < SCHEMAS; at += 1) {
+// a COUNT of 0 leaves the hand-written documents alone
+for (let at = 0; at < (Number(count) ? SCHEMAS : 0); at += 1) {
   const schema = emitSchema(inventSdl(random));
   const pool = new Pool();
   const broken = new Pool();

@@ -161,6 +161,11 @@ fn what_is_no_value_of_its_type_is_refused_with_its_place() {
         Some(InputValue::scalar(1e300)),
         &["; ID cannot represent value: 1e+300"],
     );
+}
+
+/// G3, G7: the same for input objects.
+#[test]
+fn invalid_fields_of_objects_are_refused_with_their_place() {
     refused(
         "Inner",
         Some(graphql_input_value!(1)),

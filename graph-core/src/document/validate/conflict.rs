@@ -55,6 +55,28 @@ pub(super) struct Search<'w, 't> {
     with_fragments: HashMap<(*const Collected<'w, 't>, &'t str), bool>,
 }
 
+/// Document, and whether the compared fields have parents that no object has together.
+#[derive(Clone, Copy)]
+struct How<'o, 'w, 't> {
+    overlap: &'o Overlap<'w, 't>,
+    is_exclusive: bool,
+}
+
+impl<'o, 'w, 't> How<'o, 'w, 't> {
+    fn new(overlap: &'o Overlap<'w, 't>) -> Self {
+        Self {
+            overlap,
+            is_exclusive: false,
+        }
+    }
+
+    /// The same for two fields and everything below them.
+    fn below(self, one: &Selected<'w, 't>, other: &Selected<'w, 't>) -> Self {
+        let is_exclusive = self.is_exclusive || self.overlap.are_exclusive(one.parent, other.parent);
+        Self { is_exclusive, ..self }
+    }
+}
+
 /// The search was too long.
 struct TooMany;
 
@@ -81,7 +103,7 @@ impl<'w, 't> Search<'w, 't> {
         for (key, fields) in &collected.fields {
             for (at, one) in fields.iter().enumerate() {
                 for other in fields.iter().skip(at + 1) {
-                    self.pair(overlap, false, key, (one, other), found)?;
+                    self.pair(How::new(overlap), key, (one, other), found)?;
                     if found.len() >= MISTAKES {
                         return Ok(());
                     }
@@ -89,9 +111,9 @@ impl<'w, 't> Search<'w, 't> {
             }
         }
         for (at, name) in collected.fragments.iter().enumerate() {
-            self.with_fragment(overlap, false, &collected, name, found)?;
+            self.with_fragment(How::new(overlap), &collected, name, found)?;
             for other in collected.fragments.iter().skip(at + 1) {
-                self.fragment_pair(overlap, false, (name, other), found)?;
+                self.fragment_pair(How::new(overlap), (name, other), found)?;
             }
         }
         Ok(())
@@ -100,8 +122,7 @@ impl<'w, 't> Search<'w, 't> {
     /// Compares the fields of `collected` with those of a fragment and of the fragments in it.
     fn with_fragment(
         &mut self,
-        overlap: &Overlap<'w, 't>,
-        is_exclusive: bool,
+        how: How<'_, 'w, 't>,
         collected: &Rc<Collected<'w, 't>>,
         name: &'t str,
         found: &mut Vec<Conflict<'t>>,
@@ -111,58 +132,58 @@ impl<'w, 't> Search<'w, 't> {
             return Ok(());
         }
         let compared = self.with_fragments.get(&(Rc::as_ptr(collected), name));
-        if compared.is_some_and(|compared| !compared || is_exclusive) {
+        if compared.is_some_and(|compared| !compared || how.is_exclusive) {
             return Ok(());
         }
         self.with_fragments
-            .insert((Rc::as_ptr(collected), name), is_exclusive);
-        let Some(other) = self.of_fragment(overlap, name) else {
+            .insert((Rc::as_ptr(collected), name), how.is_exclusive);
+        let Some(other) = self.of_fragment(how.overlap, name) else {
             return Ok(());
         };
         if Rc::ptr_eq(collected, &other) {
             return Ok(());
         }
-        self.sets_between(overlap, is_exclusive, (collected, &other), found)?;
+        self.sets_between(how, (collected, &other), found)?;
         for name in &other.fragments {
-            self.with_fragment(overlap, is_exclusive, collected, name, found)?;
+            self.with_fragment(how, collected, name, found)?;
         }
         Ok(())
     }
 
     fn fragment_pair(
         &mut self,
-        overlap: &Overlap<'w, 't>,
-        is_exclusive: bool,
+        how: How<'_, 'w, 't>,
         (one, other): (&'t str, &'t str),
         found: &mut Vec<Conflict<'t>>,
     ) -> Found {
         self.spend(2)?;
         let is_known = |pair| {
             let compared = self.fragments.get(&pair);
-            compared.is_some_and(|compared| is_exclusive || !compared)
+            compared.is_some_and(|compared| how.is_exclusive || !compared)
         };
         if one == other || is_known((one, other)) || is_known((other, one)) {
             return Ok(());
         }
-        self.fragments.insert((one, other), is_exclusive);
-        let (Some(first), Some(second)) = (self.of_fragment(overlap, one), self.of_fragment(overlap, other))
-        else {
+        self.fragments.insert((one, other), how.is_exclusive);
+        let (Some(first), Some(second)) = (
+            self.of_fragment(how.overlap, one),
+            self.of_fragment(how.overlap, other),
+        ) else {
             return Ok(());
         };
-        self.sets_between(overlap, is_exclusive, (&first, &second), found)?;
+        self.sets_between(how, (&first, &second), found)?;
         for name in &second.fragments {
-            self.fragment_pair(overlap, is_exclusive, (one, name), found)?;
+            self.fragment_pair(how, (one, name), found)?;
         }
         for name in &first.fragments {
-            self.fragment_pair(overlap, is_exclusive, (name, other), found)?;
+            self.fragment_pair(how, (name, other), found)?;
         }
         Ok(())
     }
 
     fn sets_between(
         &mut self,
-        overlap: &Overlap<'w, 't>,
-        is_exclusive: bool,
+        how: How<'_, 'w, 't>,
         (one, other): (&Collected<'w, 't>, &Collected<'w, 't>),
         found: &mut Vec<Conflict<'t>>,
     ) -> Found {
@@ -170,7 +191,7 @@ impl<'w, 't> Search<'w, 't> {
         for (key, fields) in &one.fields {
             for field in fields {
                 for other in other.fields.get(key).into_iter().flatten() {
-                    self.pair(overlap, is_exclusive, key, (field, other), found)?;
+                    self.pair(how, key, (field, other), found)?;
                 }
             }
         }
@@ -179,15 +200,14 @@ impl<'w, 't> Search<'w, 't> {
 
     fn pair(
         &mut self,
-        overlap: &Overlap<'w, 't>,
-        is_exclusive: bool,
+        how: How<'_, 'w, 't>,
         key: &'t str,
         (one, other): (&Selected<'w, 't>, &Selected<'w, 't>),
         found: &mut Vec<Conflict<'t>>,
     ) -> Found {
         self.spend(2)?;
-        let is_exclusive = is_exclusive || overlap.are_exclusive(one.parent, other.parent);
-        if let Some(reason) = overlap.reason(is_exclusive, one, other) {
+        let how = how.below(one, other);
+        if let Some(reason) = how.overlap.reason(how.is_exclusive, one, other) {
             found.push(Conflict {
                 key,
                 reason,
@@ -200,18 +220,18 @@ impl<'w, 't> Search<'w, 't> {
             return Ok(());
         }
         let mut below = Vec::new();
-        let first = self.collected(overlap, (one.below(), one.field.selections));
-        let second = self.collected(overlap, (other.below(), other.field.selections));
-        self.sets_between(overlap, is_exclusive, (&first, &second), &mut below)?;
+        let first = self.collected(how.overlap, (one.below(), one.field.selections));
+        let second = self.collected(how.overlap, (other.below(), other.field.selections));
+        self.sets_between(how, (&first, &second), &mut below)?;
         for name in &second.fragments {
-            self.with_fragment(overlap, is_exclusive, &first, name, &mut below)?;
+            self.with_fragment(how, &first, name, &mut below)?;
         }
         for name in &first.fragments {
-            self.with_fragment(overlap, is_exclusive, &second, name, &mut below)?;
+            self.with_fragment(how, &second, name, &mut below)?;
         }
         for name in &first.fragments {
             for other in &second.fragments {
-                self.fragment_pair(overlap, is_exclusive, (name, other), &mut below)?;
+                self.fragment_pair(how, (name, other), &mut below)?;
             }
         }
         if !below.is_empty() {

@@ -12,7 +12,7 @@ use crate::document::parse::{
 use crate::response::MISTAKES;
 use crate::schema::{Field as FieldDefinition, InputField, Schema, TypeId};
 
-/// What the walk has found in one operation or fragment.
+/// Findings in one operation or fragment.
 #[derive(Default)]
 pub(super) struct Found<'t> {
     pub(super) usages: Vec<Usage<'t>>,
