@@ -16,6 +16,7 @@ pub mod limits;
 pub mod loader;
 mod mask;
 pub mod memory;
+pub mod node;
 pub mod persisted;
 pub mod ports;
 pub mod response;

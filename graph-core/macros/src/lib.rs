@@ -207,6 +207,10 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
 /// `{Name}Value` of the implementing objects. An interface has no guards: write them on the objects
 /// or on their fields.
 ///
+/// With the argument `node`, the enum also implements `graph_core::node::Nodes`: its values are
+/// found by global ids. `node` means all types of `for`. If some of these are interfaces, list the
+/// object types: `node = [User, Charge]`.
+///
 /// ```
 /// use graph_core::{RequestContext, graph_interface, graph_object};
 ///

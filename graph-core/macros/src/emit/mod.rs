@@ -7,6 +7,7 @@ pub(crate) mod anchor;
 pub(crate) mod call;
 pub(crate) mod enumeration;
 pub(crate) mod interface_value;
+pub(crate) mod nodes;
 pub(crate) mod object;
 pub(crate) mod schema;
 pub(crate) mod source;
