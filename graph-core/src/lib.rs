@@ -22,9 +22,10 @@ pub mod ports;
 pub mod response;
 mod schema;
 pub mod subscription;
+pub mod validate;
 
 pub use graph_core_macros::{
-    GraphEnum, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
+    GraphEnum, GraphInput, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
 };
 
 pub use crate::connection::{Cursors, PageRequest};

@@ -11,12 +11,14 @@ use juniper::{ArcStr, DefaultScalarValue, FromInputValue, InputValue, IntoFieldE
 use super::handle::TypeHandle;
 use super::{Abstract, Object, Source};
 use crate::guard::demand::Guard;
+use crate::validate::Faults;
 
 /// Coerced arguments of a field: an `Arc` of the tuple of their Rust types.
 pub type Arguments = Arc<dyn Any + Send + Sync>;
 
-/// Coerces the values of a field's arguments to their tuple; `None` is an absent argument.
-pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
+/// Coerces the values of a field's arguments to their tuple, and validates them; `None` is an
+/// absent argument.
+pub type Coerce = fn(&[Option<InputValue>], &mut Faults<'_>) -> Result<Arguments, String>;
 
 /// Declares the arguments of a field in juniper's registry.
 pub type DeclareArguments = fn(&mut juniper::Registry) -> Vec<Argument<DefaultScalarValue>>;

@@ -10,9 +10,9 @@
 //!
 //! # Contract
 //!
-//! - A global id is the base64 encoding of the type name, a colon and the key, as by `toGlobalId` of
-//!   graphql-relay: `VXNlcjox` for `User:1`. Ids in the URL-safe alphabet and without padding are
-//!   accepted, too.
+//! - A global id is the base64 encoding of the type name, a colon and the key, as by `toGlobalId`
+//!   of graphql-relay: `VXNlcjox` for `User:1`. Ids in the URL-safe alphabet and without padding
+//!   are accepted, too.
 //! - An id is stable as long as the GraphQL name of the type and the key are.
 //! - `node` is null for an unknown key. `nodes` keeps the order of the ids, with null for each
 //!   unknown key.
@@ -82,7 +82,10 @@
 //!         NodeValue::find(context, &id).await
 //!     }
 //!
-//!     async fn nodes(context: &Context, ids: Vec<ID>) -> Result<Vec<Option<NodeValue>>, GraphError> {
+//!     async fn nodes(
+//!         context: &Context,
+//!         ids: Vec<ID>,
+//!     ) -> Result<Vec<Option<NodeValue>>, GraphError> {
 //!         NodeValue::find_all(context, &ids).await
 //!     }
 //!
@@ -103,7 +106,9 @@
 //! let id = GlobalId::<User>::new(1).to_string();
 //! assert_eq!(id, "VXNlcjox"); // base64 of `User:1`
 //!
-//! let query = format!(r#"{{ node(id: "{id}") {{ id ... on User {{ name }} }} isFirst(user: "{id}") }}"#);
+//! let query = format!(
+//!     r#"{{ node(id: "{id}") {{ id ... on User {{ name }} }} isFirst(user: "{id}") }}"#
+//! );
 //! let context = RequestContext::new(vec!["Ada", "Grace"]);
 //! let response = engine.execute(&GraphRequest::new(query), &context).await;
 //! let data = r#"{"node":{"id":"VXNlcjox","name":"Grace"},"isFirst":false}"#;

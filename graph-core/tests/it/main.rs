@@ -40,4 +40,5 @@ mod spans;
 mod subscriptions;
 mod transport_ws;
 mod type_rules;
+mod validation;
 mod wire;

@@ -9,6 +9,7 @@ pub(crate) mod enumeration;
 pub(crate) mod interface_value;
 pub(crate) mod nodes;
 pub(crate) mod object;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod source;
 pub(crate) mod table;
@@ -73,6 +74,8 @@ pub(crate) fn in_scope(items: &TokenStream) -> TokenStream {
     quote! {
         const _: () = {
             use ::graph_core::executor as __graph;
+            #[allow(unused_imports, reason = "generated")]
+            use ::graph_core::validate::{Unvalidated as _, Validated as _, rules as __rules};
             #[allow(unused_imports, reason = "generated")]
             use ::graph_core::executor::via::{
                 Fallible as _, FallibleLeaf as _, FallibleStream as _, Plain as _, PlainLeaf as _, PlainStream as _,

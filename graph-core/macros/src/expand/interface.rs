@@ -138,6 +138,9 @@ fn fields(item: &Item, rename: Rename) -> syn::Result<Vec<Field>> {
                 let Some(field) = Field::of_method(&method.attrs, &method.sig, rename)? else {
                     continue;
                 };
+                if let Some(span) = field.arguments().find_map(|argument| argument.rules.at) {
+                    return Err(syn::Error::new(span, ARGUMENTS));
+                }
                 if let Some(body) = &method.default {
                     let message = "a field of an interface has no body: each object has a resolver";
                     return Err(syn::Error::new(body.span(), message));
@@ -182,6 +185,8 @@ fn strip(item: &mut Item) {
 
 const OBJECTS: &str = "mark the object types instead: an interface has no resolvers";
 const FIELDS: &str = "mark the field of each object type instead: an interface has no resolvers";
+
+const ARGUMENTS: &str = "mark the argument in each object type instead: an interface has no resolvers";
 
 /// Refuses our attributes and suggests `instead`.
 pub(super) fn unmarked(attributes: &[Attribute], instead: &str) -> syn::Result<()> {
