@@ -11,7 +11,7 @@ use juniper::{ArcStr, DefaultScalarValue, FromInputValue, InputValue, IntoFieldE
 use super::handle::TypeHandle;
 use super::{Abstract, Object, Source};
 use crate::guard::demand::Guard;
-use crate::validate::Faults;
+use crate::validate::{Faults, Validation};
 
 /// Coerced arguments of a field: an `Arc` of the tuple of their Rust types.
 pub type Arguments = Arc<dyn Any + Send + Sync>;
@@ -71,6 +71,8 @@ pub struct FieldInfo {
     pub declare: DeclareArguments,
     /// Coerces the arguments; `None` for a field without arguments.
     pub coerce: Option<Coerce>,
+    /// Validation of the types of the arguments, in tuple order.
+    pub validation: fn() -> Vec<Validation>,
     /// Guards of the field; all must allow.
     pub guards: &'static [Guard],
     /// Type of the value.
@@ -87,6 +89,7 @@ impl FieldInfo {
         args: &[],
         declare: |_| Vec::new(),
         coerce: None,
+        validation: Vec::new,
         guards: &[],
         ty: TypeHandle::named::<bool>,
     };

@@ -27,6 +27,8 @@
 //!   are options and lists of it, and the fields of an input object with the derive. An input
 //!   object without the derive is not validated, nor are the input objects in its fields. Derive
 //!   `GraphInput` for every input object, also for those without rules of their own.
+//! - A missing derive is reported: for a field of an input object with the derive by the compiler,
+//!   and for an argument by `build`, if another argument of the schema has the derive.
 //!
 //! # Example
 //!
@@ -90,4 +92,4 @@ pub(crate) use self::faults::Fault;
 pub use self::faults::Faults;
 pub use self::nested::Validate;
 #[doc(hidden)]
-pub use self::nested::{Probe, Unvalidated, Validated};
+pub use self::nested::{Kind, Leaf, Probe, Unvalidated, Validated, Validation, strict};

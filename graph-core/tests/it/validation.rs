@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use graph_core::engine::ConfigMistake;
 use graph_core::http::HttpResponse;
 use graph_core::persisted::{DocumentHash, Manifest, TrustedDocuments};
 use graph_core::validate::{Faults, Validate};
@@ -12,7 +13,7 @@ use graph_core::{
     Engine, GraphInput, GraphObject, GraphRequest, Principal, RequestContext, graph_interface, graph_object,
     graph_subscription,
 };
-use juniper::{GraphQLInputObject, ID, Nullable, RootNode};
+use juniper::{EmptyMutation, EmptySubscription, GraphQLInputObject, ID, Nullable, RootNode};
 use serde_json::{Value, json};
 
 use crate::fixture::{codes, post};
@@ -550,4 +551,37 @@ async fn operations_of_a_batch_are_validated_each() {
     assert_eq!(answers[0]["errors"][0]["path"], json!(["rules"]));
     assert_eq!(answers[1], json!({ "data": { "rules": true } }));
     assert_eq!(calls.load(Ordering::SeqCst), 1);
+}
+
+#[derive(Clone, GraphQLInputObject)]
+struct Forgotten {
+    home: Option<Address>,
+}
+
+struct Forgetful;
+
+#[graph_object(context = Context)]
+#[expect(clippy::needless_pass_by_value, reason = "a resolver owns its arguments")]
+impl Forgetful {
+    fn forgotten(input: Nullable<Forgotten>, ids: Nullable<Vec<ID>>, first: Option<i32>) -> bool {
+        let home = input.some().and_then(|input| input.home);
+        home.is_none() && ids.is_null() && first.is_none()
+    }
+
+    fn home(home: Option<Address>) -> bool {
+        home.is_some()
+    }
+}
+
+/// G29: an input object without the derive is reported if another has it.
+#[test]
+fn forgotten_derives_fail_the_build() {
+    let schema = RootNode::new(
+        Forgetful,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let mistakes = Engine::builder(schema).build().unwrap_err();
+    let coordinate = "Forgetful.forgotten(input)".to_owned();
+    assert_eq!(mistakes.mistakes(), [ConfigMistake::Unvalidated(coordinate)]);
 }

@@ -90,6 +90,17 @@ struct NotDerived {
     number: i32,
 }
 
+#[derive(Clone, GraphQLInputObject)]
+struct Inner {
+    number: i32,
+}
+
+#[derive(Clone, GraphQLInputObject, GraphInput)]
+struct Outer {
+    inner: Vec<Option<Inner>>,
+    numbers: Vec<i32>,
+}
+
 #[derive(GraphInput)]
 struct Tuple(i32);
 

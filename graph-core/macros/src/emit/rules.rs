@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
 use crate::read::rules::Rules;
-use crate::read::scalar::is_scalar;
+use crate::read::scalar::{first_argument, is_scalar};
 
 /// Statement that validates `value`, a reference to a `ty` called `name` in the schema.
 ///
@@ -45,14 +45,32 @@ pub(crate) fn checks(name: &str, ty: &Type, value: &TokenStream, rules: &Rules) 
             _ => quote!(__rules::custom(#call, faults);),
         }
     });
+    let value_of = quote!(__value);
+    // spanned at the type, so that the compiler reports there that it is not validated
+    let probe = quote_spanned!(ty.span()=> (&&&__graph::Probe(#value_of)).check(faults););
+    // juniper has no output for `Nullable`, by which leaves are known
+    let probe = match wrapper(ty).is_some_and(|name| name == "Nullable") {
+        true => quote!(if let ::juniper::Nullable::Some(__value) = __value { #probe }),
+        false => probe,
+    };
     quote! {
         faults.field(#name, |faults| {
             let __value = #value;
             #(#bounds)*
             #custom
-            (&&__graph::Probe(__value)).check(faults);
+            #probe
         });
     }
+}
+
+/// The type `T` of `Nullable<T>`, else the type itself.
+pub(crate) fn without_nullable(ty: &Type) -> &Type {
+    match ty {
+        Type::Path(path) => path.path.segments.last().filter(|last| last.ident == "Nullable"),
+        _ => None,
+    }
+    .and_then(|last| first_argument(&last.arguments))
+    .unwrap_or(ty)
 }
 
 /// Name of the outermost generic type.

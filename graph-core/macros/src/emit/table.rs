@@ -6,7 +6,7 @@ use syn::Type;
 use syn::spanned::Spanned;
 
 use super::Target;
-use super::rules::checks;
+use super::rules::{checks, without_nullable};
 use crate::read::block::Block;
 use crate::read::deprecated::Deprecation;
 use crate::read::field::Field;
@@ -105,9 +105,14 @@ fn arguments(field: &Field) -> Option<TokenStream> {
             &argument.rules,
         )
     });
+    let kinds = field.arguments().map(|argument| {
+        let ty = inferred(without_nullable(&argument.ty));
+        quote!((&&&__graph::Kind::<#ty>::NEW).kind())
+    });
     (!names.is_empty()).then(|| {
         quote! {
             args: &[#(#names),*],
+            validation: || ::std::vec![#(#kinds),*],
             declare: |registry| ::std::vec![#(#declared),*],
             coerce: ::core::option::Option::Some(|values, faults| {
                 let arguments: (#(#types,)*) = (#(__graph::argument(values, #places)?,)*);

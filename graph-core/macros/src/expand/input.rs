@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Fields, LitStr};
 
 use super::or_mistake;
-use crate::emit::in_scope;
+use crate::emit::in_strict_scope;
 use crate::emit::rules::checks;
 use crate::read::field::is_ignored;
 use crate::read::rename::Rename;
@@ -39,7 +39,7 @@ fn read(item: &DeriveInput) -> syn::Result<TokenStream> {
     let custom = custom.map(|function| quote!(__rules::custom(#function(self), faults);));
     let ident = &item.ident;
     let (generics, types, wheres) = item.generics.split_for_impl();
-    Ok(in_scope(&quote! {
+    Ok(in_strict_scope(&quote! {
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, deprecated, unused_variables, reason = "generated")]
         impl #generics ::graph_core::validate::Validate for #ident #types #wheres {
