@@ -1,7 +1,7 @@
 //! Validation of arguments and input objects before any resolver runs.
 //!
-//! Rules are declared with `#[graph(validate(..))]` on the arguments of a field, and on the fields of
-//! an input object with the derive [`GraphInput`](macro@crate::GraphInput) beside juniper's:
+//! Rules are declared with `#[graph(validate(..))]` on the arguments of a field, and on the fields
+//! of an input object with the derive [`GraphInput`](macro@crate::GraphInput) beside juniper's:
 //!
 //! | rule | value |
 //! |---|---|
@@ -15,10 +15,10 @@
 //! - All faults of an operation are in one response, up to 100, before any resolver runs. The
 //!   response has no `data`, as for invalid variables.
 //! - An error has the code `BAD_USER_INPUT`, the location of the field, its path in response keys,
-//!   and `extensions.argumentPath`: the argument, then the fields and list indices to the value, for
-//!   example `["input", "emails", 1]`.
-//! - `min`, `max`, `min_length` and `max_length` of a list apply to each entry. The length of a list
-//!   is that of the outermost one.
+//!   and `extensions.argumentPath`: the argument, then the fields and list indices to the value,
+//!   for example `["input", "emails", 1]`.
+//! - `min`, `max`, `min_length` and `max_length` of a list apply to each entry. `min_items` and
+//!   `max_items` of nested lists apply to the outermost one.
 //! - An absent value and null are valid. `custom` receives the value within `Option` or `Nullable`.
 //! - A fault in a trusted document, in arguments without variables, fails
 //!   [`EngineBuilder::build`](crate::engine::EngineBuilder::build).
