@@ -16,14 +16,16 @@ pub mod limits;
 pub mod loader;
 mod mask;
 pub mod memory;
+pub mod node;
 pub mod persisted;
 pub mod ports;
 pub mod response;
 mod schema;
 pub mod subscription;
+pub mod validate;
 
 pub use graph_core_macros::{
-    GraphEnum, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
+    GraphEnum, GraphInput, GraphObject, graph_interface, graph_object, graph_subscription, graph_union,
 };
 
 pub use crate::connection::{Cursors, PageRequest};

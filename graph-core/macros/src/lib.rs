@@ -138,6 +138,9 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// These names may start with an underscore.
 ///
+/// An argument can have rules, which are checked before any resolver runs:
+/// `#[graph(validate(min = 1, max = 100))] first: i32`. See `graph_core::validate`.
+///
 /// # Types of fields
 ///
 /// The type of a field is declared with an attribute of this crate, or is an enum or a scalar of
@@ -206,6 +209,10 @@ pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStr
 /// The macro takes the arguments of `juniper::graphql_interface`, and generates the enum
 /// `{Name}Value` of the implementing objects. An interface has no guards: write them on the objects
 /// or on their fields.
+///
+/// With the argument `node`, the enum also implements `graph_core::node::Nodes`: its values are
+/// found by global ids. `node` means all types of `for`. If some of these are interfaces, list the
+/// object types: `node = [User, Charge]`.
 ///
 /// ```
 /// use graph_core::{RequestContext, graph_interface, graph_object};
@@ -321,4 +328,37 @@ pub fn graph_enum(item: TokenStream) -> TokenStream {
 pub fn graph_object_derive(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as DeriveInput);
     expand::derive::object(&item).into()
+}
+
+/// Validates an input object, derived beside `juniper::GraphQLInputObject`.
+///
+/// Its fields have the rules of `graph_core::validate`. Fields whose types also have the derive are
+/// validated without an attribute, also within lists. The rule of the object itself is a function
+/// `fn(&Self) -> Result<(), String>`.
+///
+/// ```
+/// use graph_core::GraphInput;
+/// use juniper::GraphQLInputObject;
+///
+/// #[derive(Clone, GraphQLInputObject, GraphInput)]
+/// #[graph(validate(custom = Period::is_ordered))]
+/// struct Period {
+///     #[graph(validate(min = 1970, max = 2999))]
+///     from: i32,
+///     to: Option<i32>,
+/// }
+///
+/// impl Period {
+///     fn is_ordered(&self) -> Result<(), String> {
+///         match self.to {
+///             Some(to) if to < self.from => Err("`to` is before `from`".to_owned()),
+///             _ => Ok(()),
+///         }
+///     }
+/// }
+/// ```
+#[proc_macro_derive(GraphInput, attributes(graph, graphql))]
+pub fn graph_input(item: TokenStream) -> TokenStream {
+    let item = parse_macro_input!(item as DeriveInput);
+    expand::input::input(&item).into()
 }

@@ -7,26 +7,35 @@ use super::operation::OperationTree;
 use super::parse::Field;
 use super::variables::Coerced;
 use crate::error::GraphError;
-use crate::executor::plan::{SlotPlan, SlotValue};
+use crate::executor::plan::{FieldIndex, SlotPlan, SlotValue};
 use crate::executor::{Arguments, FieldInfo};
 use crate::schema::{Field as FieldDefinition, Schema};
+use crate::validate::{Fault, Faults};
 
 /// Compiled arguments of a field.
 pub(super) enum Prepared {
     None,
-    Const(Arguments),
+    /// Without variables; with faults the field must not run.
+    Const(Arguments, Vec<Fault>),
     Refused(String),
     Slot(SlotPlan),
+}
+
+/// Field in the plan, in the table of its type, and in the schema.
+pub(super) struct Target<'s> {
+    pub(super) at: FieldIndex,
+    pub(super) info: &'static FieldInfo,
+    pub(super) definition: &'s FieldDefinition,
 }
 
 /// Compiles the arguments of `field`.
 pub(super) fn prepare<'t>(
     schema: &Schema,
     tree: &OperationTree<'_, 't>,
-    info: &'static FieldInfo,
-    definition: &FieldDefinition,
+    target: &Target<'_>,
     field: &Field<'t>,
 ) -> Prepared {
+    let Target { at, info, definition } = *target;
     let Some(coerce) = info.coerce else {
         return Prepared::None;
     };
@@ -50,17 +59,19 @@ pub(super) fn prepare<'t>(
         .any(|value| value.written.as_ref().is_some_and(has_variable))
     {
         let values = values.into();
-        return Prepared::Slot(SlotPlan { info, values });
+        return Prepared::Slot(SlotPlan { at, info, values });
     }
     let values: Vec<_> = values
         .into_iter()
         .map(|value| value.written.or(value.default))
         .collect();
-    match coerce(&values) {
-        Ok(arguments) => Prepared::Const(arguments),
+    let mut faults = Vec::new();
+    match coerce(&values, &mut Faults::new(&mut faults)) {
+        Ok(arguments) => Prepared::Const(arguments, faults),
         Err(why) => Prepared::Refused(why),
     }
 }
+
 fn has_variable(value: &InputValue) -> bool {
     match value {
         InputValue::Variable(_) => true,
@@ -70,11 +81,15 @@ fn has_variable(value: &InputValue) -> bool {
     }
 }
 
-/// Coerces the arguments of `slot` with the variables of one execution.
-pub(crate) fn coerced(slot: &SlotPlan, variables: &Coerced<'_>) -> Result<Arguments, GraphError> {
+/// Coerces the arguments of `slot` with the variables of one execution, and adds their `faults`.
+pub(crate) fn coerced(
+    slot: &SlotPlan,
+    variables: &Coerced<'_>,
+    faults: &mut Vec<Fault>,
+) -> Result<Arguments, GraphError> {
     let values: Result<Vec<_>, GraphError> = slot.values.iter().map(|value| with(value, variables)).collect();
     match slot.info.coerce {
-        Some(coerce) => coerce(&values?).map_err(GraphError::bad_user_input),
+        Some(coerce) => coerce(&values?, &mut Faults::new(faults)).map_err(GraphError::bad_user_input),
         None => Err(GraphError::internal("a field without arguments has arguments")),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use super::arguments::{self, Prepared};
+use super::arguments::{self, Prepared, Target};
 use super::collect::{Collector, Group};
 use super::index::{Entry, Index};
 use super::introspection::{Introspection, Reader};
@@ -14,11 +14,14 @@ use super::size_of_value;
 use super::view::View;
 use crate::error::ErrorCode;
 use crate::executor::FieldInfo;
-use crate::executor::plan::{ArgRef, Field, FieldMeta as Meta, Place, Plan, Selection, SlotPlan};
+use crate::executor::plan::{
+    ArgRef, Field, FieldFaults, FieldIndex, FieldMeta as Meta, Place, Plan, Selection, SlotPlan,
+};
 use crate::executor::write::Key;
 use crate::limits::CostModel;
-use crate::response::{GraphResponse, Location};
+use crate::response::{GraphResponse, Location, MISTAKES};
 use crate::schema::{Field as FieldDefinition, Schema, TypeId};
+use crate::validate::Fault;
 
 /// Maximum number of fields of a plan. A field of an interface counts once per object type.
 pub(super) const FIELDS: usize = 20_000;
@@ -71,6 +74,8 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Resul
         known_places: HashMap::new(),
         policies: PolicyList::default(),
         slots: Vec::new(),
+        faults: Vec::new(),
+        reported: 0,
         shared: HashMap::new(),
         abstracts: 0,
         fields: 0,
@@ -86,6 +91,7 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Resul
         places: compiler.places.into(),
         policies: compiler.policies.into(),
         slots: compiler.slots.into(),
+        faults: compiler.faults.into(),
         size_hint: AtomicUsize::new(FIRST),
     };
     Ok(Compiled {
@@ -104,6 +110,9 @@ struct Compiler<'c, 't> {
     known_places: HashMap<(Option<u32>, &'t str), u32>,
     policies: PolicyList,
     slots: Vec<SlotPlan>,
+    faults: Vec<FieldFaults>,
+    /// Number of faults.
+    reported: usize,
     /// Compiled selections of one position, reused for object types with the same selection.
     shared: HashMap<Below, (Selection, bool)>,
     /// Nesting of interfaces and unions.
@@ -227,8 +236,9 @@ impl<'c, 't> Compiler<'c, 't> {
         let number = count(self.metas.len());
         let location = self.collector.tree.lines.location(group.field.at());
         self.metas.push(Meta { place, location });
-        let args = self.arguments(found, group);
         let policy = self.policy(found, location, parent);
+        let meta = number;
+        let args = self.arguments(found, group, FieldIndex { meta, policy });
         let (selection, sel_async) = self.below(ty.named, &group.sets, place)?;
         Ok(Field {
             key: Key::new(group.key),
@@ -244,11 +254,21 @@ impl<'c, 't> Compiler<'c, 't> {
         })
     }
 
-    fn arguments(&mut self, found: &Found<'_>, group: &Group<'c, 't>) -> ArgRef {
+    fn arguments(&mut self, found: &Found<'_>, group: &Group<'c, 't>, at: FieldIndex) -> ArgRef {
         let (schema, tree) = (self.facts.schema, self.collector.tree);
-        match arguments::prepare(schema, tree, found.info, found.definition, group.field) {
+        let target = Target {
+            at,
+            info: found.info,
+            definition: found.definition,
+        };
+        match arguments::prepare(schema, tree, &target, group.field) {
             Prepared::None => ArgRef::None,
-            Prepared::Const(arguments) => ArgRef::Const(arguments),
+            Prepared::Const(arguments, faults) => {
+                if !faults.is_empty() {
+                    self.faulty(at, faults);
+                }
+                ArgRef::Const(arguments)
+            }
             Prepared::Refused(why) => ArgRef::Refused(why.into()),
             Prepared::Slot(slot) => {
                 let at = count(self.slots.len());
@@ -258,6 +278,15 @@ impl<'c, 't> Compiler<'c, 't> {
                 ArgRef::Slot(at)
             }
         }
+    }
+
+    /// Keeps the faults of a field. All fields keep at least one, because a guard decides later
+    /// whether the field counts.
+    fn faulty(&mut self, at: FieldIndex, mut faults: Vec<Fault>) {
+        faults.truncate(MISTAKES.saturating_sub(self.reported).max(1));
+        self.reported += faults.len();
+        self.constants += faults.iter().map(Fault::size).sum::<usize>();
+        self.faults.push(FieldFaults { at, faults });
     }
 
     /// Guards of a field: its own, those of its return type, and at the root those of the root

@@ -46,6 +46,7 @@ use crate::executor::Plan;
 use crate::executor::plan::Field;
 use crate::limits::{Estimate, Outline, outline};
 use crate::response::GraphResponse;
+use crate::validate::Fault;
 
 /// Maximum number of cached plans per document.
 const VARIANTS: usize = 8;
@@ -101,6 +102,8 @@ pub(crate) struct Document {
     /// Coordinates of the deprecated fields and arguments.
     pub(crate) deprecated: Box<[Box<str>]>,
     pub(crate) variables: Box<[VariableDefinition]>,
+    /// Invalid arguments without variables, also in what `@skip` and `@include` exclude.
+    pub(crate) invalid: Box<[String]>,
     pub(crate) judged: Judged,
     /// Outline, kept only if the estimate depends on the variables.
     pub(crate) outline: Option<Outline>,
@@ -173,6 +176,7 @@ impl Document {
             listed_as: None,
             deprecated: outline.deprecated.iter().map(|name| (**name).into()).collect(),
             variables: Box::default(),
+            invalid: Box::default(),
             judged,
             outline: outline.open.then_some(outline),
             deciding: tree.deciding(),
@@ -186,7 +190,10 @@ impl Document {
         let mut most = None;
         match document.compiled(facts, &tree, &value, false) {
             Ok((plan, size, depends)) => {
-                most = document.deciding.is_empty().then_some(size);
+                if document.deciding.is_empty() {
+                    most = Some(size);
+                    document.invalid = invalid(&plan);
+                }
                 match mask {
                     _ if depends => {}
                     _ if document.deciding.is_empty() && !document.introspects() => {
@@ -203,25 +210,34 @@ impl Document {
         // accounts for the largest variant, so that the first request cannot understate the size
         let most = most.unwrap_or_else(|| {
             let whole = document.compiled(facts, &tree, &value, true);
-            whole.map_or(FIELDS * FIELD, |(_, size, _)| size)
+            whole.map_or(FIELDS * FIELD, |(plan, size, _)| {
+                document.invalid = invalid(&plan);
+                size
+            })
         });
         document.variables = declared;
+        document.size = document.size_with(facts, most);
+        Ok(document)
+    }
+
+    /// Approximate size in bytes, with plans of at most `most` bytes.
+    fn size_with(&self, facts: &Facts<'_>, most: usize) -> usize {
         // the visible schema depends on the principal
-        let variants = if document.introspects() && !facts.index.guards().is_empty() {
+        let variants = if self.introspects() && !facts.index.guards().is_empty() {
             VARIANTS
         } else {
-            VARIANTS.min(1 << document.deciding.len().min(8))
+            VARIANTS.min(1 << self.deciding.len().min(8))
         };
-        let defaults = document
+        let defaults = self
             .variables
             .iter()
             .filter_map(|variable| variable.default.as_ref());
-        document.size = size_of::<Self>()
-            + 4 * source.text.len()
-            + document.outline.as_ref().map_or(0, Outline::size)
+        size_of::<Self>()
+            + 4 * self.text.len()
+            + self.outline.as_ref().map_or(0, Outline::size)
             + defaults.map(size_of_value).sum::<usize>()
-            + variants * most;
-        Ok(document)
+            + self.invalid.iter().map(String::len).sum::<usize>()
+            + variants * most
     }
 
     /// Selects or compiles the plan for these variables.
@@ -327,6 +343,12 @@ impl Document {
 fn cut(name: &str) -> Box<str> {
     let cut: String = name.chars().take(NAME).collect();
     cut.into()
+}
+
+/// Messages for the invalid arguments of `plan`.
+fn invalid(plan: &Plan) -> Box<[String]> {
+    let faults = plan.faults.iter().flat_map(|field| &field.faults);
+    faults.map(Fault::message).collect()
 }
 
 fn no_condition(variable: &str) -> GraphResponse {

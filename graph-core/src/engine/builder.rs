@@ -9,7 +9,7 @@ use juniper::{GraphQLType, RootNode};
 use super::mistakes::{ConfigError, ConfigMistake};
 use super::root::{Root, SubscriptionRoot};
 use super::trusted::TrustedList;
-use super::type_rules::invalid_types;
+use super::type_rules::{invalid_types, unvalidated};
 use super::{Engine, Inner, Roots};
 use crate::document::{Cache, Index, Introspection};
 use crate::executor::Registry;
@@ -328,6 +328,7 @@ where
         let clashes = registry.clashes().iter();
         mistakes.extend(clashes.map(|name| ConfigMistake::TwoTypes((*name).to_owned())));
         mistakes.extend(invalid_types(&registry, &schema));
+        mistakes.extend(unvalidated(&registry));
         let entropy = self.entropy.or_else(default_entropy);
         if entropy.is_none() {
             mistakes.push(ConfigMistake::NoEntropy);

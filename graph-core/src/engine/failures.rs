@@ -1,9 +1,11 @@
 //! Converts the failures of an execution to errors of the response.
 
-use crate::executor::plan::Plan;
+use crate::error::ErrorCode;
+use crate::executor::plan::{FieldIndex, Plan};
 use crate::executor::{FieldFailure, ListIndices};
 use crate::mask::Mask;
-use crate::response::{PathSegment, ResponseError};
+use crate::response::{GraphResponse, MISTAKES, PathSegment, ResponseError};
+use crate::validate::Fault;
 
 /// Errors of a response in document order, independent of the order of completion.
 pub(super) fn response_errors(
@@ -29,6 +31,34 @@ pub(super) fn response_errors(
         )
     });
     errors.collect()
+}
+
+/// Response to an operation with invalid arguments, in document order.
+pub(super) fn invalid_arguments<'f>(
+    plan: &Plan,
+    faulty: impl IntoIterator<Item = (FieldIndex, &'f [Fault])>,
+) -> Option<GraphResponse> {
+    let mut faulty: Vec<_> = faulty.into_iter().collect();
+    faulty.sort_by_key(|(at, _)| at.meta);
+    let mut errors = Vec::new();
+    for (at, faults) in faulty {
+        let at = usize::try_from(at.meta).ok();
+        let Some(meta) = at.and_then(|at| plan.metas.get(at)) else {
+            continue;
+        };
+        for fault in faults {
+            let argument_path = ("argumentPath".to_owned(), fault.argument_path());
+            let error = ResponseError::new(ErrorCode::BadUserInput, fault.message())
+                .at(meta.location)
+                .in_field(path(plan, meta.place, &ListIndices::ROOT))
+                .with_extensions([argument_path]);
+            // a field of an interface has a plan for each object type
+            if errors.len() < MISTAKES && !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+    }
+    (!errors.is_empty()).then(|| GraphResponse::request_errors(errors))
 }
 
 /// Path of a field: response keys with list indices between them.

@@ -56,6 +56,10 @@ pub enum ConfigMistake {
         /// Violated rule.
         why: String,
     },
+    /// An argument, as `Type.field(argument)`, whose input object does not derive
+    /// [`GraphInput`](macro@crate::GraphInput), while that of another argument does.
+    #[error("the argument `{0}` is not validated: derive `GraphInput` for its input object")]
+    Unvalidated(String),
     /// A trusted document that is not valid for the schema or the limits, or whose id is not its
     /// hash.
     #[error("the trusted document `{id}` is invalid: {why}")]

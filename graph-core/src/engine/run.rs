@@ -8,7 +8,7 @@ use super::root::{Root, SubscriptionRoot};
 use super::{Engine, failures};
 use crate::document::{Coerced, coerced_arguments};
 use crate::error::ErrorCode;
-use crate::executor::plan::{Field, Plan};
+use crate::executor::plan::{Field, FieldFaults, Plan};
 use crate::executor::{
     Anchor, Execution, Gate, ListIndices, Meter, Nothing, NullPropagation, Object, Path, PendingFields,
     Segment, WriteResult, checked, close, contained, name_anchor, write_object, write_object_async,
@@ -92,7 +92,8 @@ where
         }
     }
 
-    /// Creates the execution of `plan`, unless a guard refuses the operation as a whole.
+    /// Creates the execution of `plan`, unless a guard refuses the operation as a whole or an
+    /// argument is invalid.
     pub(super) fn execution<'x>(
         &self,
         plan: &'x Plan,
@@ -105,11 +106,23 @@ where
         let meter = Meter::new(self.inner.limits.response_bytes());
         let mut cx = Execution::new(context, plan, gate, watch, meter);
         cx.denied = denied;
-        if !plan.slots.is_empty() {
-            let slots = plan.slots.iter();
-            cx.arguments = slots.map(|slot| coerced_arguments(slot, variables)).collect();
+        let mut found = Vec::new();
+        for slot in &plan.slots {
+            let mut faults = Vec::new();
+            cx.arguments.push(coerced_arguments(slot, variables, &mut faults));
+            if !faults.is_empty() {
+                let at = slot.at;
+                found.push(FieldFaults { at, faults });
+            }
         }
-        Ok(cx)
+        if found.is_empty() && plan.faults.is_empty() {
+            return Ok(cx);
+        }
+        let faulty = plan.faults.iter().chain(&found);
+        // a field that a guard refuses is never called, and the principal may not know its rules
+        let faulty = faulty.filter(|field| !cx.is_denied(field.at.policy));
+        let faulty = faulty.map(|field| (field.at, field.faults.as_slice()));
+        failures::invalid_arguments(plan, faulty).map_or(Ok(cx), Err)
     }
 
     /// Errors recorded since the last call.

@@ -137,6 +137,9 @@ impl Listed {
             };
             let document = Document::new(facts, &source, &Variables::new(), judge);
             let mut document = document.map_err(|refused| joined_messages(&refused))?;
+            if !document.invalid.is_empty() {
+                return Err(document.invalid.join("; "));
+            }
             document.listed_as = Some(name.clone().unwrap_or_else(|| id.to_string().into()));
             operations.push((name, Arc::new(document)));
         }

@@ -8,6 +8,7 @@ use juniper::ArcStr;
 use super::ConfigMistake;
 use crate::executor::{Registry, TypeInfo};
 use crate::schema::{Field, Fields, Schema, Type, TypeRef};
+use crate::validate::Validation;
 
 /// Types of `schema` that violate a rule, sorted by name.
 pub(super) fn invalid_types(registry: &Registry, schema: &Schema) -> Vec<ConfigMistake> {
@@ -28,6 +29,24 @@ pub(super) fn invalid_types(registry: &Registry, schema: &Schema) -> Vec<ConfigM
     mistakes
         .map(|(name, why)| ConfigMistake::InvalidType { name, why })
         .collect()
+}
+
+/// Arguments whose input objects are not validated, if those of other arguments are.
+pub(super) fn unvalidated(registry: &Registry) -> Vec<ConfigMistake> {
+    let (mut missing, mut is_used) = (Vec::new(), false);
+    for info in registry.types() {
+        for field in info.fields {
+            for (argument, validation) in field.args.iter().zip((field.validation)()) {
+                is_used |= validation == Validation::Own;
+                if validation == Validation::Missing {
+                    missing.push(format!("{}.{}({argument})", info.name, field.name));
+                }
+            }
+        }
+    }
+    missing.sort();
+    let missing = missing.into_iter().filter(|_| is_used);
+    missing.map(ConfigMistake::Unvalidated).collect()
 }
 
 /// Mistakes in the members and interfaces that `info` lists.

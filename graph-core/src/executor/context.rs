@@ -189,6 +189,12 @@ impl<'x, C> Execution<'x, C> {
         Err(NullPropagation)
     }
 
+    /// Returns `true` if a guard on the principal refuses the fields with this policy.
+    pub(crate) fn is_denied(&self, policy: Option<u16>) -> bool {
+        let denied = policy.and_then(|at| self.denied.get(usize::from(at)));
+        denied.is_some_and(Option::is_some)
+    }
+
     /// Refusal of `field` by a guard or by its arguments.
     pub(crate) fn refusal(&self, field: &Field) -> Option<GraphError> {
         let denied = field

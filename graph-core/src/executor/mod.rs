@@ -41,6 +41,7 @@ mod tag;
 pub(crate) mod write;
 
 pub use crate::guard::demand::Guard;
+pub use crate::validate::{Kind, Probe, Validation};
 pub use futures_util::future::BoxFuture;
 pub use futures_util::stream::{BoxStream, Stream, StreamExt};
 

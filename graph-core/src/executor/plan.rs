@@ -9,6 +9,7 @@ use super::table::{Arguments, FieldInfo};
 use super::write::Key;
 use crate::guard::demand::Policies;
 use crate::response::Location;
+use crate::validate::Fault;
 
 /// Operation with expanded fragments, merged response keys, and decided `@skip` and `@include`.
 pub struct Plan {
@@ -20,6 +21,8 @@ pub struct Plan {
     pub(crate) policies: Policies,
     /// Arguments with variables, by [`ArgRef::Slot`].
     pub(crate) slots: Box<[SlotPlan]>,
+    /// Invalid arguments without variables.
+    pub(crate) faults: Box<[FieldFaults]>,
     /// Response positions by [`FieldMeta::place`].
     pub(crate) places: Box<[Place]>,
     pub(crate) has_async: bool,
@@ -144,9 +147,26 @@ pub(crate) enum ArgRef {
 /// Arguments of a field with variables.
 #[derive(Debug)]
 pub(crate) struct SlotPlan {
+    pub(crate) at: FieldIndex,
     pub(crate) info: &'static FieldInfo,
     /// Literal, default and nullability of each argument.
     pub(crate) values: Box<[SlotValue]>,
+}
+
+/// Field with arguments to validate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldIndex {
+    /// Index into [`Plan::metas`].
+    pub(crate) meta: u32,
+    /// Index into [`Policies::distinct`].
+    pub(crate) policy: Option<u16>,
+}
+
+/// Faults in the arguments of a field.
+#[derive(Debug)]
+pub(crate) struct FieldFaults {
+    pub(crate) at: FieldIndex,
+    pub(crate) faults: Vec<Fault>,
 }
 
 /// Argument of a field.

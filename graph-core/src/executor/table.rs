@@ -11,12 +11,14 @@ use juniper::{ArcStr, DefaultScalarValue, FromInputValue, InputValue, IntoFieldE
 use super::handle::TypeHandle;
 use super::{Abstract, Object, Source};
 use crate::guard::demand::Guard;
+use crate::validate::{Faults, Validation};
 
 /// Coerced arguments of a field: an `Arc` of the tuple of their Rust types.
 pub type Arguments = Arc<dyn Any + Send + Sync>;
 
-/// Coerces the values of a field's arguments to their tuple; `None` is an absent argument.
-pub type Coerce = fn(&[Option<InputValue>]) -> Result<Arguments, String>;
+/// Coerces the values of a field's arguments to their tuple, and validates them; `None` is an
+/// absent argument.
+pub type Coerce = fn(&[Option<InputValue>], &mut Faults<'_>) -> Result<Arguments, String>;
 
 /// Declares the arguments of a field in juniper's registry.
 pub type DeclareArguments = fn(&mut juniper::Registry) -> Vec<Argument<DefaultScalarValue>>;
@@ -69,6 +71,8 @@ pub struct FieldInfo {
     pub declare: DeclareArguments,
     /// Coerces the arguments; `None` for a field without arguments.
     pub coerce: Option<Coerce>,
+    /// Validation of the types of the arguments, in tuple order.
+    pub validation: fn() -> Vec<Validation>,
     /// Guards of the field; all must allow.
     pub guards: &'static [Guard],
     /// Type of the value.
@@ -85,6 +89,7 @@ impl FieldInfo {
         args: &[],
         declare: |_| Vec::new(),
         coerce: None,
+        validation: Vec::new,
         guards: &[],
         ty: TypeHandle::named::<bool>,
     };

@@ -7,7 +7,9 @@ pub(crate) mod anchor;
 pub(crate) mod call;
 pub(crate) mod enumeration;
 pub(crate) mod interface_value;
+pub(crate) mod nodes;
 pub(crate) mod object;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod source;
 pub(crate) mod table;
@@ -69,9 +71,32 @@ impl<'a> Target<'a> {
 
 /// Puts `items` into a scope with `__graph` as the executor and the dispatch traits.
 pub(crate) fn in_scope(items: &TokenStream) -> TokenStream {
+    scope(
+        items,
+        &quote!(
+            use ::graph_core::validate::Unvalidated as _;
+        ),
+    )
+}
+
+/// Like [`in_scope`], for an input object: the type of each field must be validated.
+pub(crate) fn in_strict_scope(items: &TokenStream) -> TokenStream {
+    scope(
+        items,
+        &quote!(
+            use ::graph_core::validate::strict::Refused as _;
+        ),
+    )
+}
+
+fn scope(items: &TokenStream, unvalidated: &TokenStream) -> TokenStream {
+    let unvalidated = quote!(#[allow(unused_imports, reason = "generated")] #unvalidated);
     quote! {
         const _: () = {
             use ::graph_core::executor as __graph;
+            #[allow(unused_imports, reason = "generated")]
+            use ::graph_core::validate::{Leaf as _, Validated as _, rules as __rules};
+            #unvalidated
             #[allow(unused_imports, reason = "generated")]
             use ::graph_core::executor::via::{
                 Fallible as _, FallibleLeaf as _, FallibleStream as _, Plain as _, PlainLeaf as _, PlainStream as _,

@@ -1,11 +1,12 @@
 //! `INFO`: the constant table of a type.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
 use super::Target;
+use super::rules::{checks, without_nullable};
 use crate::read::block::Block;
 use crate::read::deprecated::Deprecation;
 use crate::read::field::Field;
@@ -95,12 +96,27 @@ fn arguments(field: &Field) -> Option<TokenStream> {
     let types = field.arguments().map(|argument| &argument.ty);
     let declared = field.arguments().map(declared);
     let places = 0..names.len();
+    let checks = field.arguments().enumerate().map(|(place, argument)| {
+        let at = Literal::usize_unsuffixed(place);
+        checks(
+            &argument.name,
+            &argument.ty,
+            &quote!(&arguments.#at),
+            &argument.rules,
+        )
+    });
+    let kinds = field.arguments().map(|argument| {
+        let ty = inferred(without_nullable(&argument.ty));
+        quote!((&&&__graph::Kind::<#ty>::NEW).kind())
+    });
     (!names.is_empty()).then(|| {
         quote! {
             args: &[#(#names),*],
+            validation: || ::std::vec![#(#kinds),*],
             declare: |registry| ::std::vec![#(#declared),*],
-            coerce: ::core::option::Option::Some(|values| {
+            coerce: ::core::option::Option::Some(|values, faults| {
                 let arguments: (#(#types,)*) = (#(__graph::argument(values, #places)?,)*);
+                #(#checks)*
                 ::core::result::Result::Ok(::std::sync::Arc::new(arguments))
             }),
         }

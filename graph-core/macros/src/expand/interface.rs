@@ -7,6 +7,7 @@ use syn::{Attribute, Generics, Ident, Item, TraitItem, Visibility};
 
 use super::or_mistake;
 use crate::emit::interface_value::{interface_value, variant};
+use crate::emit::nodes::nodes;
 use crate::emit::schema::Kind;
 use crate::emit::table::Table;
 use crate::emit::variants::{Variant, variants};
@@ -74,6 +75,10 @@ fn read(arguments: &TokenStream, item: &Item) -> syn::Result<TokenStream> {
             "name the objects of the interface: `for = [Human, Droid]`",
         ));
     }
+    if let (Some(_), None) = (&words.nodes, &words.context) {
+        let message = "objects are loaded from the context: add `context = ..`";
+        return Err(syn::Error::new(Span::call_site(), message));
+    }
     let fields = fields(item, words.rename.unwrap_or(Rename::CamelCase))?;
     check(&fields, head.ident.span())?;
     if let Some(context) = fields.iter().find_map(Field::context) {
@@ -109,7 +114,16 @@ fn emit(head: &Head<'_>, words: &ItemWords, fields: &[Field]) -> syn::Result<Tok
     let value = interface_value(head.visibility, &alias, head.generics, &words.implementers);
     // a variant of the enum holds the type parameters
     let rest = !head.generics.params.is_empty();
-    let made = in_scope(&variants(&target, &table, Kind::Interface, &listed, rest));
+    let variants = variants(&target, &table, Kind::Interface, &listed, rest);
+    let nodes = words.nodes.as_ref().map(|some| {
+        let all = if some.is_empty() {
+            &words.implementers
+        } else {
+            some
+        };
+        nodes(&target, all)
+    });
+    let made = in_scope(&quote!(#variants #nodes));
     Ok(quote!(#value #made))
 }
 
@@ -124,6 +138,9 @@ fn fields(item: &Item, rename: Rename) -> syn::Result<Vec<Field>> {
                 let Some(field) = Field::of_method(&method.attrs, &method.sig, rename)? else {
                     continue;
                 };
+                if let Some(span) = field.arguments().find_map(|argument| argument.rules.at) {
+                    return Err(syn::Error::new(span, ARGUMENTS));
+                }
                 if let Some(body) = &method.default {
                     let message = "a field of an interface has no body: each object has a resolver";
                     return Err(syn::Error::new(body.span(), message));
@@ -168,6 +185,8 @@ fn strip(item: &mut Item) {
 
 const OBJECTS: &str = "mark the object types instead: an interface has no resolvers";
 const FIELDS: &str = "mark the field of each object type instead: an interface has no resolvers";
+
+const ARGUMENTS: &str = "mark the argument in each object type instead: an interface has no resolvers";
 
 /// Refuses our attributes and suggests `instead`.
 pub(super) fn unmarked(attributes: &[Attribute], instead: &str) -> syn::Result<()> {

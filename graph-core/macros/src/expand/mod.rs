@@ -2,6 +2,7 @@
 
 pub(crate) mod block;
 pub(crate) mod derive;
+pub(crate) mod input;
 pub(crate) mod interface;
 pub(crate) mod union;
 

@@ -101,6 +101,7 @@ pub(crate) fn strip_method(attributes: &mut Vec<Attribute>, signature: &mut Sign
     remove(attributes, "graphql");
     for input in &mut signature.inputs {
         if let FnArg::Typed(parameter) = input {
+            remove(&mut parameter.attrs, "graph");
             remove(&mut parameter.attrs, "graphql");
             remove(&mut parameter.attrs, "deprecated");
         }

@@ -91,6 +91,11 @@ impl Marks {
                     "a field has at most one guard function: call the other one from it",
                 ));
             }
+            "validate" => {
+                let message =
+                    "a field has no rules: write `#[graph(validate(..))]` in front of its arguments";
+                return Err(syn::Error::new(span, message));
+            }
             _ => return Err(unknown(span)),
         }
         Ok(())

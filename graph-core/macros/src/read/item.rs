@@ -28,7 +28,7 @@ pub(crate) const OBJECT: [&str; 13] = [
 ];
 
 /// Arguments of the attribute on an interface.
-pub(crate) const INTERFACE: [&str; 16] = [
+pub(crate) const INTERFACE: [&str; 17] = [
     "name",
     "description",
     "desc",
@@ -37,6 +37,7 @@ pub(crate) const INTERFACE: [&str; 16] = [
     "Context",
     "for",
     "implementers",
+    "node",
     "impl",
     "implements",
     "enum",
@@ -71,6 +72,8 @@ pub(crate) struct ItemWords {
     pub(crate) interfaces: Vec<Type>,
     /// `for = [..]` of an interface.
     pub(crate) implementers: Vec<TypePath>,
+    /// `node` or `node = [..]` of an interface: types that are found by a global id.
+    pub(crate) nodes: Option<Vec<TypePath>>,
     /// `enum = ..` of an interface.
     pub(crate) alias: Option<Ident>,
     /// Position of a union argument that takes a function.
@@ -95,6 +98,7 @@ impl ItemWords {
             rename: None,
             interfaces: Vec::new(),
             implementers: Vec::new(),
+            nodes: None,
             alias: None,
             resolvers: None,
         };
@@ -105,6 +109,7 @@ impl ItemWords {
         read.interfaces.sort_by_key(|ty| quote!(#ty).to_string());
         unrepeated(&read.interfaces)?;
         unrepeated(&read.implementers)?;
+        unrepeated(read.nodes.as_deref().unwrap_or_default())?;
         Ok(read)
     }
 
@@ -125,6 +130,7 @@ impl ItemWords {
             "context" | "ctx" | "Context" => self.context = Some(word.value("context = Type")?),
             "rename_all" => self.rename = Some(Rename::parse(&word.value("rename_all = \"camelCase\"")?)?),
             "for" | "implementers" => self.implementers.extend(word.values("for = [Type, ..]")?),
+            "node" => self.nodes = Some(word.values("node = [Type, ..]")?),
             "enum" => self.alias = Some(word.value("enum = Name")?),
             "on" => self.resolvers = Some(word.name.span()),
             "scalar" | "Scalar" | "ScalarValue" => only_default(word)?,
@@ -201,13 +207,14 @@ mod tests {
     #[test]
     fn the_words_of_the_attribute_and_those_beside_it_are_read() {
         let attributes = [parse_quote!(#[graphql(name = "Person", rename_all = "snake_case")])];
-        let arguments = quote!(context = RequestContext<A, B>, for = [Human, Droid], enum = Any, impl = Node);
+        let arguments = quote!(context = RequestContext<A, B>, for = [Human, Droid], enum = Any, impl = Node, node = Human);
         let read = ItemWords::read(&arguments, &attributes, &INTERFACE).unwrap();
         let context = read.context.as_ref().unwrap();
         assert_eq!(quote!(#context).to_string(), "RequestContext < A , B >");
         assert_eq!(read.name.as_ref().unwrap().value(), "Person");
         assert_eq!(read.rename, Some(Rename::SnakeCase));
         assert_eq!(read.implementers.len(), 2);
+        assert_eq!(read.nodes.unwrap().len(), 1);
         assert_eq!(read.alias.as_ref().unwrap(), "Any");
     }
 
@@ -217,6 +224,7 @@ mod tests {
         assert!(read(quote!(for = [A, B], impl = [A]), &INTERFACE));
         assert!(!read(quote!(for = [A, B, A]), &INTERFACE));
         assert!(!read(quote!(impl = A, impl = A), &OBJECT));
+        assert!(!read(quote!(for = [A, B], node = [A, A]), &INTERFACE));
         assert!(!read(quote!(for = A), &OBJECT));
     }
 

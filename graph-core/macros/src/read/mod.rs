@@ -10,5 +10,6 @@ pub(crate) mod lifetimes;
 pub(crate) mod name;
 pub(crate) mod parameter;
 pub(crate) mod rename;
+pub(crate) mod rules;
 pub(crate) mod scalar;
 pub(crate) mod words;

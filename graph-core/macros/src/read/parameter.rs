@@ -8,6 +8,7 @@ use super::deprecated::{Deprecation, deprecation};
 use super::description::description;
 use super::name;
 use super::rename::Rename;
+use super::rules::Rules;
 use super::words::{Word, refuse_unknown};
 
 /// Parameter of a resolver.
@@ -26,6 +27,7 @@ pub(crate) struct Argument {
     pub(crate) deprecated: Deprecation,
     /// Expression of the default value.
     pub(crate) default: Option<Expr>,
+    pub(crate) rules: Rules,
 }
 
 /// Arguments of juniper's attribute on an argument of a field.
@@ -46,6 +48,7 @@ impl Parameter {
     /// Classifies a parameter as juniper does: by `#[graphql(..)]`, or else by its name.
     pub(crate) fn read(parameter: &PatType, rename: Rename) -> syn::Result<Self> {
         let words = Word::of(&parameter.attrs, "graphql")?;
+        let rules = Rules::read(&parameter.attrs)?;
         let has = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| word.is(name)));
         let pattern = match &*parameter.pat {
             Pat::Ident(pattern) => Some(&pattern.ident),
@@ -54,6 +57,12 @@ impl Parameter {
         let called = pattern.map(|name| name.unraw().to_string()).unwrap_or_default();
         if has(&CONTEXT) || matches!(called.as_str(), "context" | "ctx" | "_context" | "_ctx") {
             refuse_unknown(&words, &CONTEXT)?;
+            if let Some(span) = rules.at {
+                return Err(syn::Error::new(
+                    span,
+                    "the context is no argument: remove `validate`",
+                ));
+            }
             return Ok(Self::Context(Box::new(referred(&parameter.ty).clone())));
         }
         if has(&["executor", "exec"]) || matches!(called.as_str(), "executor" | "_executor") {
@@ -80,6 +89,7 @@ impl Parameter {
             // parameters have no documentation comments
             description: description(&words, &[])?,
             deprecated: deprecation(&words, &parameter.attrs)?,
+            rules,
             default: words
                 .iter()
                 .find(|word| word.is("default"))

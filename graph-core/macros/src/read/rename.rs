@@ -37,6 +37,14 @@ impl Rename {
             Self::ScreamingSnakeCase => snake_case(&name).to_uppercase(),
         }
     }
+
+    /// GraphQL name of the variant `name`, which is a field of a `@oneOf` input object.
+    pub(crate) fn apply_to_variant(self, name: &Ident) -> String {
+        match self {
+            Self::None => self.apply(name),
+            _ => self.apply(&Ident::new(&Self::SnakeCase.apply(name), name.span())),
+        }
+    }
 }
 
 fn camel_case(name: &str) -> String {

@@ -24,6 +24,7 @@ fn plan() -> Plan {
         fields: [].into(),
         metas: Box::default(),
         policies: Policies::default(),
+        faults: Box::default(),
         slots: Box::default(),
         places: Box::default(),
         has_async: true,
