@@ -125,6 +125,12 @@ impl GraphResponse {
         self.written.as_ref().map_or(0, Vec::len) + errors.sum::<usize>()
     }
 
+    /// Renders `errors` as JSON.
+    pub(crate) fn errors_json(&self) -> Vec<u8> {
+        // errors do not fail to serialize; the fallback is valid JSON
+        serde_json::to_vec(&self.errors).unwrap_or_else(|_| b"[]".to_vec())
+    }
+
     /// Renders the response as JSON.
     #[must_use]
     pub fn to_json(&self) -> Bytes {

@@ -11,7 +11,7 @@ use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::loader::drive;
 use crate::response::{GraphResponse, PREFIX};
-use crate::subscription::Emitter;
+use crate::subscription::{Emitter, StreamItem};
 
 impl<Q, M, S> Engine<Q, M, S>
 where
@@ -25,7 +25,7 @@ where
         document: &Document,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
-        emitter: &Emitter<GraphResponse>,
+        emitter: &Emitter<StreamItem>,
     ) -> Result<(), GraphResponse> {
         let facts = self.inner.facts();
         let variables = coerce(facts.schema, &document.variables, request.variables());
@@ -39,7 +39,7 @@ where
         &self,
         plan: &Plan,
         cx: &Execution<'_, RequestContext<Q::Host>>,
-        emitter: &Emitter<GraphResponse>,
+        emitter: &Emitter<StreamItem>,
     ) -> Result<(), GraphResponse> {
         Self::name_anchors();
         let Some(field) = plan.fields.first() else {
@@ -55,16 +55,15 @@ where
         let Some(Ok(mut events)) = opened else {
             return Err(GraphResponse::request_errors(self.take_errors(cx)));
         };
+        emitter.emit(StreamItem::Opened).await;
         loop {
             loaders.clear();
             cx.meter.reset();
             let Some(Some(event)) = drive(events.next(), loaders, None).await else {
                 return Ok(());
             };
-            let written = written(field, event);
-            emitter
-                .emit(GraphResponse::written(written, self.take_errors(cx)))
-                .await;
+            let response = GraphResponse::written(written(field, event), self.take_errors(cx));
+            emitter.emit(StreamItem::Response(response)).await;
         }
     }
 }

@@ -12,6 +12,7 @@ mod events;
 mod failures;
 mod find;
 mod mistakes;
+mod multipart;
 mod prepare;
 mod redact;
 mod respond;
@@ -22,12 +23,13 @@ mod trusted;
 mod type_rules;
 
 use std::fmt;
+use std::future::ready;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::FutureExt as _;
-use futures_util::stream::Stream;
+use futures_util::stream::{Stream, StreamExt as _};
 use juniper::{GraphQLType, OperationType};
 
 pub use self::builder::EngineBuilder;
@@ -39,14 +41,14 @@ use crate::document::{Cache, Document, Facts, Index, Introspection, View, coerce
 use crate::error::ErrorCode;
 use crate::executor::Guard;
 use crate::guard::{GuardLog, GuardMode, RequestContext, Watch};
-use crate::http::{GraphRequest, HttpPolicy};
+use crate::http::{GraphRequest, HttpPolicy, Refusal, Rendering};
 use crate::limits::{CostModel, LimitLog, Limits};
 use crate::mask::Mask;
 use crate::persisted::AutomaticPersistedQueries;
 use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
 use crate::schema::Schema;
-use crate::subscription::{Emitter, produced};
+use crate::subscription::{Emitter, StreamItem, produced};
 
 /// Executes operations on one schema. Cloning is cheap (one `Arc`).
 ///
@@ -203,12 +205,13 @@ where
         context: RequestContext<Q::Host>,
     ) -> impl Stream<Item = GraphResponse> + Send + use<Q, M, S> + 'static {
         let engine = self.clone();
-        produced(move |emitter| async move {
+        let items = produced(move |emitter| async move {
             match engine.prepared(&request, &context).await {
                 Ok(found) => engine.produce(&found, &request, &context, &emitter).await,
-                Err(refused) => emitter.emit(refused).await,
+                Err(refused) => emitter.emit(StreamItem::Failure(refused)).await,
             }
-        })
+        });
+        items.filter_map(|item| ready(item.into_response()))
     }
 
     /// Like [`subscribe`](Self::subscribe), for a prepared operation.
@@ -218,34 +221,51 @@ where
         request: GraphRequest,
         context: RequestContext<Q::Host>,
     ) -> impl Stream<Item = GraphResponse> + Send + use<Q, M, S> + 'static {
+        let items = self.items(prepared, request, context);
+        items.filter_map(|item| ready(item.into_response()))
+    }
+
+    /// Items of a prepared operation.
+    fn items(
+        &self,
+        prepared: Result<Prepared, GraphResponse>,
+        request: GraphRequest,
+        context: RequestContext<Q::Host>,
+    ) -> impl Stream<Item = StreamItem> + Send + Unpin + use<Q, M, S> + 'static {
         let engine = self.clone();
         produced(move |emitter| async move {
             match prepared {
                 Ok(found) => engine.produce(&found, &request, &context, &emitter).await,
-                Err(refused) => emitter.emit(refused).await,
+                Err(refused) => emitter.emit(StreamItem::Failure(refused)).await,
             }
         })
     }
 
-    /// Emits the responses of an operation; catches panics of resolvers.
+    /// Emits the items of an operation; catches panics of resolvers.
     async fn produce(
         &self,
         found: &Prepared,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
-        emitter: &Emitter<GraphResponse>,
+        emitter: &Emitter<StreamItem>,
     ) {
-        let only = async {
+        let last = async {
             if found.document.kind != OperationType::Subscription {
-                return Some(self.run(found, request, context).await);
+                let response = self.run(found, request, context).await;
+                return Some(StreamItem::Response(response));
             }
             self.begin(request, &found.document, context).await;
             let followed = self.follow(&found.document, request, context, emitter);
-            begin::traced(&found.document, followed).await.err()
+            let failed = begin::traced(&found.document, followed).await.err();
+            failed.map(StreamItem::Failure)
         };
-        let only = AssertUnwindSafe(only).catch_unwind().await;
-        if let Some(only) = only.unwrap_or_else(|payload| Some(self.panicked(payload.as_ref(), context))) {
-            emitter.emit(only).await;
+        let last = AssertUnwindSafe(last).catch_unwind().await;
+        let last = last.unwrap_or_else(|payload| {
+            let panicked = self.panicked(payload.as_ref(), context);
+            Some(StreamItem::Failure(panicked))
+        });
+        if let Some(last) = last {
+            emitter.emit(last).await;
         }
     }
 
@@ -268,7 +288,8 @@ where
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
         if document.kind == OperationType::Subscription {
-            let message = "a subscription requires `Accept: text/event-stream`";
+            let message = "a subscription requires `Accept: text/event-stream` \
+                           or `Accept: multipart/mixed;subscriptionSpec=1.0`";
             return GraphResponse::request_error(ErrorCode::BadRequest, message);
         }
         let seen = document.introspects().then(|| self.inner.seen(context));
@@ -365,6 +386,10 @@ struct WouldWrite;
 
 impl WouldWrite {
     const MESSAGE: &str = "a mutation requires POST";
+
+    fn refusal(rendering: Rendering) -> Refusal {
+        Refusal::method("POST", Self::MESSAGE).rendered(rendering)
+    }
 }
 
 #[cfg(test)]

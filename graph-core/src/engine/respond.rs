@@ -6,7 +6,7 @@ use http::Request;
 use super::root::{Root, SubscriptionRoot};
 use super::{Access, Engine, WouldWrite};
 use crate::guard::RequestContext;
-use crate::http::{self as wire, Exchange, HttpResponse, Refusal, Rendering};
+use crate::http::{self as wire, Exchange, HttpResponse, Rendering};
 
 impl<Q, M, S> Engine<Q, M, S>
 where
@@ -25,15 +25,17 @@ where
     ///   token.
     pub async fn respond(&self, request: Request<Bytes>, context: RequestContext<Q::Host>) -> HttpResponse {
         let profile = self.inner.http.profile;
-        let (request, rendering, access) = match self.inner.http.read(&request) {
+        let (request, rendering, multipart, access) = match self.inner.http.read(&request) {
             Ok(Exchange::Explorer) => return HttpResponse::Full(wire::explorer_page()),
             Ok(Exchange::Operation {
                 request,
                 rendering,
+                multipart,
                 read_only,
             }) => (
                 request,
                 rendering,
+                multipart,
                 if read_only {
                     Access::ReadOnly
                 } else {
@@ -47,6 +49,10 @@ where
             }
             Err(refusal) => return HttpResponse::Full(refusal.into_response(profile)),
         };
+        if multipart {
+            // boxed: keeps the rare case out of the size of every request's future
+            return Box::pin(self.respond_multipart(request, rendering, access, context)).await;
+        }
         let attempted = match rendering {
             Rendering::EventStream => match self.prepared(&request, &context).await {
                 Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
@@ -62,9 +68,7 @@ where
         };
         HttpResponse::Full(match attempted {
             Ok(response) => wire::json(response, rendering, profile),
-            Err(WouldWrite) => Refusal::method("POST", WouldWrite::MESSAGE)
-                .rendered(rendering)
-                .into_response(profile),
+            Err(WouldWrite) => WouldWrite::refusal(rendering).into_response(profile),
         })
     }
 }

@@ -79,6 +79,9 @@ where
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Response<Bytes>, Response<Bytes>> {
         let profile = self.inner.http.profile;
+        if self.inner.http.accepts(request.headers()).is_none() {
+            return Err(unacceptable(UNACKNOWLEDGED));
+        }
         let policy = HttpPolicy {
             body_limit: self.inner.http.body_limit.min(wanted.operation()),
             ..self.inner.http
@@ -90,8 +93,7 @@ where
             ..
         } = exchange.map_err(|refusal| refusal.into_response(profile))?
         else {
-            let message = "an operation of an event stream is acknowledged as JSON: `Accept` must allow it";
-            return Err(unacceptable(message));
+            return Err(unacceptable(UNACKNOWLEDGED));
         };
         let Some(id) = operation_id(request.body()) else {
             let refusal = Refusal::parameters("`extensions.operationId` is missing or too long");
@@ -115,6 +117,9 @@ where
         Ok(wire::text(StatusCode::ACCEPTED, Bytes::new()))
     }
 }
+
+const UNACKNOWLEDGED: &str =
+    "an operation of an event stream is acknowledged as JSON: `Accept` must allow it";
 
 fn unacceptable(message: &str) -> Response<Bytes> {
     wire::refused(StatusCode::NOT_ACCEPTABLE, ErrorCode::BadRequest, message)

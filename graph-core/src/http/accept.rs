@@ -38,18 +38,40 @@ impl Rendering {
     }
 }
 
-/// Selects the preferred format: by weight, then by specificity, then by the client's order.
-pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Option<Rendering> {
+/// Formats that the client accepts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Accepted {
+    /// Preferred format of the offers; `None` if the client accepts none of them.
+    pub(super) rendering: Option<Rendering>,
+    /// `true` if the client prefers the result of a subscription as `multipart/mixed`.
+    pub(super) multipart: bool,
+}
+
+/// Selects the preferred formats: by weight, then by specificity, then by the client's order.
+pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Accepted {
     if !headers.contains_key(ACCEPT) {
-        return Some(Rendering::Json);
+        return Accepted {
+            rendering: Some(Rendering::Json),
+            multipart: false,
+        };
     }
     let ranges: Vec<_> = MediaRange::all(headers).collect();
+    let multipart = multipart(&ranges);
+    // JSON cannot carry a subscription, so only the other stream format competes
+    let preferred = || multipart > preference(&ranges, Rendering::EventStream);
+    Accepted {
+        rendering: rendering(&ranges, explorer),
+        multipart: multipart.is_some() && preferred(),
+    }
+}
+
+fn rendering(ranges: &[MediaRange<'_>], explorer: bool) -> Option<Rendering> {
     let offers = Rendering::OFFERS
         .into_iter()
         .filter(|offer| explorer || *offer != Rendering::Explorer);
     let mut best = None;
     for offer in offers {
-        let Some(preference) = preference(&ranges, offer) else {
+        let Some(preference) = preference(ranges, offer) else {
             continue;
         };
         // strictly greater: the earlier offer wins a tie
@@ -73,6 +95,19 @@ fn preference(ranges: &[MediaRange<'_>], offer: Rendering) -> Option<Preference>
     (weight > 0).then_some((weight, precision, at))
 }
 
+/// Preference for Apollo's multipart subscriptions, which need a range with `subscriptionSpec`. The
+/// same media type with other parameters is another format, for example incremental delivery.
+fn multipart(ranges: &[MediaRange<'_>]) -> Option<Preference> {
+    let (at, range) = ranges.iter().enumerate().find(|(_, range)| {
+        range.precision("multipart/mixed") == Some(EXACT) && range.has_parameter("subscriptionSpec", "1.0")
+    })?;
+    let weight = range.weight().thousandths();
+    (weight > 0).then_some((weight, EXACT, std::cmp::Reverse(at)))
+}
+
+/// Precision of a range that names type and subtype.
+const EXACT: u8 = 2;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +115,7 @@ mod tests {
     fn check(accept: &'static str, explorer: bool, expected: Option<Rendering>) {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, http::HeaderValue::from_static(accept));
-        assert_eq!(negotiate(&headers, explorer), expected, "{accept}");
+        assert_eq!(negotiate(&headers, explorer).rendering, expected, "{accept}");
     }
 
     #[test]
@@ -147,7 +182,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, http::HeaderValue::from_str(&accept).unwrap());
             let expected = Some(Rendering::GraphqlResponse);
-            assert_eq!(negotiate(&headers, true), expected, "{accept}");
+            assert_eq!(negotiate(&headers, true).rendering, expected, "{accept}");
         }
         // an unclosed quote does not hide the ranges after it
         check(

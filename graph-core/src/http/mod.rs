@@ -11,6 +11,7 @@
 //! | POST of `application/json` | result of a query or a mutation |
 //! | POST of a JSON array, if [batches][batch] are enabled | array of results, 200 |
 //! | GET or POST with `Accept: text/event-stream` | result of any operation as events |
+//! | GET or POST of a subscription with `Accept: multipart/mixed;subscriptionSpec=1.0` | result as [parts][multipart] |
 //!
 //! | error | status |
 //! |---|---|
@@ -32,6 +33,7 @@
 //!   sends `application/x-www-form-urlencoded`, `multipart/form-data`, `text/plain` or no content
 //!   type without a preflight. With a preflight header, such a request gets 415.
 //!
+//! [multipart]: crate::subscription::multipart
 //! [batch]: crate::engine::EngineBuilder::with_batches
 
 mod accept;
@@ -44,14 +46,17 @@ mod refusal;
 mod request;
 mod response;
 mod status;
+mod stream;
 
 pub(crate) use self::accept::Rendering;
 pub(crate) use self::explorer::page as explorer_page;
 pub(crate) use self::refusal::{Refusal, too_many_values};
 pub use self::request::GraphRequest;
-pub use self::response::{EventStream, HttpResponse, KEEP_ALIVE};
-pub(crate) use self::response::{event_stream, events, json, list, refused, text};
+pub use self::response::HttpResponse;
+pub(crate) use self::response::{event_stream, events, json, list, parts, refused, text};
 pub use self::status::StatusProfile;
+pub(crate) use self::stream::COMMENT;
+pub use self::stream::EventStream;
 
 use bytes::Bytes;
 use http::header::HeaderName;
@@ -76,6 +81,8 @@ pub(crate) enum Exchange {
     Operation {
         request: GraphRequest,
         rendering: Rendering,
+        /// `true` if a subscription is rendered as `multipart/mixed`.
+        multipart: bool,
         /// `true` for a GET, which must not execute a mutation.
         read_only: bool,
     },
@@ -94,7 +101,11 @@ impl HttpPolicy {
             _ => return Err(Refusal::method("GET, POST", "only GET and POST are served")),
         };
         let explorer = read_only && self.explorer;
-        let Some(rendering) = accept::negotiate(request.headers(), explorer) else {
+        let accepted = accept::negotiate(request.headers(), explorer);
+        let multipart = accepted.multipart;
+        // a client that accepts only the parts of a subscription gets any other result as JSON
+        let other = multipart.then_some(Rendering::Json);
+        let Some(rendering) = accepted.rendering.or(other) else {
             return Err(Refusal::not_acceptable());
         };
         if rendering == Rendering::Explorer {
@@ -105,13 +116,14 @@ impl HttpPolicy {
                 Exchange::Operation {
                     request,
                     rendering,
+                    multipart,
                     read_only,
                 }
             })
         } else {
             content_type::check(request.headers())
                 .and_then(|()| self.within_limit(request.body()))
-                .and_then(|body| self.posted(body, rendering))
+                .and_then(|body| self.posted(body, rendering, multipart))
         };
         let mut exchange = exchange.map_err(|refusal| refusal.rendered(rendering))?;
         if asks_for_cost(request.headers()) {
@@ -120,16 +132,17 @@ impl HttpPolicy {
         Ok(exchange)
     }
 
-    /// Media type that the client accepts.
+    /// Media type that the client accepts for any operation.
     pub(crate) fn accepts(self, headers: &HeaderMap) -> Option<Rendering> {
-        accept::negotiate(headers, false)
+        accept::negotiate(headers, false).rendering
     }
 
-    fn posted(self, body: &Bytes, rendering: Rendering) -> Result<Exchange, Refusal> {
+    fn posted(self, body: &Bytes, rendering: Rendering, multipart: bool) -> Result<Exchange, Refusal> {
         if !body.trim_ascii_start().starts_with(b"[") {
             return Ok(Exchange::Operation {
                 request: GraphRequest::from_json(body, self.values)?,
                 rendering,
+                multipart,
                 read_only: false,
             });
         }

@@ -1,9 +1,7 @@
-//! HTTP responses of the endpoint: a complete body, or a stream of server-sent events.
+//! HTTP responses of the endpoint: a complete body, or a stream.
 
-use std::fmt;
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::LazyLock;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt as _};
@@ -12,22 +10,19 @@ use http::{HeaderMap, Response, StatusCode};
 
 use super::accept::Rendering;
 use super::status::StatusProfile;
+use super::stream::EventStream;
 use crate::error::ErrorCode;
 use crate::response::GraphResponse;
+use crate::subscription::{StreamItem, multipart};
 
 /// Response headers by media type. Cloning them is faster than building them for each response.
 static JSON: LazyLock<HeaderMap> = LazyLock::new(|| fields("application/json; charset=utf-8"));
 static GRAPHQL_RESPONSE: LazyLock<HeaderMap> =
     LazyLock::new(|| fields("application/graphql-response+json; charset=utf-8"));
 static EVENT_STREAM: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/event-stream; charset=utf-8"));
+static MULTIPART: LazyLock<HeaderMap> = LazyLock::new(|| fields(multipart::MEDIA_TYPE));
 static TEXT: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/plain; charset=utf-8"));
 pub(super) static HTML: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/html; charset=utf-8"));
-
-/// Server-sent events comment that keeps an idle connection open.
-///
-/// This crate has no timers: the host writes the comment between two items of an [`EventStream`]
-/// after a silence of, for example, 15 seconds.
-pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// HTTP response of [`Engine::respond`](crate::Engine::respond).
 #[derive(Debug)]
@@ -35,37 +30,8 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 pub enum HttpResponse {
     /// Response with a complete body.
     Full(Response<Bytes>),
-    /// Response with server-sent events, complete when the stream ends.
+    /// Response with server-sent events or parts, complete when the stream ends.
     Stream(Response<EventStream>),
-}
-
-/// Body of a `text/event-stream` response; each item is one event.
-///
-/// Dropping it stops its operations.
-pub struct EventStream {
-    events: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
-}
-
-impl EventStream {
-    pub(crate) fn new(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self {
-            events: Box::pin(events),
-        }
-    }
-}
-
-impl fmt::Debug for EventStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream").finish_non_exhaustive()
-    }
-}
-
-impl Stream for EventStream {
-    type Item = Bytes;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.events.as_mut().poll_next(cx)
-    }
 }
 
 /// Renders `answer` as a complete response.
@@ -122,7 +88,7 @@ pub(super) fn of(rendering: Rendering) -> &'static HeaderMap {
 /// mode](https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md#distinct-connections-mode).
 pub(crate) fn events(answers: impl Stream<Item = GraphResponse> + Send + 'static) -> Response<EventStream> {
     let complete = stream::iter([Bytes::from_static(COMPLETE)]);
-    event_stream(EventStream::new(answers.map(next_event).chain(complete)))
+    event_stream(EventStream::events(answers.map(next_event).chain(complete)))
 }
 
 /// Final event of a response with one operation.
@@ -136,9 +102,22 @@ fn next_event(response: GraphResponse) -> Bytes {
         .into()
 }
 
+/// Renders the `items` of an open subscription as parts; see [`multipart`].
+pub(crate) fn parts(items: impl Stream<Item = StreamItem> + Send + 'static) -> Response<EventStream> {
+    let opening = stream::iter([Bytes::from_static(multipart::OPENING)]);
+    let parts = items.filter_map(|item| ready(multipart::part(item)));
+    let closing = stream::iter([Bytes::from_static(multipart::CLOSING)]);
+    let body = EventStream::parts(opening.chain(parts).chain(closing), multipart::HEARTBEAT);
+    streamed(&MULTIPART, body)
+}
+
 /// Response with the body `events`.
 pub(crate) fn event_stream(events: EventStream) -> Response<EventStream> {
-    let mut response = response(StatusCode::OK, &EVENT_STREAM, events);
+    streamed(&EVENT_STREAM, events)
+}
+
+fn streamed(fields: &HeaderMap, body: EventStream) -> Response<EventStream> {
+    let mut response = response(StatusCode::OK, fields, body);
     // a buffering proxy would delay the events
     let buffering = HeaderName::from_static("x-accel-buffering");
     response

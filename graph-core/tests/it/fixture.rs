@@ -277,6 +277,10 @@ impl Subscription {
         received.boxed()
     }
 
+    async fn echo(text: String) -> Pin<Box<dyn Stream<Item = Result<String, GraphError>> + Send>> {
+        stream::iter([Ok(text)]).boxed()
+    }
+
     async fn failing() -> Items {
         let secret = std::io::Error::other("broker at 10.0.0.9 is away");
         stream::iter([Ok(Item { id: 1 }), Err(secret.into()), Ok(Item { id: 3 })]).boxed()

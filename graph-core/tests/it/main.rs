@@ -28,6 +28,7 @@ mod limits;
 mod messages;
 mod metering;
 mod modes;
+mod multipart;
 mod oracle;
 mod persisted;
 mod policies;

@@ -230,6 +230,28 @@ impl<'a> MediaRange<'a> {
         breadth(self.essence, essence.as_bytes())
     }
 
+    /// Returns `true` if the range has the parameter `name` with the value `value`, quoted or not.
+    ///
+    /// The case of the name is ignored. White space around `=` is allowed. If the range repeats the
+    /// parameter, the first counts.
+    ///
+    /// ```
+    /// use host_ports::MediaRange;
+    ///
+    /// let range = MediaRange::parse(b"multipart/mixed;spec=\"1.0\"").ok_or("malformed")?;
+    /// assert!(range.has_parameter("Spec", "1.0"));
+    /// assert!(!range.has_parameter("spec", "2.0"));
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn has_parameter(&self, name: &str, value: &str) -> bool {
+        let named = field::split(self.parameters, b';').find_map(|part| {
+            let (found, raw) = field::split_once(part, b'=');
+            raw.filter(|_| field::trim(found).eq_ignore_ascii_case(name.as_bytes()))
+        });
+        named.is_some_and(|raw| field::unquoted(field::trim(raw)).eq(value.bytes()))
+    }
+
     /// Specificity of the range for this type, above zero; `None` if the range does not match.
     fn specificity(&self, offer: &MediaType) -> Option<u64> {
         let breadth = u64::from(breadth(self.essence, offer.essence().as_bytes())?) + 1;

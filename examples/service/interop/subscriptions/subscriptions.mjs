@@ -1,7 +1,10 @@
-// Subscriptions of the service with npm `graphql-ws` over WebSocket and `graphql-sse` in both modes.
+// Subscriptions of the service with npm `graphql-ws` over WebSocket, `graphql-sse` in both modes, and
+// Apollo Client over multipart responses.
 // usage: node subscriptions.mjs ISSUER
 
 import assert from "node:assert/strict";
+import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { ApolloClient as ApolloClient3, HttpLink as HttpLink3, InMemoryCache as InMemoryCache3 } from "@apollo/client-3/core/index.js";
 import { createClient as createSse } from "graphql-sse";
 import { CloseCode, createClient as createWs } from "graphql-ws";
 import { WebSocket } from "ws";
@@ -41,6 +44,50 @@ const overEvents = (options = {}) =>
   createSse({ url: GRAPH.href, headers: { authorization: TOKEN }, retry: async () => {}, ...options });
 const overOneStream = (options = {}) =>
   overEvents({ url: new URL("/graphql/stream", ISSUER).href, singleConnection: true, ...options });
+
+// Apollo Client 4 and 3, each with its HttpLink, and the statuses and media types of the responses.
+function overMultipart({ token = TOKEN, ...options } = {}) {
+  return [
+    [ApolloClient, HttpLink, InMemoryCache],
+    [ApolloClient3, HttpLink3, InMemoryCache3],
+  ].map(([Client, Link, Cache]) => {
+    const received = [];
+    const recorded = async (...request) => {
+      const response = await fetch(...request);
+      received.push(`${response.status} ${response.headers.get("content-type")}`);
+      return response;
+    };
+    const headers = token ? { authorization: token } : {};
+    const link = new Link({ uri: GRAPH.href, headers, fetch: recorded, ...options });
+    return { received, client: new Client({ link, cache: new Cache() }) };
+  });
+}
+
+const MULTIPART = '200 multipart/mixed;boundary="graphql";subscriptionSpec=1.0';
+
+// Results of a subscription of Apollo Client; `return` unsubscribes.
+function pushed(client, text) {
+  const [results, waiting] = [[], []];
+  const push = (result) => (waiting.shift() ?? ((value) => results.push(value)))(result);
+  const subscription = client.subscribe({ query: gql(text) }).subscribe({
+    next: ({ data, errors, error = errors }) => push({ value: error ? { error } : { data: plain(data) } }),
+    error: (error) => push({ value: { error } }),
+    complete: () => push({ done: true }),
+  });
+  return {
+    next: async () => results.shift() ?? new Promise((resolve) => waiting.push(resolve)),
+    return: async () => {
+      subscription.unsubscribe();
+      push({ done: true });
+    },
+  };
+}
+
+// The selected fields, without the `__typename` that Apollo Client adds.
+const plain = (data) => data && JSON.parse(JSON.stringify(data, (key, value) => (key === "__typename" ? undefined : value)));
+
+// Codes of the errors of a result.
+const codes = (error) => (error.graphQLErrors ?? error.errors ?? error).map(({ extensions }) => extensions.code);
 
 // Result of an operation with one result.
 async function once(client, query) {
@@ -227,6 +274,39 @@ const checks = {
     await answers(client);
     assert.equal(tokens.length, 0);
     client.dispose();
+  },
+
+  async "Apollo Client over multipart: subscriptions are pushed until the client unsubscribes"() {
+    for (const { client, received } of [...overMultipart(), ...overMultipart({ useGETForQueries: true })]) {
+      await subscribes({ iterate: ({ query }) => pushed(client, query) });
+      assert.deepEqual([...new Set(received)], [MULTIPART]);
+    }
+  },
+
+  async "Apollo Client over multipart: a query and a mutation are answered as JSON"() {
+    for (const { client, received } of overMultipart()) {
+      const { data } = await client.query({ query: gql(QUERY) });
+      assert.equal(data.viewer.subject, "demo-service");
+      const mutation = gql('mutation { createCharge(amount: 700, currency: "eur") { amount } }');
+      assert.equal((await client.mutate({ mutation })).data.createCharge.amount, 700);
+      assert.equal(received.filter((one) => one.includes("multipart")).length, 0);
+    }
+  },
+
+  async "Apollo Client over multipart: a refused operation is a JSON response with its codes"() {
+    const refused = [
+      [TOKEN, "subscription { nothing }", "GRAPHQL_VALIDATION_FAILED"],
+      [TOKEN, "subscription { chargeUpdated { amount } viewer { subject } }", "GRAPHQL_VALIDATION_FAILED"],
+      [null, UPDATES, "UNAUTHENTICATED"],
+    ];
+    for (const [token, text, code] of refused) {
+      for (const { client, received } of overMultipart({ token })) {
+        const { value } = await pushed(client, text).next();
+        assert.equal(codes(value.error)[0], code);
+        assert.equal(received.length, 1);
+        assert.match(received[0], /^(200 application\/json|400 application\/graphql-response\+json); charset=utf-8$/);
+      }
+    }
   },
 };
 

@@ -21,10 +21,14 @@ async fn open_with(clock: &DemoClock) -> Arc<App> {
 }
 
 async fn subscribe(app: &Arc<App>, token: &str) -> Body {
+    subscribe_as(app, token, "text/event-stream").await
+}
+
+async fn subscribe_as(app: &Arc<App>, token: &str, accept: &str) -> Body {
     let headers = [
         ("authorization", token),
         ("content-type", "application/json"),
-        ("accept", "text/event-stream"),
+        ("accept", accept),
     ];
     let query = r#"{"query":"subscription { chargeUpdated { id } }"}"#;
     let response = app.handle(request("POST", "/graphql", &headers, query)).await;
@@ -54,6 +58,29 @@ async fn a_stream_ends_with_its_token() {
     clock.advance(Duration::from_secs(10));
     let read = reading.await.unwrap();
     assert!(read.contains(path.trim_start_matches("/v1/charges/")), "{read}");
+}
+
+/// G25: a subscription over parts ends at the expiry of its token, without the closing delimiter.
+/// Silence is filled with heartbeats.
+#[tokio::test]
+async fn multipart_subscription_ends_with_its_token() {
+    let clock = DemoClock::new();
+    let app = open_with(&clock).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let body = subscribe_as(&app, &token, "multipart/mixed;subscriptionSpec=1.0").await;
+    let path = charge(&app, &token, 500).await;
+    let reading = tokio::spawn(rest(body));
+    // longer than the interval of heartbeats
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert!(!reading.is_finished());
+    clock.advance(Duration::from_secs(600));
+    let id = path.trim_start_matches("/v1/charges/");
+    let parts = format!(
+        "--graphql\r\ncontent-type: application/json\r\n\r\n\
+         {{\"payload\":{{\"data\":{{\"chargeUpdated\":{{\"id\":\"{id}\"}}}}}}}}\r\n\
+         --graphql\r\ncontent-type: application/json\r\n\r\n{{}}\r\n--graphql"
+    );
+    assert_eq!(reading.await.unwrap(), parts);
 }
 
 /// G10: a service that shuts down ends its streams.

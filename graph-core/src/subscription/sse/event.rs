@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 
-use crate::http::KEEP_ALIVE;
+use crate::http::COMMENT;
 use crate::response::GraphResponse;
 use crate::subscription::OperationId;
 
 /// Comment that starts a stream, because some browsers process the response head only after the
 /// first body bytes.
-pub(super) const GREETING: &[u8] = KEEP_ALIVE;
+pub(super) const GREETING: &[u8] = COMMENT;
 
 /// Event with one response of the operation `id`.
 pub(super) fn next_of(id: &OperationId, response: GraphResponse) -> Bytes {

@@ -225,7 +225,7 @@ impl Wanted<'_> {
             places: Arc::downgrade(&self.streams.places),
         };
         let events = Events::new(place.operations.clone(), end, held);
-        Ok(EventStream::new(events))
+        Ok(EventStream::events(events))
     }
 
     /// Checks that an operation `id` may start.

@@ -131,14 +131,16 @@ impl PersistedStore for Meanwhile {
 /// does not run.
 #[tokio::test]
 async fn a_mutation_registered_meanwhile_does_not_run_by_get() {
-    let store = Arc::new(Meanwhile::default());
-    let shop = Fixture::new(builder().with_automatic_persisted_queries(over(store.clone())));
-    let extensions = extensions(&hash(ADD)).to_string();
-    let streaming = || accepting(got(&[("extensions", &extensions)]), "text/event-stream");
-    let response = shop.send(streaming()).await;
-    let body = String::from_utf8_lossy(response.body()).into_owned();
-    assert!(body.contains("PERSISTED_QUERY_NOT_FOUND"), "{body}");
-    assert_eq!(store.asked.load(Ordering::SeqCst), 1);
-    assert_eq!(shop.send(streaming()).await.status(), 405);
-    assert_eq!(shop.shop.calls(), 0);
+    for accept in ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"] {
+        let store = Arc::new(Meanwhile::default());
+        let shop = Fixture::new(builder().with_automatic_persisted_queries(over(store.clone())));
+        let extensions = extensions(&hash(ADD)).to_string();
+        let streaming = || accepting(got(&[("extensions", &extensions)]), accept);
+        let response = shop.send(streaming()).await;
+        let body = String::from_utf8_lossy(response.body()).into_owned();
+        assert!(body.contains("PERSISTED_QUERY_NOT_FOUND"), "{body}");
+        assert_eq!(store.asked.load(Ordering::SeqCst), 1);
+        assert_eq!(shop.send(streaming()).await.status(), 405);
+        assert_eq!(shop.shop.calls(), 0);
+    }
 }

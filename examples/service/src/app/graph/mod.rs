@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt, stream};
-use graph_core::http::{EventStream, HttpResponse};
+use futures_util::StreamExt;
+use graph_core::http::HttpResponse;
+use graph_core::ports::timer_fn;
 use host_websocket::Upgrade;
 use http::{Method, Request, Response};
 use http_body::Frame;
@@ -29,8 +30,8 @@ use super::{App, OpenError};
 pub(super) use self::engine::Graph;
 use self::schema::Context;
 
-/// Interval of keep-alive comments in a silent stream.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Silence after which a stream sends a comment or a heartbeat.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 impl App {
     /// The GraphQL schema in SDL.
@@ -96,8 +97,8 @@ fn streamed(answer: HttpResponse, end: impl Future<Output = ()> + Send + 'static
     match answer {
         HttpResponse::Full(response) => full(response),
         HttpResponse::Stream(response) => response.map(|events| {
-            let frames = kept_alive(events).take_until(end);
-            let frames = frames.map(|chunk| Ok(Frame::data(chunk)));
+            let events = events.with_keep_alive(timer_fn(tokio::time::sleep), KEEP_ALIVE);
+            let frames = events.take_until(end).map(|chunk| Ok(Frame::data(chunk)));
             StreamBody::new(frames).boxed_unsync()
         }),
     }
@@ -121,15 +122,4 @@ impl App {
             }
         }
     }
-}
-
-/// The events, with keep-alive comments.
-fn kept_alive(events: EventStream) -> impl Stream<Item = Bytes> + Send {
-    stream::unfold(events, |mut events| async move {
-        match tokio::time::timeout(KEEP_ALIVE, events.next()).await {
-            Ok(Some(event)) => Some((event, events)),
-            Ok(None) => None,
-            Err(_) => Some((Bytes::from_static(graph_core::http::KEEP_ALIVE), events)),
-        }
-    })
 }
