@@ -1,9 +1,9 @@
 //! Converts the failures of an execution to errors of the response.
 
+use crate::executor::FieldFailure;
 use crate::executor::plan::Plan;
-use crate::executor::{FieldFailure, ListIndices};
 use crate::mask::Mask;
-use crate::response::{PathSegment, ResponseError};
+use crate::response::ResponseError;
 
 /// Errors of a response in document order, independent of the order of completion.
 pub(super) fn response_errors(
@@ -25,33 +25,8 @@ pub(super) fn response_errors(
         mask.field_error(
             &failure.error,
             meta.location,
-            path(plan, meta.place, &failure.indices),
+            plan.path(Some(meta.place), failure.indices.as_slice()),
         )
     });
     errors.collect()
-}
-
-/// Path of a field: response keys with list indices between them.
-fn path(plan: &Plan, place: u32, indices: &ListIndices) -> Vec<PathSegment> {
-    let mut around = Vec::new();
-    let mut at = Some(place);
-    while let Some(place) = at.and_then(|at| plan.places.get(usize::try_from(at).ok()?)) {
-        around.push(place);
-        at = place.parent;
-    }
-    let mut indices = indices.as_slice().iter();
-    let mut path = Vec::with_capacity(around.len() + indices.len());
-    for (above, place) in around.iter().enumerate().rev() {
-        path.push(PathSegment::Key(place.key.to_string()));
-        // all list indices of a parent field precede the failed field
-        let lists = if above == 0 {
-            usize::MAX
-        } else {
-            usize::try_from(place.lists).unwrap_or(usize::MAX)
-        };
-        for index in indices.by_ref().take(lists) {
-            path.push(PathSegment::Index(usize::try_from(*index).unwrap_or(usize::MAX)));
-        }
-    }
-    path
 }

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
 
+use super::deferred::{Deliveries, Remainder};
 use super::{Execution, NullPropagation, Segment, SegmentResult, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 
@@ -38,25 +39,81 @@ impl std::fmt::Debug for PendingFields<'_> {
 struct Task<'p> {
     hole: usize,
     future: Option<BoxFuture<'p, SegmentResult>>,
+    kind: Kind<'p>,
 }
 
-impl Future for Task<'_> {
-    type Output = Option<(usize, SegmentResult)>;
+#[derive(Clone, Copy)]
+enum Kind<'p> {
+    /// Completes with the segment.
+    Plain,
+    /// May hand over the segment before it completes, because it has deferred groups inside.
+    Early(&'p Deliveries),
+    /// Deferred group, which starts when the segment is complete.
+    Deferred,
+}
+
+/// Segment of a future that is complete or continues with its deferred groups.
+struct Done<'p> {
+    hole: usize,
+    result: SegmentResult,
+    remainder: Option<BoxFuture<'p, SegmentResult>>,
+}
+
+impl<'p> Future for Task<'p> {
+    type Output = Option<Done<'p>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let hole = self.hole;
-        match &mut self.future {
-            None => Poll::Ready(None),
-            Some(future) => future.as_mut().poll(cx).map(|result| Some((hole, result))),
-        }
+        let Self { hole, future, kind } = &mut *self;
+        let Some(running) = future else {
+            return Poll::Ready(None);
+        };
+        let (result, remainder) = match (running.as_mut().poll(cx), kind) {
+            (Poll::Ready(result), _) => (result, None),
+            (Poll::Pending, Kind::Early(deliveries)) => match deliveries.take_early() {
+                Some(segment) => (Ok(segment), future.take()),
+                None => return Poll::Pending,
+            },
+            (Poll::Pending, Kind::Plain | Kind::Deferred) => return Poll::Pending,
+        };
+        let hole = *hole;
+        Poll::Ready(Some(Done {
+            hole,
+            result,
+            remainder,
+        }))
     }
 }
 
 impl<'p> PendingFields<'p> {
     pub(crate) fn push(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>) {
+        self.add(hole, future, Kind::Plain);
+    }
+
+    /// Adds the future of a field that may have deferred groups in its selection.
+    pub(crate) fn push_field<C>(
+        &mut self,
+        hole: usize,
+        future: BoxFuture<'p, SegmentResult>,
+        cx: &'p Execution<'p, C>,
+    ) {
+        let kind = if cx.plan().deferred.is_empty() {
+            Kind::Plain
+        } else {
+            Kind::Early(&cx.deliveries)
+        };
+        self.add(hole, future, kind);
+    }
+
+    /// Adds the future of a deferred group.
+    pub(crate) fn push_deferred(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>) {
+        self.add(hole, future, Kind::Deferred);
+    }
+
+    fn add(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>, kind: Kind<'p>) {
         self.tasks.push(Task {
             hole,
             future: Some(future),
+            kind,
         });
     }
 
@@ -74,17 +131,31 @@ impl<'p> PendingFields<'p> {
         self.tasks.truncate(hole);
     }
 
-    /// Runs the futures concurrently and fills the holes of `seg`.
-    pub(crate) async fn run<C>(mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> WriteResult {
+    /// Runs the futures concurrently and fills the holes of `seg`. Returns the work that follows
+    /// when the response up to here is sent: deferred groups, and futures that own values of such
+    /// groups.
+    pub(crate) async fn run<C>(
+        mut self,
+        seg: &mut Segment,
+        cx: &Execution<'_, C>,
+    ) -> Result<Remainder<'p>, NullPropagation> {
+        let mut rest = Rest::default();
         if self.tasks.is_empty() {
-            return Ok(());
+            return Ok(rest.remainder(seg));
+        }
+        if !cx.plan().deferred.is_empty() {
+            let is_deferred = |task: &mut Task<'p>| matches!(task.kind, Kind::Deferred);
+            let deferred = self.tasks.extract_if(.., is_deferred);
+            rest.0
+                .extend(deferred.filter_map(|task| Some((task.hole, task.future?))));
         }
         let (mut set, mut rounds) = (None, 0);
         poll_fn(|task| match &mut set {
-            None => self.wait(&mut set, &mut rounds, seg, cx, task),
-            Some(set) => set.poll(seg, cx, task),
+            None => self.wait(&mut set, &mut rounds, (seg, &mut rest), cx, task),
+            Some(set) => set.poll((seg, &mut rest), cx, task),
         })
-        .await
+        .await?;
+        Ok(rest.remainder(seg))
     }
 
     /// Polls all futures together. If many are still pending, gives each its own waker.
@@ -92,11 +163,11 @@ impl<'p> PendingFields<'p> {
         &mut self,
         set: &mut Option<Box<Many<'p>>>,
         rounds: &mut u32,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
         task: &mut Context<'_>,
     ) -> Poll<WriteResult> {
-        self.round(task, seg)?;
+        self.round(task, seg, rest)?;
         if self.tasks.is_empty() {
             return Poll::Ready(Ok(()));
         }
@@ -112,20 +183,20 @@ impl<'p> PendingFields<'p> {
             alive: self.tasks.len(),
             set: self.tasks.drain(..).collect(),
         };
-        set.insert(Box::new(many)).poll(seg, cx, task)
+        set.insert(Box::new(many)).poll((seg, rest), cx, task)
     }
 
     /// Polls every future once, in document order.
-    fn round(&mut self, context: &mut Context<'_>, seg: &mut Segment) -> WriteResult {
+    fn round(&mut self, context: &mut Context<'_>, seg: &mut Segment, rest: &mut Rest<'p>) -> WriteResult {
         let (mut outcome, mut nulled) = (Ok(()), false);
         self.tasks.retain_mut(|task| {
             if outcome.is_err() {
                 return false;
             }
-            let Poll::Ready(Some((hole, result))) = Pin::new(task).poll(context) else {
+            let Poll::Ready(Some(done)) = Pin::new(task).poll(context) else {
                 return true;
             };
-            outcome = settle(seg, hole, result).map(|null| nulled |= null);
+            outcome = settle(seg, rest, done).map(|null| nulled |= null);
             false
         });
         if nulled {
@@ -145,13 +216,30 @@ impl<'p> PendingFields<'p> {
 
 /// Fills a hole. Returns `true` if a value around the hole became null, so that the other futures
 /// of that value are useless.
-fn settle(seg: &mut Segment, hole: usize, result: SegmentResult) -> Result<bool, NullPropagation> {
-    match result {
+fn settle<'p>(seg: &mut Segment, rest: &mut Rest<'p>, done: Done<'p>) -> Result<bool, NullPropagation> {
+    match done.result {
         Ok(segment) => {
-            seg.fill(hole, segment);
+            seg.fill(done.hole, segment);
+            rest.0
+                .extend(done.remainder.map(|remainder| (done.hole, remainder)));
             Ok(false)
         }
-        Err(NullPropagation) => seg.null_around(hole).map(|()| true),
+        Err(NullPropagation) => seg.null_around(done.hole).map(|()| true),
+    }
+}
+
+/// Segment with holes, and the work that follows it.
+type Filling<'f, 'p> = (&'f mut Segment, &'f mut Rest<'p>);
+
+/// Work that follows a segment, by the hole that it belongs to.
+#[derive(Default)]
+struct Rest<'p>(Vec<(usize, BoxFuture<'p, SegmentResult>)>);
+
+impl<'p> Rest<'p> {
+    /// Drops the work of null values.
+    fn remainder(self, seg: &Segment) -> Remainder<'p> {
+        let alive = self.0.into_iter().filter(|(hole, _)| !seg.is_dead(*hole));
+        Remainder::new(alive.map(|(_, future)| future).collect())
     }
 }
 
@@ -174,23 +262,23 @@ struct Many<'p> {
     alive: usize,
 }
 
-impl Many<'_> {
+impl<'p> Many<'p> {
     fn poll<C>(
         &mut self,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
         context: &mut Context<'_>,
     ) -> Poll<WriteResult> {
         if cx.is_expired() {
-            return Poll::Ready(self.last_round(seg, cx, context));
+            return Poll::Ready(self.last_round((seg, rest), cx, context));
         }
         while self.alive > 0 {
             let Poll::Ready(Some(done)) = Pin::new(&mut self.set).poll_next(context) else {
                 return Poll::Pending;
             };
-            let Some((hole, result)) = done else { continue };
+            let Some(done) = done else { continue };
             self.alive -= 1;
-            match settle(seg, hole, result) {
+            match settle(seg, rest, done) {
                 Ok(false) => {}
                 Ok(true) => self.cancel_dead(seg),
                 Err(propagation) => return Poll::Ready(Err(propagation)),
@@ -213,7 +301,7 @@ impl Many<'_> {
     /// pending fields.
     fn last_round<C>(
         &mut self,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
         context: &mut Context<'_>,
     ) -> WriteResult {
@@ -222,8 +310,8 @@ impl Many<'_> {
             let polled = Pin::new(&mut *task).poll(context);
             task.future = None;
             match polled {
-                Poll::Ready(Some((hole, result))) => {
-                    settle(seg, hole, result)?;
+                Poll::Ready(Some(done)) => {
+                    settle(seg, rest, done)?;
                 }
                 Poll::Ready(None) => {}
                 Poll::Pending => late(seg, hole, cx)?,

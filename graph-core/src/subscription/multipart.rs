@@ -80,6 +80,11 @@ pub(crate) fn part(item: StreamItem) -> Option<Bytes> {
     Some(part.into())
 }
 
+/// Writes a part with the body `json`.
+pub(crate) fn json(json: &[u8]) -> Bytes {
+    [HEAD, json, DELIMITER].concat().into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "graph-core/COMPLIANCE.md",
         map: "docs/rules/graph-core.md",
-        ids: &[("G", 1..=20), ("G", 25..=25), ("G", 28..=28)],
+        ids: &[("G", 1..=20), ("G", 24..=25), ("G", 28..=28)],
     },
     Page {
         path: "http-conventions/COMPLIANCE.md",
