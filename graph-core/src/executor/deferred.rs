@@ -6,8 +6,8 @@
 //!
 //! 1. The object leaves an empty hole for each group, and the future of the group is put aside.
 //! 2. When all other holes are filled, the future that owns the object puts its segment into
-//!    [`Deliveries`] and returns `Pending` once. The future around it takes the segment and puts the
-//!    rest aside as part of its own [`Remainder`].
+//!    [`Deliveries`] and returns `Pending` once. The future around it takes the segment, and puts
+//!    the rest aside as part of its own [`Remainder`].
 //! 3. The root records the first part. The remainders then run, and each group records its part.
 
 use std::collections::HashMap;
