@@ -1,21 +1,25 @@
 //! Compiles an operation to a plan.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use indexmap::IndexMap;
+use juniper::OperationType;
+
 use super::arguments::{self, Prepared, Target};
-use super::collect::{Collector, Group};
+use super::collect::{Collector, Deferred, Group, Set};
 use super::index::{Entry, Index};
 use super::introspection::{Introspection, Reader};
-use super::parse::{List, ParseLimits, Selection as Set};
+use super::parse::ParseLimits;
 use super::policies::PolicyList;
 use super::size_of_value;
 use super::view::View;
 use crate::error::ErrorCode;
 use crate::executor::FieldInfo;
 use crate::executor::plan::{
-    ArgRef, Field, FieldFaults, FieldIndex, FieldMeta as Meta, Place, Plan, Selection, SlotPlan,
+    ArgRef, DeferredFragment, DeferredGroup, Field, FieldFaults, FieldIndex, FieldMeta as Meta, Place, Plan,
+    Selection, SlotPlan,
 };
 use crate::executor::write::Key;
 use crate::limits::CostModel;
@@ -78,11 +82,15 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Resul
         reported: 0,
         shared: HashMap::new(),
         abstracts: 0,
+        found: Vec::new(),
+        fragments: Vec::new(),
+        deferred: Vec::new(),
+        group: None,
         fields: 0,
         constants: 0,
         depends: false,
     };
-    let (_, fields) = compiler.object(root, &[operation.selections], None, None)?;
+    let (_, fields) = compiler.object(root, &[operation.selections.into()], None, None)?;
     let plan = Plan {
         kind: operation.kind,
         has_async: fields.iter().any(|field| field.has_async),
@@ -92,6 +100,8 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Resul
         policies: compiler.policies.into(),
         slots: compiler.slots.into(),
         faults: compiler.faults.into(),
+        deferred: compiler.deferred.into(),
+        fragments: compiler.fragments.into(),
         size_hint: AtomicUsize::new(FIRST),
     };
     Ok(Compiled {
@@ -117,6 +127,13 @@ struct Compiler<'c, 't> {
     shared: HashMap<Below, (Selection, bool)>,
     /// Nesting of interfaces and unions.
     abstracts: usize,
+    /// Deferred fragments, as they were collected.
+    found: Vec<Deferred>,
+    /// The same fragments with their positions.
+    fragments: Vec<DeferredFragment>,
+    deferred: Vec<DeferredGroup>,
+    /// Deferred group that is being compiled.
+    group: Option<u32>,
     fields: usize,
     constants: usize,
     depends: bool,
@@ -130,10 +147,10 @@ struct Found<'f> {
     info: &'static FieldInfo,
 }
 
-/// Position, type and selection of a value.
-type Below = (u32, TypeId, Vec<u32>);
+/// Position, type, deferred group and selection of a value.
+type Below = (u32, TypeId, Option<u32>, Vec<(u32, Option<u32>)>);
 
-type Sets<'t> = [List<Set<'t>>];
+type Sets<'t> = [Set<'t>];
 
 impl<'c, 't> Compiler<'c, 't> {
     /// Compiles the fields of `sets` on an object type, after the optional guard entry.
@@ -147,15 +164,108 @@ impl<'c, 't> Compiler<'c, 't> {
         let facts = self.facts;
         // every object that a resolver can return has a table
         let known = facts.index.get(&facts.schema.type_at(object).name);
-        let groups = self.collector.collect(object, sets);
+        // the root fields of a mutation run in series
+        let is_serial = parent.is_none() && self.collector.tree.operation.kind == OperationType::Mutation;
+        let found = Some(&mut self.found).filter(|_| !is_serial);
+        let groups = self.collector.collect(object, sets, found);
+        self.place_fragments(parent);
         let mut fields = Vec::with_capacity(groups.len() + 1);
         fields.extend(entrance);
         if let Some(entry) = known {
+            let around = self.fragments_of_group();
+            let mut later: IndexMap<Vec<u32>, Vec<&Group<'c, 't>>> = IndexMap::new();
             for group in &groups {
-                fields.push(self.field(entry, object, group, parent)?);
+                let fragments = self.outermost(group);
+                if fragments == around {
+                    fields.push(self.field(entry, object, group, parent)?);
+                } else {
+                    later.entry(fragments).or_default().push(group);
+                }
+            }
+            for part in later {
+                fields.push(self.deferred(part, entry, object, parent)?);
             }
         }
         Ok((known.map_or("", |entry| entry.info.name), fields.into()))
+    }
+
+    /// Records the position of the fragments that were found last.
+    fn place_fragments(&mut self, place: Option<u32>) {
+        let lists = self.lists(place);
+        let known = self.fragments.len();
+        self.fields += self.found.len() - known;
+        let found = self.found.iter_mut().skip(known);
+        self.fragments.extend(found.map(|found| DeferredFragment {
+            label: found.label.take(),
+            parent: found.parent,
+            place,
+            lists,
+        }));
+    }
+
+    /// Number of lists from the root to a value.
+    fn lists(&self, mut place: Option<u32>) -> u32 {
+        let mut lists = 0;
+        while let Some(around) = place.and_then(|at| self.places.get(usize::try_from(at).ok()?)) {
+            lists += around.lists;
+            place = around.parent;
+        }
+        lists
+    }
+
+    /// Deferred fragments of the group that is being compiled.
+    fn fragments_of_group(&self) -> Vec<u32> {
+        let group = self.group.and_then(|at| usize::try_from(at).ok());
+        let group = group.and_then(|at| self.deferred.get(at));
+        group.map_or_else(Vec::new, |group| group.fragments.to_vec())
+    }
+
+    /// Deferred fragments of a field, sorted, without those inside others. Empty if the field is
+    /// also selected outside of all fragments.
+    fn outermost(&self, group: &Group<'_, '_>) -> Vec<u32> {
+        let all: Option<BTreeSet<u32>> = group.fragments.iter().copied().collect();
+        let all = all.unwrap_or_default();
+        let parent = |fragment: u32| {
+            let fragment = self.fragments.get(usize::try_from(fragment).ok()?)?;
+            fragment.parent
+        };
+        let is_outermost = |fragment: &u32| {
+            let mut around = std::iter::successors(parent(*fragment), |around| parent(*around));
+            !around.any(|around| all.contains(&around))
+        };
+        all.iter().copied().filter(is_outermost).collect()
+    }
+
+    /// Compiles the fields of a deferred group, which belong to the same fragments.
+    fn deferred(
+        &mut self,
+        (fragments, groups): (Vec<u32>, Vec<&Group<'c, 't>>),
+        entry: &Entry,
+        object: TypeId,
+        place: Option<u32>,
+    ) -> Result<Field, GraphResponse> {
+        let number = count(self.deferred.len());
+        self.fields += 1;
+        self.deferred.push(DeferredGroup {
+            fragments: fragments.into(),
+            place,
+            lists: self.lists(place),
+        });
+        let around = self.group.replace(number);
+        let fields = groups
+            .into_iter()
+            .map(|group| self.field(entry, object, group, place));
+        let fields = fields.collect::<Result<Arc<[Field]>, _>>();
+        self.group = around;
+        Ok(Field {
+            key: Key::NONE,
+            idx: Field::DEFERRED,
+            has_async: true,
+            sel_async: true,
+            selection: Selection::Object(fields?),
+            meta: number,
+            ..self.constant("", b"")
+        })
     }
 
     fn field(
@@ -235,7 +345,11 @@ impl<'c, 't> Compiler<'c, 't> {
         let place = self.place(parent, group.key, ty.wrappers.lists());
         let number = count(self.metas.len());
         let location = self.collector.tree.lines.location(group.field.at());
-        self.metas.push(Meta { place, location });
+        self.metas.push(Meta {
+            place,
+            location,
+            group: self.group,
+        });
         let policy = self.policy(found, location, parent);
         let meta = number;
         let args = self.arguments(found, group, FieldIndex { meta, policy });
@@ -309,7 +423,11 @@ impl<'c, 't> Compiler<'c, 't> {
         let location = metas.find(|meta| meta.place == place)?.location;
         let policy = self.policies.object(entry.info, location)?;
         let meta = count(self.metas.len());
-        self.metas.push(Meta { place, location });
+        self.metas.push(Meta {
+            place,
+            location,
+            group: self.group,
+        });
         Some(Field {
             key: Key::NONE,
             checked: true,
@@ -339,7 +457,8 @@ impl<'c, 't> Compiler<'c, 't> {
             return self.composite(ty, sets, place);
         }
         // implementing types may narrow a field's type differently, so the type is part of the key
-        let key = (place, ty, sets.iter().map(|set| set.id()).collect());
+        let sets_of = sets.iter().map(|set| (set.list.id(), set.fragment));
+        let key = (place, ty, self.group, sets_of.collect());
         if let Some(shared) = self.shared.get(&key) {
             return Ok(shared.clone());
         }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use juniper::{DefaultScalarValue, InputValue};
 use serde_json::Value;
 
-use super::collect::{Collector, Group};
-use super::parse::{Field, List, Selection, ValueKind};
+use super::collect::{Collector, Group, Set};
+use super::parse::{Field, ValueKind};
 use super::view::{View, Views};
 use crate::executor::write;
 
@@ -56,7 +56,7 @@ pub(super) struct Reader<'r, 't> {
 
 impl<'r, 't> Reader<'r, 't> {
     /// Value of the root field `__schema` or `__type` with the selection `sets`.
-    pub(super) fn root(&mut self, field: &Field<'t>, sets: &[List<Selection<'t>>]) -> Vec<u8> {
+    pub(super) fn root(&mut self, field: &Field<'t>, sets: &[Set<'t>]) -> Vec<u8> {
         let introspection = self.introspection;
         let mut out = Vec::new();
         if field.name.text == "__schema" {
@@ -97,12 +97,13 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Selected fields of a type of introspection.
-    fn groups(&self, ty: &str, sets: &[List<Selection<'t>>]) -> Vec<Group<'r, 't>> {
+    fn groups(&self, ty: &str, sets: &[Set<'t>]) -> Vec<Group<'r, 't>> {
         let ty = self.collector.schema.id(ty);
-        ty.map(|ty| self.collector.collect(ty, sets)).unwrap_or_default()
+        ty.map(|ty| self.collector.collect(ty, sets, None))
+            .unwrap_or_default()
     }
 
-    fn value(&mut self, ty: &str, value: &Value, sets: &[List<Selection<'t>>], out: &mut Vec<u8>) {
+    fn value(&mut self, ty: &str, value: &Value, sets: &[Set<'t>], out: &mut Vec<u8>) {
         match value {
             Value::Array(entries) => self.list(ty, entries.iter(), sets, out),
             Value::Object(_) => self.object(ty, value, sets, out),
@@ -117,7 +118,7 @@ impl<'r, 't> Reader<'r, 't> {
         &mut self,
         ty: &str,
         entries: impl Iterator<Item = &'v Value>,
-        sets: &[List<Selection<'t>>],
+        sets: &[Set<'t>],
         out: &mut Vec<u8>,
     ) {
         out.push(b'[');
@@ -133,7 +134,7 @@ impl<'r, 't> Reader<'r, 't> {
         out.push(b']');
     }
 
-    fn object(&mut self, ty: &str, value: &Value, sets: &[List<Selection<'t>>], out: &mut Vec<u8>) {
+    fn object(&mut self, ty: &str, value: &Value, sets: &[Set<'t>], out: &mut Vec<u8>) {
         // nested types contain only their name
         let value = match name_of(value) {
             Some(name) if ty == "__Type" => self.introspection.type_named(name),

@@ -38,6 +38,7 @@ use self::compile::{FIELDS, compile};
 pub(crate) use self::index::Index;
 pub(crate) use self::introspection::Introspection;
 use self::operation::{OperationTree, parsed, validated};
+use self::parse::ValueKind;
 pub(crate) use self::variables::{Coerced, coerce};
 use self::variables::{VariableDefinition, definitions};
 pub(crate) use self::view::View;
@@ -109,6 +110,8 @@ pub(crate) struct Document {
     pub(crate) outline: Option<Outline>,
     /// Deciding variables: those used in `@skip` and `@include`.
     deciding: Box<[Box<str>]>,
+    /// Conditions of `@defer`, unless no fragment can be deferred.
+    deferring: Option<Deferring>,
     /// Plan that is valid for all variables.
     only: Option<Plan>,
     /// Cached plans by the values of the deciding variables.
@@ -117,9 +120,20 @@ pub(crate) struct Document {
     pub(crate) size: usize,
 }
 
+/// Conditions of `@defer` in a query or a mutation.
+#[derive(Debug)]
+struct Deferring {
+    /// A fragment is deferred for all variables.
+    always: bool,
+    /// Variables that decide.
+    variables: Box<[Box<str>]>,
+}
+
 /// Plan for given values of the deciding variables.
 #[derive(Debug)]
 struct Variant {
+    /// `true` if the plan defers fragments.
+    defers: bool,
     /// Values of the deciding variables, one bit each.
     mask: u64,
     /// Refusing guards of the view that the plan was compiled for.
@@ -130,8 +144,8 @@ struct Variant {
 }
 
 impl Variant {
-    fn is(&self, mask: u64, hidden: &[bool]) -> bool {
-        self.mask == mask && *self.hidden == *hidden
+    fn is(&self, (mask, defers): (u64, bool), hidden: &[bool]) -> bool {
+        self.mask == mask && self.defers == defers && *self.hidden == *hidden
     }
 }
 
@@ -180,6 +194,7 @@ impl Document {
             judged,
             outline: outline.open.then_some(outline),
             deciding: tree.deciding(),
+            deferring: Deferring::new(&tree),
             only: None,
             plans: RwLock::default(),
             size: 0,
@@ -188,7 +203,7 @@ impl Document {
         let value = |name: &str| given(&declared, variables, name);
         let mask = document.mask(value);
         let mut most = None;
-        match document.compiled(facts, &tree, &value, false) {
+        match document.compiled(facts, &tree, &value, Keep::Selected) {
             Ok((plan, size, depends)) => {
                 if document.deciding.is_empty() {
                     most = Some(size);
@@ -199,7 +214,7 @@ impl Document {
                     _ if document.deciding.is_empty() && !document.introspects() => {
                         document.only = Some(plan);
                     }
-                    Some(mask) => document.keep(mask, facts.view, &Arc::new(plan)),
+                    Some(mask) => document.keep((mask, false), facts.view, &Arc::new(plan)),
                     None => {}
                 }
             }
@@ -209,29 +224,30 @@ impl Document {
         }
         // accounts for the largest variant, so that the first request cannot understate the size
         let most = most.unwrap_or_else(|| {
-            let whole = document.compiled(facts, &tree, &value, true);
+            let whole = document.compiled(facts, &tree, &value, Keep::Everything);
             whole.map_or(FIELDS * FIELD, |(plan, size, _)| {
                 document.invalid = invalid(&plan);
                 size
             })
         });
         document.variables = declared;
-        document.size = document.size_with(facts, most);
+        document.size = document.size_with(most, facts.index);
         Ok(document)
     }
 
-    /// Approximate size in bytes, with plans of at most `most` bytes.
-    fn size_with(&self, facts: &Facts<'_>, most: usize) -> usize {
+    /// Approximate size in bytes; `most` is the size of the largest plan.
+    fn size_with(&self, most: usize, index: &Index) -> usize {
         // the visible schema depends on the principal
-        let variants = if self.introspects() && !facts.index.guards().is_empty() {
+        let is_guarded = self.introspects() && !index.guards().is_empty();
+        let variants = if is_guarded || self.deferring.is_some() {
             VARIANTS
         } else {
             VARIANTS.min(1 << self.deciding.len().min(8))
         };
-        let defaults = self
-            .variables
-            .iter()
-            .filter_map(|variable| variable.default.as_ref());
+        // each field may be in a group of its own, and each fragment counts like a field
+        let most = if self.deferring.is_some() { 3 * most } else { most };
+        let defaults = self.variables.iter();
+        let defaults = defaults.filter_map(|variable| variable.default.as_ref());
         size_of::<Self>()
             + 4 * self.text.len()
             + self.outline.as_ref().map_or(0, Outline::size)
@@ -245,19 +261,34 @@ impl Document {
         &self,
         facts: &Facts<'_>,
         variables: &Coerced<'_>,
+        defers: bool,
     ) -> Result<Chosen<'_>, GraphResponse> {
-        if let Some(only) = &self.only {
-            return Ok(Chosen::Only(only));
-        }
+        let deferring = self.deferring.as_ref();
+        let of_defer = deferring.map_or(&[][..], |deferring| &deferring.variables);
         // a nullable variable with a default is allowed in a condition, but its null is not
         if let Some(name) = self
             .deciding
             .iter()
+            .chain(of_defer)
             .find(|name| variables.get(name).is_some_and(InputValue::is_null))
         {
             return Err(no_condition(name));
         }
-        let mask = self.mask(|name| variables.get(name).cloned());
+        let value = |name: &str| variables.get(name).cloned();
+        let defers = defers && deferring.is_some_and(|deferring| deferring.is_active(value));
+        if let (false, Some(only)) = (defers, &self.only) {
+            return Ok(Chosen::Only(only));
+        }
+        let mask = if defers {
+            let of_defer = of_defer.iter().map(|name| (name, true));
+            mask(
+                self.deciding.iter().map(|name| (name, false)).chain(of_defer),
+                value,
+            )
+        } else {
+            self.mask(value)
+        };
+        let mask = mask.map(|mask| (mask, defers));
         if let Some(mask) = mask {
             let plans = self.plans.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = plans.iter().find(|known| known.is(mask, self.hidden(facts.view))) {
@@ -268,8 +299,8 @@ impl Document {
         // the text was accepted before
         let ast = parsed(&self.text, facts.limits)?;
         let tree = OperationTree::new(&ast, self.operation.as_deref())?;
-        let value = |name: &str| variables.get(name).cloned();
-        let (plan, _, depends) = self.compiled(facts, &tree, &value, false)?;
+        let keep = if defers { Keep::Deferred } else { Keep::Selected };
+        let (plan, _, depends) = self.compiled(facts, &tree, &value, keep)?;
         let plan = Arc::new(plan);
         if let (Some(mask), false) = (mask, depends) {
             self.keep(mask, facts.view, &plan);
@@ -282,13 +313,14 @@ impl Document {
         facts: &Facts<'_>,
         tree: &OperationTree<'_, '_>,
         variables: &dyn Fn(&str) -> Option<InputValue>,
-        everything: bool,
+        keep: Keep,
     ) -> Result<(Plan, usize, bool), GraphResponse> {
         let collector = Collector {
             schema: facts.schema,
             tree,
             variables,
-            everything,
+            everything: keep == Keep::Everything,
+            defers: keep == Keep::Deferred,
         };
         let compiled = compile(facts, &collector)?;
         let size = compiled.fields * FIELD + compiled.constants;
@@ -297,13 +329,12 @@ impl Document {
 
     /// Bit mask of the deciding variables; `None` if there are more than 64.
     fn mask(&self, value: impl Fn(&str) -> Option<InputValue>) -> Option<u64> {
-        if self.deciding.len() > 64 {
-            return None;
-        }
-        let bits = self.deciding.iter().enumerate();
-        Some(bits.fold(0, |mask, (at, name)| {
-            mask | u64::from(value(name).as_ref().is_some_and(is_true)) << at
-        }))
+        mask(self.deciding.iter().map(|name| (name, false)), value)
+    }
+
+    /// Returns `true` if a fragment of the operation can be deferred.
+    pub(crate) fn has_deferred_fragments(&self) -> bool {
+        self.deferring.is_some()
     }
 
     /// Returns `true` if the operation selects `__schema` or `__type`.
@@ -316,10 +347,10 @@ impl Document {
         if self.introspects() { view.denied() } else { &[] }
     }
 
-    fn keep(&self, mask: u64, view: &View, plan: &Arc<Plan>) {
+    fn keep(&self, (mask, defers): (u64, bool), view: &View, plan: &Arc<Plan>) {
         let hidden = self.hidden(view);
         let mut plans = self.plans.write().unwrap_or_else(PoisonError::into_inner);
-        if plans.iter().any(|known| known.is(mask, hidden)) {
+        if plans.iter().any(|known| known.is((mask, defers), hidden)) {
             return;
         }
         // terminates: each variant is kept at most once per pass
@@ -330,12 +361,68 @@ impl Document {
             }
         }
         plans.push_back(Variant {
+            defers,
             mask,
             hidden: hidden.into(),
             plan: Arc::clone(plan),
             used: AtomicBool::new(false),
         });
     }
+}
+
+/// Part of the operation that a plan keeps.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Keep {
+    Selected,
+    /// Like `Selected`, and defers fragments.
+    Deferred,
+    /// Also what variables can skip, to compute the maximum size.
+    Everything,
+}
+
+impl Deferring {
+    fn new(tree: &OperationTree<'_, '_>) -> Option<Self> {
+        if tree.operation.kind == OperationType::Subscription {
+            return None;
+        }
+        let conditions = tree.deferring();
+        let is_always =
+            |condition: &Option<&ValueKind<'_>>| matches!(condition, None | Some(ValueKind::Boolean(true)));
+        let mut variables: Vec<Box<str>> = Vec::new();
+        for condition in &conditions {
+            if let Some(ValueKind::Variable(name)) = condition
+                && !variables.iter().any(|known| **known == **name)
+            {
+                variables.push((*name).into());
+            }
+        }
+        let always = conditions.iter().any(is_always);
+        (always || !variables.is_empty()).then(|| Self {
+            always,
+            variables: variables.into(),
+        })
+    }
+
+    /// Returns `true` if the variables defer a fragment. A variable without a value defers.
+    fn is_active(&self, value: impl Fn(&str) -> Option<InputValue>) -> bool {
+        let active = |name: &str| value(name).as_ref().is_none_or(is_true);
+        self.always || self.variables.iter().any(|name| active(name))
+    }
+}
+
+/// Bit mask of variables, each with its value if it is absent; `None` if there are more than 64.
+fn mask<'n>(
+    names: impl Iterator<Item = (&'n Box<str>, bool)>,
+    value: impl Fn(&str) -> Option<InputValue>,
+) -> Option<u64> {
+    let mut mask = 0;
+    for (at, (name, absent)) in names.enumerate() {
+        let bit = 1_u64.checked_shl(u32::try_from(at).ok()?)?;
+        if value(name).as_ref().map_or(absent, is_true) {
+            mask |= bit;
+        }
+    }
+    Some(mask)
 }
 
 /// Truncates an operation name for a span.

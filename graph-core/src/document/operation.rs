@@ -110,6 +110,39 @@ impl<'d, 't> OperationTree<'d, 't> {
         })
     }
 
+    /// The directive `@defer`.
+    pub(crate) fn defer(&self, directives: List<Directive<'t>>) -> Option<&'d Directive<'t>> {
+        let mut directives = self.ast.directives(directives).iter();
+        directives.find(|directive| directive.name.text == "defer")
+    }
+
+    /// Conditions of all `@defer`; `None` for a directive without a condition.
+    pub(crate) fn deferring(&self) -> Vec<Option<&'d ValueKind<'t>>> {
+        let fragments = self.ast.fragments().map(|fragment| fragment.selections);
+        let mut sets: Vec<_> = fragments.chain([self.operation.selections]).collect();
+        let mut conditions = Vec::new();
+        while let Some(set) = sets.pop() {
+            for selection in self.ast.selections(set) {
+                let directives = match selection {
+                    Selection::Field(field) => {
+                        sets.push(field.selections);
+                        continue;
+                    }
+                    Selection::Spread(spread) => spread.directives,
+                    Selection::Inline(inline) => {
+                        sets.push(inline.selections);
+                        inline.directives
+                    }
+                };
+                if let Some(defer) = self.defer(directives) {
+                    let condition = self.ast.argument(defer.arguments, "if");
+                    conditions.push(condition.map(|condition| &condition.kind));
+                }
+            }
+        }
+        conditions
+    }
+
     /// Names of the variables used in `@skip` and `@include`: first in the operation, then in the
     /// fragments by name.
     pub(crate) fn deciding(&self) -> Box<[Box<str>]> {

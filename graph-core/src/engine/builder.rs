@@ -41,6 +41,7 @@ where
     limit_log: Option<Arc<dyn LimitLog>>,
     deprecation_log: Option<Arc<dyn DeprecationLog>>,
     cost_reports: bool,
+    incremental: bool,
     automatic: Option<AutomaticPersistedQueries>,
     trusted: Option<TrustedDocuments>,
     guards: GuardMode,
@@ -80,6 +81,7 @@ where
                 body_limit: 1 << 20,
                 explorer: true,
                 batch: None,
+                incremental: false,
                 profile: StatusProfile::Audited,
             },
             entropy: None,
@@ -91,6 +93,7 @@ where
             limit_log: None,
             deprecation_log: None,
             cost_reports: false,
+            incremental: false,
             automatic: None,
             trusted: None,
             guards: GuardMode::Filter,
@@ -250,6 +253,16 @@ where
         self
     }
 
+    /// Adds the directive `@defer` to the schema, and sends deferred fragments later to clients
+    /// that accept it. Default: off, and a document with `@defer` is invalid.
+    ///
+    /// See [`http::incremental`](crate::http::incremental) for the formats.
+    #[must_use]
+    pub fn with_incremental_delivery(mut self) -> Self {
+        self.incremental = true;
+        self
+    }
+
     /// Enables [automatic persisted queries](crate::persisted).
     ///
     /// If [trusted documents](Self::with_trusted_documents) are enforced, the engine registers no
@@ -317,7 +330,10 @@ where
     /// - has the id of another document.
     pub fn build(self) -> Result<Engine<Q, M, S>, ConfigError> {
         Engine::<Q, M, S>::name_anchors();
-        let schema = Schema::new(&self.schema.schema);
+        let mut schema = Schema::new(&self.schema.schema);
+        if self.incremental {
+            schema = schema.with_defer();
+        }
         let mut mistakes = self.mistakes(&schema);
         let mut registry = Registry::default();
         registry.object::<RequestContext<Q::Host>, Q>();
@@ -354,6 +370,7 @@ where
                     http: HttpPolicy {
                         values: self.limits.values(),
                         batch: self.batches.then_some(self.limits.batch()),
+                        incremental: self.incremental,
                         ..self.http
                     },
                     entropy,

@@ -30,7 +30,7 @@ where
         let facts = self.inner.facts();
         let variables = coerce(facts.schema, &document.variables, request.variables());
         let variables = variables.map_err(|refused| self.inner.redacted(refused, context))?;
-        let plan = document.plan(&facts, &variables)?;
+        let plan = document.plan(&facts, &variables, false)?;
         let cx = self.execution(&plan, &variables, context, self.watch(request))?;
         self.follow_plan(&plan, &cx, emitter).await
     }

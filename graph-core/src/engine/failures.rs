@@ -4,7 +4,7 @@ use crate::error::ErrorCode;
 use crate::executor::plan::{FieldIndex, Plan};
 use crate::executor::{FieldFailure, ListIndices};
 use crate::mask::Mask;
-use crate::response::{GraphResponse, MISTAKES, PathSegment, ResponseError};
+use crate::response::{GraphResponse, MISTAKES, ResponseError};
 use crate::validate::Fault;
 
 /// Errors of a response in document order, independent of the order of completion.
@@ -27,7 +27,7 @@ pub(super) fn response_errors(
         mask.field_error(
             &failure.error,
             meta.location,
-            path(plan, meta.place, &failure.indices),
+            plan.path(Some(meta.place), failure.indices.as_slice()),
         )
     });
     errors.collect()
@@ -50,7 +50,7 @@ pub(super) fn invalid_arguments<'f>(
             let argument_path = ("argumentPath".to_owned(), fault.argument_path());
             let error = ResponseError::new(ErrorCode::BadUserInput, fault.message())
                 .at(meta.location)
-                .in_field(path(plan, meta.place, &ListIndices::ROOT))
+                .in_field(plan.path(Some(meta.place), ListIndices::ROOT.as_slice()))
                 .with_extensions([argument_path]);
             // a field of an interface has a plan for each object type
             if errors.len() < MISTAKES && !errors.contains(&error) {
@@ -59,29 +59,4 @@ pub(super) fn invalid_arguments<'f>(
         }
     }
     (!errors.is_empty()).then(|| GraphResponse::request_errors(errors))
-}
-
-/// Path of a field: response keys with list indices between them.
-fn path(plan: &Plan, place: u32, indices: &ListIndices) -> Vec<PathSegment> {
-    let mut around = Vec::new();
-    let mut at = Some(place);
-    while let Some(place) = at.and_then(|at| plan.places.get(usize::try_from(at).ok()?)) {
-        around.push(place);
-        at = place.parent;
-    }
-    let mut indices = indices.as_slice().iter();
-    let mut path = Vec::with_capacity(around.len() + indices.len());
-    for (above, place) in around.iter().enumerate().rev() {
-        path.push(PathSegment::Key(place.key.to_string()));
-        // all list indices of a parent field precede the failed field
-        let lists = if above == 0 {
-            usize::MAX
-        } else {
-            usize::try_from(place.lists).unwrap_or(usize::MAX)
-        };
-        for index in indices.by_ref().take(lists) {
-            path.push(PathSegment::Index(usize::try_from(*index).unwrap_or(usize::MAX)));
-        }
-    }
-    path
 }

@@ -11,6 +11,7 @@ mod builder;
 mod events;
 mod failures;
 mod find;
+mod incremental;
 mod mistakes;
 mod multipart;
 mod prepare;
@@ -37,7 +38,7 @@ pub use self::mistakes::{ConfigError, ConfigMistake};
 use self::prepare::Prepared;
 pub use self::root::{Root, SubscriptionRoot};
 use self::trusted::TrustedList;
-use crate::document::{Cache, Document, Facts, Index, Introspection, View, coerce};
+use crate::document::{Cache, Chosen, Coerced, Document, Facts, Index, Introspection, View, coerce};
 use crate::error::ErrorCode;
 use crate::executor::Guard;
 use crate::guard::{GuardLog, GuardMode, RequestContext, Watch};
@@ -293,22 +294,33 @@ where
             return GraphResponse::request_error(ErrorCode::BadRequest, message);
         }
         let seen = document.introspects().then(|| self.inner.seen(context));
-        let facts = match &seen {
-            Some(view) if view.is_nothing() => return nothing_to_see(context),
-            Some(view) => self.inner.facts_of(view),
-            None => self.inner.facts(),
-        };
-        let variables = match coerce(facts.schema, &document.variables, request.variables()) {
-            Ok(variables) => variables,
-            Err(refused) => return self.inner.redacted(refused, context),
-        };
-        match document.plan(&facts, &variables) {
-            Ok(plan) => {
+        let chosen = self.choose(document, seen.as_deref(), (request, false), context);
+        match chosen {
+            Ok((plan, variables)) => {
                 self.planned(&plan, &variables, context, self.watch(request))
                     .await
             }
             Err(refused) => refused,
         }
+    }
+
+    /// Coerces the variables and selects the plan; `seen` is the visible part of the schema, if the
+    /// operation introspects it.
+    fn choose<'d>(
+        &self,
+        document: &'d Document,
+        seen: Option<&View>,
+        (request, defers): (&'d GraphRequest, bool),
+        context: &RequestContext<Q::Host>,
+    ) -> Result<(Chosen<'d>, Coerced<'d>), GraphResponse> {
+        let facts = match seen {
+            Some(view) if view.is_nothing() => return Err(nothing_to_see(context)),
+            Some(view) => self.inner.facts_of(view),
+            None => self.inner.facts(),
+        };
+        let variables = coerce(facts.schema, &document.variables, request.variables());
+        let variables = variables.map_err(|refused| self.inner.redacted(refused, context))?;
+        Ok((document.plan(&facts, &variables, defers)?, variables))
     }
 
     /// Catches panics. Not an `async fn`, which would store `answer` twice.

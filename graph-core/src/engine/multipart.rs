@@ -1,4 +1,4 @@
-//! HTTP endpoint for clients that accept subscriptions as `multipart/mixed`.
+//! HTTP endpoint for clients that accept `multipart/mixed`.
 
 use futures_util::stream::StreamExt as _;
 use juniper::OperationType;
@@ -6,7 +6,7 @@ use juniper::OperationType;
 use super::root::{Root, SubscriptionRoot};
 use super::{Access, Engine, WouldWrite};
 use crate::guard::RequestContext;
-use crate::http::{self as wire, GraphRequest, HttpResponse, Rendering};
+use crate::http::{self as wire, GraphRequest, HttpResponse, Multipart, Rendering};
 use crate::subscription::StreamItem;
 
 impl<Q, M, S> Engine<Q, M, S>
@@ -15,11 +15,12 @@ where
     M: Root<Host = Q::Host>,
     S: SubscriptionRoot<Host = Q::Host>,
 {
-    /// Executes an operation. Renders a subscription as parts and any other result as `rendering`.
+    /// Executes an operation. Renders a subscription or deferred fragments as parts, if the client
+    /// accepts them, and any other result as `rendering`.
     pub(super) async fn respond_multipart(
         &self,
         request: GraphRequest,
-        rendering: Rendering,
+        (rendering, multipart): (Rendering, Multipart),
         access: Access,
         context: RequestContext<Q::Host>,
     ) -> HttpResponse {
@@ -29,8 +30,28 @@ where
         if kind.is_some_and(|kind| access.refuses(kind)) {
             return HttpResponse::Full(WouldWrite::refusal(rendering).into_response(profile));
         }
-        if rendering == Rendering::EventStream && kind != Some(OperationType::Subscription) {
+        let is_subscription = kind == Some(OperationType::Subscription);
+        let prepared = match (prepared, multipart.deferred) {
+            (Ok(found), Some(format)) if found.document.has_deferred_fragments() => {
+                return self
+                    .respond_deferred(found, request, (rendering, format), context)
+                    .await;
+            }
+            (prepared, _) => prepared,
+        };
+        let accepts_parts = is_subscription && multipart.subscription;
+        if rendering == Rendering::EventStream && !accepts_parts {
             return HttpResponse::Stream(wire::events(self.stream(prepared, request, context)));
+        }
+        if is_subscription && !accepts_parts {
+            let refused = match prepared {
+                Ok(found) => {
+                    self.contained(self.run(&found, &request, &context), &context)
+                        .await
+                }
+                Err(refused) => refused,
+            };
+            return HttpResponse::Full(wire::json(refused, rendering, profile));
         }
         let mut items = self.items(prepared, request, context);
         // a subscription that does not start is an ordinary response with its status

@@ -49,9 +49,9 @@ where
             }
             Err(refusal) => return HttpResponse::Full(refusal.into_response(profile)),
         };
-        if multipart {
+        if multipart.is_accepted() {
             // boxed: keeps the rare case out of the size of every request's future
-            return Box::pin(self.respond_multipart(request, rendering, access, context)).await;
+            return Box::pin(self.respond_multipart(request, (rendering, multipart), access, context)).await;
         }
         let attempted = match rendering {
             Rendering::EventStream => match self.prepared(&request, &context).await {

@@ -8,6 +8,7 @@ use super::root::{Root, SubscriptionRoot};
 use super::{Engine, failures};
 use crate::document::{Coerced, coerced_arguments};
 use crate::error::ErrorCode;
+use crate::executor::deferred::{Deferral, Remainder};
 use crate::executor::plan::{Field, FieldFaults, Plan};
 use crate::executor::{
     Anchor, Execution, Gate, ListIndices, Meter, Nothing, NullPropagation, Object, Path, PendingFields,
@@ -85,6 +86,15 @@ where
         cx: &Execution<'_, RequestContext<Q::Host>>,
         out: Vec<u8>,
     ) -> Result<Vec<u8>, NullPropagation> {
+        self.first(cx, out).await.map(|first| first.data)
+    }
+
+    /// Executes the fields that are not deferred.
+    pub(super) async fn first<'p>(
+        &'p self,
+        cx: &'p Execution<'p, RequestContext<Q::Host>>,
+        out: Vec<u8>,
+    ) -> Result<First<'p>, NullPropagation> {
         let roots = &self.inner.roots;
         match cx.plan().kind {
             OperationType::Mutation => in_series(&roots.mutation, cx, out).await,
@@ -149,34 +159,52 @@ where
     }
 }
 
+/// First part of a response.
+pub(super) struct First<'p> {
+    pub(super) data: Vec<u8>,
+    /// Deferred groups of the objects in `data`.
+    pub(super) inside: Vec<Deferral>,
+    pub(super) remainder: Remainder<'p>,
+}
+
 /// Executes the root fields of a query concurrently.
-async fn at_once<C: Sync>(
-    root: &impl Object<C>,
-    cx: &Execution<'_, C>,
+async fn at_once<'p, C: Sync>(
+    root: &'p impl Object<C>,
+    cx: &'p Execution<'p, C>,
     out: Vec<u8>,
-) -> Result<Vec<u8>, NullPropagation> {
+) -> Result<First<'p>, NullPropagation> {
     let mut seg = Segment::from(out);
     let mut pend = PendingFields::default();
     let path = Path::Root(&ListIndices::ROOT);
     write_object_async(root, &cx.plan().fields, cx, &path, &mut seg, &mut pend)?;
     cx.plan().took(seg.buf.len());
-    pend.run(&mut seg, cx).await?;
-    Ok(seg.into_bytes())
+    let remainder = pend.run(&mut seg, cx).await?;
+    let (data, inside) = seg.into_parts();
+    Ok(First {
+        data,
+        inside,
+        remainder,
+    })
 }
 
 /// Executes the root fields of a mutation [in
 /// series](https://spec.graphql.org/September2025/#sec-Normal-and-Serial-Execution).
-async fn in_series<C: Sync>(
-    root: &impl Object<C>,
-    cx: &Execution<'_, C>,
-    mut out: Vec<u8>,
-) -> Result<Vec<u8>, NullPropagation> {
+async fn in_series<'p, C: Sync>(
+    root: &'p impl Object<C>,
+    cx: &'p Execution<'p, C>,
+    out: Vec<u8>,
+) -> Result<First<'p>, NullPropagation> {
     let start = out.len();
+    let mut first = First {
+        data: out,
+        inside: Vec::new(),
+        remainder: Remainder::new(Vec::new()),
+    };
     for field in cx.plan().fields.iter() {
         // after the deadline nothing more is started, not even synchronous fields
         let ready = !field.has_async && !cx.is_expired();
         if ready || field.idx == Field::CONST || checked(field, cx).is_some() {
-            one(root, field, cx, &mut out)?;
+            one(root, field, cx, &mut first.data)?;
             continue;
         }
         let mut seg = Segment::default();
@@ -186,14 +214,17 @@ async fn in_series<C: Sync>(
         if cx.is_expired() {
             pend.push(hole, Box::pin(std::future::pending()));
         } else {
-            pend.push(hole, root.field_async(field, cx, ListIndices::ROOT));
+            pend.push_field(hole, root.field_async(field, cx, ListIndices::ROOT), cx);
         }
-        pend.run(&mut seg, cx).await?;
-        out.extend_from_slice(&seg.into_bytes());
+        let remainder = pend.run(&mut seg, cx).await?;
+        first.remainder.append(remainder);
+        let (data, inside) = seg.into_parts();
+        first.data.extend_from_slice(&data);
+        first.inside.extend(inside);
     }
-    close(start, &mut out);
-    cx.plan().took(out.len() + 1);
-    Ok(out)
+    close(start, &mut first.data);
+    cx.plan().took(first.data.len() + 1);
+    Ok(first)
 }
 
 /// Writes one synchronous root field.

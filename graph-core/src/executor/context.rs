@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use juniper::{FieldError, IntoFieldError};
 
+use super::deferred::{Deferral, Deliveries};
 use super::gate::{Gate, Permit};
 use super::meter::Meter;
 use super::plan::{ArgRef, Field, Plan};
@@ -32,6 +33,7 @@ pub struct Execution<'x, C> {
     expired: AtomicBool,
     gate: Option<Gate>,
     pub(crate) meter: Meter,
+    pub(crate) deliveries: Deliveries,
 }
 
 /// Failed field.
@@ -69,6 +71,7 @@ impl<'x, C> Execution<'x, C> {
             expired: AtomicBool::new(false),
             gate,
             meter,
+            deliveries: Deliveries::default(),
         }
     }
 
@@ -223,6 +226,13 @@ impl<'x, C> Execution<'x, C> {
     /// Takes the failures recorded since the last call.
     pub(crate) fn take_failures(&self) -> Vec<FieldFailure> {
         std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the failures recorded since the last call in the fields of `part`: a deferred group,
+    /// or the first part of the response.
+    pub(crate) fn take_failures_of(&self, part: Option<&Deferral>) -> Vec<FieldFailure> {
+        let recorded = self.take_failures();
+        self.deliveries.take_failures(recorded, self.plan, part)
     }
 
     /// Returns `true` after the deadline: pending fields fail with `TIMEOUT`.

@@ -11,6 +11,7 @@
 //! - `plan`: a compiled operation · `context`: one execution
 //! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type · `result`:
 //!   results of resolvers
+//! - `deferred`: parts of the response that follow the first one
 //! - `write`: JSON · `path`: position in the response
 //! - `segment`, `pending`: values that are not ready · `gate`: concurrency limit · `guarded`:
 //!   refusals by guard functions
@@ -24,6 +25,7 @@ mod anchor;
 mod contain;
 mod context;
 mod declare;
+pub(crate) mod deferred;
 mod gate;
 mod guarded;
 mod handle;

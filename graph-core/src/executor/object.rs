@@ -3,7 +3,8 @@
 use juniper::{EmptyMutation, EmptySubscription};
 
 use super::contain::contained;
-use super::plan::Field;
+use super::deferred::{Deferral, deferred};
+use super::plan::{DeferredGroup, Field};
 use super::table::TypeInfo;
 use super::{
     Anchor, BoxFuture, BoxStream, Execution, ListIndices, Nothing, NullPropagation, Path, PendingFields,
@@ -106,7 +107,7 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
 ///
 /// If a failure propagates beyond the object.
 #[inline]
-pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
+pub fn write_object_async<'p, C: Sync, T: Object<C> + ?Sized>(
     value: &'p T,
     fields: &'p [Field],
     cx: &'p Execution<'p, C>,
@@ -123,10 +124,12 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
             from = seg.buf.len();
             if let Some(refusal) = checked(field, cx) {
                 cx.fail(field, path.list_indices(), refusal, &mut seg.buf)?;
+            } else if field.idx == Field::DEFERRED {
+                defer(value, field, cx, path, seg, pend);
             } else if field.has_async {
                 let indices = path.list_indices();
                 let hole = seg.leave(!field.non_null, field.meta, indices.clone());
-                pend.push(hole, value.field_async(field, cx, indices));
+                pend.push_field(hole, value.field_async(field, cx, indices), cx);
             } else if field.idx != Field::CONST {
                 value.field(field, cx, path, &mut seg.buf)?;
             }
@@ -140,11 +143,39 @@ pub fn write_object_async<'p, C, T: Object<C> + ?Sized>(
         at += 1;
     }
     outcome?;
-    if let Some(last) = fields.last() {
+    // a group is checked with its own fields
+    if let Some(last) = fields.last().filter(|last| last.idx != Field::DEFERRED) {
         cx.fits(last, path, seg.buf.len())?;
     }
     close(start, &mut seg.buf);
     Ok(())
+}
+
+/// Defers the fields of the group `field` on `value`.
+#[cold]
+fn defer<'p, C: Sync, T: Object<C> + ?Sized>(
+    value: &'p T,
+    field: &'p Field,
+    cx: &'p Execution<'p, C>,
+    path: &Path<'_>,
+    seg: &mut Segment,
+    pend: &mut PendingFields<'p>,
+) {
+    let group = usize::try_from(field.meta).ok();
+    let group = group.and_then(|at| cx.plan().deferred.get(at));
+    cx.meter.complete(group.map_or(0, DeferredGroup::overhead));
+    let indices = path.list_indices();
+    let hole = seg.defer(field.meta, indices.clone());
+    let part = Deferral {
+        group: field.meta,
+        indices,
+    };
+    let write = move |part: &Deferral, seg: &mut Segment, pend: &mut PendingFields<'p>| {
+        let path = Path::Root(&part.indices);
+        write_object_async(value, field.selected(""), cx, &path, seg, pend)
+    };
+    // boxed, so that the future does not depend on the type of the object
+    pend.push_deferred(hole, Box::pin(deferred(part, Box::new(write), cx)));
 }
 
 /// Refusal of a field by a guard or by its arguments.

@@ -25,11 +25,11 @@ impl Path<'_> {
 }
 
 /// Owned list indices from the root to the field of a future.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct ListIndices(Indices);
 
 /// Stored inline for up to four nested lists, because the values are moved often.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Indices {
     Inline(u8, [u32; INLINE]),
     Spilled(Arc<[u32]>),
@@ -52,6 +52,12 @@ impl ListIndices {
         }
         let whole = self.as_slice().iter().copied().chain([index]);
         Self(Indices::Spilled(whole.collect()))
+    }
+
+    /// The first `count` indices.
+    pub(crate) fn first(&self, count: usize) -> Self {
+        let indices = self.as_slice().iter().take(count);
+        indices.fold(Self::ROOT, |indices, index| indices.then(*index))
     }
 
     pub(crate) fn as_slice(&self) -> &[u32] {

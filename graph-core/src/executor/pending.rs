@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, Stream};
 
 use super::contain::contained;
+use super::deferred::{Deliveries, Remainder};
 use super::{Execution, NullPropagation, Payload, Segment, SegmentResult, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 
@@ -39,34 +40,85 @@ impl std::fmt::Debug for PendingFields<'_> {
 struct Task<'p> {
     hole: usize,
     future: Option<BoxFuture<'p, SegmentResult>>,
+    kind: Kind<'p>,
 }
 
-/// Result of a task, or its panic.
-type TaskResult = Result<SegmentResult, Payload>;
+#[derive(Clone, Copy)]
+enum Kind<'p> {
+    /// Completes with the segment.
+    Plain,
+    /// May hand over the segment before it completes, because it has deferred groups inside.
+    Early(&'p Deliveries),
+    /// Deferred group, which starts when the segment is complete.
+    Deferred,
+}
 
-impl Future for Task<'_> {
-    type Output = Option<(usize, TaskResult)>;
+/// Segment of a future that is complete or continues with its deferred groups, or its panic.
+struct Done<'p> {
+    hole: usize,
+    result: Result<SegmentResult, Payload>,
+    remainder: Option<BoxFuture<'p, SegmentResult>>,
+}
+
+impl<'p> Future for Task<'p> {
+    type Output = Option<Done<'p>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let hole = self.hole;
-        let Some(future) = &mut self.future else {
+        let Self { hole, future, kind } = &mut *self;
+        let Some(running) = future else {
             return Poll::Ready(None);
         };
-        match contained(|| future.as_mut().poll(cx)) {
-            Ok(polled) => polled.map(|result| Some((hole, Ok(result)))),
-            Err(payload) => {
-                self.future = None;
-                Poll::Ready(Some((hole, Err(payload))))
+        let (result, remainder) = match (contained(|| running.as_mut().poll(cx)), kind) {
+            (Ok(Poll::Ready(result)), _) => (Ok(result), None),
+            (Ok(Poll::Pending), Kind::Early(deliveries)) => match deliveries.take_early() {
+                Some(segment) => (Ok(Ok(segment)), future.take()),
+                None => return Poll::Pending,
+            },
+            (Ok(Poll::Pending), Kind::Plain | Kind::Deferred) => return Poll::Pending,
+            (Err(payload), _) => {
+                *future = None;
+                (Err(payload), None)
             }
-        }
+        };
+        let hole = *hole;
+        Poll::Ready(Some(Done {
+            hole,
+            result,
+            remainder,
+        }))
     }
 }
 
 impl<'p> PendingFields<'p> {
     pub(crate) fn push(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>) {
+        self.add(hole, future, Kind::Plain);
+    }
+
+    /// Adds the future of a field that may have deferred groups in its selection.
+    pub(crate) fn push_field<C>(
+        &mut self,
+        hole: usize,
+        future: BoxFuture<'p, SegmentResult>,
+        cx: &'p Execution<'p, C>,
+    ) {
+        let kind = if cx.plan().deferred.is_empty() {
+            Kind::Plain
+        } else {
+            Kind::Early(&cx.deliveries)
+        };
+        self.add(hole, future, kind);
+    }
+
+    /// Adds the future of a deferred group.
+    pub(crate) fn push_deferred(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>) {
+        self.add(hole, future, Kind::Deferred);
+    }
+
+    fn add(&mut self, hole: usize, future: BoxFuture<'p, SegmentResult>, kind: Kind<'p>) {
         self.tasks.push(Task {
             hole,
             future: Some(future),
+            kind,
         });
     }
 
@@ -84,17 +136,31 @@ impl<'p> PendingFields<'p> {
         self.tasks.truncate(hole);
     }
 
-    /// Runs the futures concurrently and fills the holes of `seg`.
-    pub(crate) async fn run<C>(mut self, seg: &mut Segment, cx: &Execution<'_, C>) -> WriteResult {
+    /// Runs the futures concurrently and fills the holes of `seg`. Returns the work that follows
+    /// when the response up to here is sent: deferred groups, and futures that own values of such
+    /// groups.
+    pub(crate) async fn run<C>(
+        mut self,
+        seg: &mut Segment,
+        cx: &Execution<'_, C>,
+    ) -> Result<Remainder<'p>, NullPropagation> {
+        let mut rest = Rest::default();
         if self.tasks.is_empty() {
-            return Ok(());
+            return Ok(rest.remainder(seg));
+        }
+        if !cx.plan().deferred.is_empty() {
+            let is_deferred = |task: &mut Task<'p>| matches!(task.kind, Kind::Deferred);
+            let deferred = self.tasks.extract_if(.., is_deferred);
+            rest.0
+                .extend(deferred.filter_map(|task| Some((task.hole, task.future?))));
         }
         let (mut set, mut rounds) = (None, 0);
         poll_fn(|task| match &mut set {
-            None => self.wait(&mut set, &mut rounds, seg, cx, task),
-            Some(set) => set.poll(seg, cx, task),
+            None => self.wait(&mut set, &mut rounds, (seg, &mut rest), cx, task),
+            Some(set) => set.poll((seg, &mut rest), cx, task),
         })
-        .await
+        .await?;
+        Ok(rest.remainder(seg))
     }
 
     /// Polls all futures together. If many are still pending, gives each its own waker.
@@ -102,11 +168,11 @@ impl<'p> PendingFields<'p> {
         &mut self,
         set: &mut Option<Box<Many<'p>>>,
         rounds: &mut u32,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
         task: &mut Context<'_>,
     ) -> Poll<WriteResult> {
-        self.round(task, seg, cx)?;
+        self.round(task, (seg, rest), cx)?;
         if self.tasks.is_empty() {
             return Poll::Ready(Ok(()));
         }
@@ -122,14 +188,14 @@ impl<'p> PendingFields<'p> {
             alive: self.tasks.len(),
             set: self.tasks.drain(..).collect(),
         };
-        set.insert(Box::new(many)).poll(seg, cx, task)
+        set.insert(Box::new(many)).poll((seg, rest), cx, task)
     }
 
     /// Polls every future once, in document order.
     fn round<C>(
         &mut self,
         context: &mut Context<'_>,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
     ) -> WriteResult {
         let (mut outcome, mut nulled) = (Ok(()), false);
@@ -137,10 +203,10 @@ impl<'p> PendingFields<'p> {
             if outcome.is_err() {
                 return false;
             }
-            let Poll::Ready(Some((hole, result))) = Pin::new(task).poll(context) else {
+            let Poll::Ready(Some(done)) = Pin::new(task).poll(context) else {
                 return true;
             };
-            outcome = settle(seg, hole, result, cx).map(|null| nulled |= null);
+            outcome = settle(seg, rest, done, cx).map(|null| nulled |= null);
             false
         });
         if nulled {
@@ -160,20 +226,22 @@ impl<'p> PendingFields<'p> {
 
 /// Fills a hole. Returns `true` if a value around the hole became null, so that the other futures
 /// of that value are useless.
-fn settle<C>(
+fn settle<'p, C>(
     seg: &mut Segment,
-    hole: usize,
-    result: TaskResult,
+    rest: &mut Rest<'p>,
+    done: Done<'p>,
     cx: &Execution<'_, C>,
 ) -> Result<bool, NullPropagation> {
-    match result {
+    match done.result {
         Ok(Ok(segment)) => {
-            seg.fill(hole, segment);
+            seg.fill(done.hole, segment);
+            rest.0
+                .extend(done.remainder.map(|remainder| (done.hole, remainder)));
             Ok(false)
         }
-        Ok(Err(NullPropagation)) => seg.null_around(hole).map(|()| true),
+        Ok(Err(NullPropagation)) => seg.null_around(done.hole).map(|()| true),
         Err(payload) => {
-            let Some((meta, indices, nullable)) = seg.field_of(hole) else {
+            let Some((meta, indices, nullable)) = seg.field_of(done.hole) else {
                 return Ok(false);
             };
             cx.panicked(meta, indices, &*payload);
@@ -181,9 +249,24 @@ fn settle<C>(
             if nullable {
                 Ok(false)
             } else {
-                seg.null_around(hole).map(|()| true)
+                seg.null_around(done.hole).map(|()| true)
             }
         }
+    }
+}
+
+/// Segment with holes, and the work that follows it.
+type Filling<'f, 'p> = (&'f mut Segment, &'f mut Rest<'p>);
+
+/// Work that follows a segment, by the hole that it belongs to.
+#[derive(Default)]
+struct Rest<'p>(Vec<(usize, BoxFuture<'p, SegmentResult>)>);
+
+impl<'p> Rest<'p> {
+    /// Drops the work of null values.
+    fn remainder(self, seg: &Segment) -> Remainder<'p> {
+        let alive = self.0.into_iter().filter(|(hole, _)| !seg.is_dead(*hole));
+        Remainder::new(alive.map(|(_, future)| future).collect())
     }
 }
 
@@ -206,23 +289,23 @@ struct Many<'p> {
     alive: usize,
 }
 
-impl Many<'_> {
+impl<'p> Many<'p> {
     fn poll<C>(
         &mut self,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
         context: &mut Context<'_>,
     ) -> Poll<WriteResult> {
         if cx.is_expired() {
-            return Poll::Ready(self.last_round(seg, cx, context));
+            return Poll::Ready(self.last_round((seg, rest), cx, context));
         }
         while self.alive > 0 {
             let Poll::Ready(Some(done)) = Pin::new(&mut self.set).poll_next(context) else {
                 return Poll::Pending;
             };
-            let Some((hole, result)) = done else { continue };
+            let Some(done) = done else { continue };
             self.alive -= 1;
-            match settle(seg, hole, result, cx) {
+            match settle(seg, rest, done, cx) {
                 Ok(false) => {}
                 Ok(true) => self.cancel_dead(seg),
                 Err(propagation) => return Poll::Ready(Err(propagation)),
@@ -245,7 +328,7 @@ impl Many<'_> {
     /// pending fields.
     fn last_round<C>(
         &mut self,
-        seg: &mut Segment,
+        (seg, rest): Filling<'_, 'p>,
         cx: &Execution<'_, C>,
         context: &mut Context<'_>,
     ) -> WriteResult {
@@ -254,8 +337,8 @@ impl Many<'_> {
             let polled = Pin::new(&mut *task).poll(context);
             task.future = None;
             match polled {
-                Poll::Ready(Some((hole, result))) => {
-                    settle(seg, hole, result, cx)?;
+                Poll::Ready(Some(done)) => {
+                    settle(seg, rest, done, cx)?;
                 }
                 Poll::Ready(None) => {}
                 Poll::Pending => late(seg, hole, cx)?,

@@ -8,7 +8,7 @@ use juniper::{InputValue, OperationType};
 use super::table::{Arguments, FieldInfo};
 use super::write::Key;
 use crate::guard::demand::Policies;
-use crate::response::Location;
+use crate::response::{Location, PathSegment};
 use crate::validate::Fault;
 
 /// Operation with expanded fragments, merged response keys, and decided `@skip` and `@include`.
@@ -26,6 +26,10 @@ pub struct Plan {
     /// Response positions by [`FieldMeta::place`].
     pub(crate) places: Box<[Place]>,
     pub(crate) has_async: bool,
+    /// Parts of the response that follow the first one, by the [`Field::meta`] of their fields.
+    pub(crate) deferred: Box<[DeferredGroup]>,
+    /// Deferred fragments, by [`DeferredGroup::fragments`].
+    pub(crate) fragments: Box<[DeferredFragment]>,
     /// Largest response so far in bytes; initial capacity of the next execution.
     pub(crate) size_hint: AtomicUsize,
 }
@@ -37,6 +41,31 @@ impl Plan {
         if bytes > self.size_hint.load(Ordering::Relaxed) {
             self.size_hint.store(bytes, Ordering::Relaxed);
         }
+    }
+
+    /// Path of a field: response keys with list indices between them. Empty for the root.
+    pub(crate) fn path(&self, place: Option<u32>, indices: &[u32]) -> Vec<PathSegment> {
+        let mut around = Vec::new();
+        let mut at = place;
+        while let Some(place) = at.and_then(|at| self.places.get(usize::try_from(at).ok()?)) {
+            around.push(place);
+            at = place.parent;
+        }
+        let mut rest = indices.iter();
+        let mut path = Vec::with_capacity(around.len() + indices.len());
+        for (above, place) in around.iter().enumerate().rev() {
+            path.push(PathSegment::Key(place.key.to_string()));
+            // all list indices of a parent field precede the failed field
+            let lists = if above == 0 {
+                usize::MAX
+            } else {
+                usize::try_from(place.lists).unwrap_or(usize::MAX)
+            };
+            for index in rest.by_ref().take(lists) {
+                path.push(PathSegment::Index(usize::try_from(*index).unwrap_or(usize::MAX)));
+            }
+        }
+        path
     }
 }
 
@@ -73,6 +102,9 @@ impl Field {
     /// Marks a field without a resolver, whose key includes its value: `__typename`, introspection,
     /// type guards.
     pub(crate) const CONST: u16 = u16::MAX;
+
+    /// Marks the fields of a [`DeferredGroup`], whose index is [`Field::meta`].
+    pub(crate) const DEFERRED: u16 = u16::MAX - 1;
 
     /// Returns the index of the field in the table of its type.
     #[inline]
@@ -184,6 +216,41 @@ pub(crate) struct FieldMeta {
     /// Index into [`Plan::places`].
     pub(crate) place: u32,
     pub(crate) location: Location,
+    /// Index into [`Plan::deferred`]; `None` in the first part of the response.
+    pub(crate) group: Option<u32>,
+}
+
+/// Fields of one object that belong to the same deferred fragments.
+#[derive(Debug)]
+pub(crate) struct DeferredGroup {
+    /// Indices into [`Plan::fragments`].
+    pub(crate) fragments: Box<[u32]>,
+    /// Index of the object into [`Plan::places`]; `None` for the root.
+    pub(crate) place: Option<u32>,
+    /// Number of list indices of the object.
+    pub(crate) lists: u32,
+}
+
+impl DeferredGroup {
+    /// Bytes that the paths and labels of one object add to the response.
+    pub(crate) fn overhead(&self) -> usize {
+        self.fragments.len() * OVERHEAD
+    }
+}
+
+/// Approximate bytes that announce and complete a deferred fragment.
+const OVERHEAD: usize = 128;
+
+/// Active `@defer` on one object type at one position.
+#[derive(Debug)]
+pub(crate) struct DeferredFragment {
+    pub(crate) label: Option<Box<str>>,
+    /// Fragment around this one, an index into [`Plan::fragments`].
+    pub(crate) parent: Option<u32>,
+    /// Index of the object into [`Plan::places`]; `None` for the root.
+    pub(crate) place: Option<u32>,
+    /// Number of list indices of the object.
+    pub(crate) lists: u32,
 }
 
 /// Position in the response, shared by the object types of an interface.

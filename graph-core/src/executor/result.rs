@@ -72,8 +72,12 @@ where
     value.write_async(field, cx, &path, &mut seg, &mut pend)?;
     cx.fits(field, &path, seg.buf.len())?;
     cx.meter.complete(seg.buf.len());
-    pend.run(&mut seg, cx).await?;
-    Ok(seg)
+    let remainder = pend.run(&mut seg, cx).await?;
+    if remainder.is_empty() {
+        return Ok(seg);
+    }
+    // boxed: keeps the rare case out of the size of every future
+    Box::pin(remainder.after(seg, cx)).await
 }
 
 pub(super) fn write_result<C, T: Output<C>, E: IntoFieldError>(

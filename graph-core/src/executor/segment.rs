@@ -1,5 +1,6 @@
 //! Part of the response, with holes for values that are not ready.
 
+use super::deferred::Deferral;
 use super::{ListIndices, NullPropagation};
 
 /// Output of a future.
@@ -21,7 +22,10 @@ struct Hole {
     /// Innermost nullable value around the hole.
     region: Option<u32>,
     nullable: bool,
-    /// Index into [`Plan::metas`](super::Plan).
+    /// The hole stays empty, and marks a deferred group.
+    is_deferred: bool,
+    /// Index into [`Plan::metas`](super::Plan), or of a deferred group into
+    /// [`Plan::deferred`](super::Plan).
     meta: u32,
     indices: ListIndices,
     fill: Option<Segment>,
@@ -86,11 +90,22 @@ impl Segment {
             at: self.buf.len(),
             region: self.regions.as_ref().and_then(|regions| regions.open),
             nullable,
+            is_deferred: false,
             meta,
             indices,
             fill: None,
         });
         self.holes.len() - 1
+    }
+
+    /// Marks the object that is being written as the place of a deferred group. Returns the index
+    /// of the hole.
+    pub(crate) fn defer(&mut self, group: u32, indices: ListIndices) -> usize {
+        let hole = self.leave(true, group, indices);
+        if let Some(hole) = self.holes.last_mut() {
+            hole.is_deferred = true;
+        }
+        hole
     }
 
     /// Reserves space for `holes`.
@@ -193,16 +208,23 @@ impl Segment {
 
     /// Joins the parts when every hole is filled or inside a null value.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.into_parts().0
+    }
+
+    /// Like [`into_bytes`](Self::into_bytes), with the deferred groups of objects that are not
+    /// null, in document order.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<Deferral>) {
+        let mut deferred = Vec::new();
         if self.holes.is_empty() {
-            return self.buf;
+            return (self.buf, deferred);
         }
         // one extra byte for the closing brace of the response
         let mut out = Vec::with_capacity(self.len() + 1);
-        self.stitch(&mut out);
-        out
+        self.stitch(&mut out, &mut deferred);
+        (out, deferred)
     }
 
-    fn stitch(&self, out: &mut Vec<u8>) {
+    fn stitch(&self, out: &mut Vec<u8>, deferred: &mut Vec<Deferral>) {
         let mut from = 0;
         let regions = self.regions.iter().flat_map(|regions| &regions.all);
         let mut nulled = regions.filter(|region| region.nulled).peekable();
@@ -220,7 +242,11 @@ impl Segment {
             self.copy(from, hole.at, out);
             from = hole.at;
             match &hole.fill {
-                Some(segment) => segment.stitch(out),
+                None if hole.is_deferred => deferred.push(Deferral {
+                    group: hole.meta,
+                    indices: hole.indices.clone(),
+                }),
+                Some(segment) => segment.stitch(out, deferred),
                 None => out.extend_from_slice(b"null"),
             }
         }

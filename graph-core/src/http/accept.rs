@@ -10,6 +10,8 @@ use host_ports::MediaRange;
 use http::HeaderMap;
 use http::header::ACCEPT;
 
+use super::incremental::DeferFormat;
+
 /// Format of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Rendering {
@@ -43,8 +45,22 @@ impl Rendering {
 pub(super) struct Accepted {
     /// Preferred format of the offers; `None` if the client accepts none of them.
     pub(super) rendering: Option<Rendering>,
-    /// `true` if the client prefers the result of a subscription as `multipart/mixed`.
-    pub(super) multipart: bool,
+    pub(super) multipart: Multipart,
+}
+
+/// Results that the client prefers as `multipart/mixed`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Multipart {
+    pub(crate) subscription: bool,
+    /// Format of an operation with deferred fragments.
+    pub(crate) deferred: Option<DeferFormat>,
+}
+
+impl Multipart {
+    /// Returns `true` if a result may be `multipart/mixed`.
+    pub(crate) fn is_accepted(self) -> bool {
+        self.subscription || self.deferred.is_some()
+    }
 }
 
 /// Selects the preferred formats: by weight, then by specificity, then by the client's order.
@@ -52,16 +68,26 @@ pub(super) fn negotiate(headers: &HeaderMap, explorer: bool) -> Accepted {
     if !headers.contains_key(ACCEPT) {
         return Accepted {
             rendering: Some(Rendering::Json),
-            multipart: false,
+            multipart: Multipart::default(),
         };
     }
     let ranges: Vec<_> = MediaRange::all(headers).collect();
-    let multipart = multipart(&ranges);
-    // JSON cannot carry a subscription, so only the other stream format competes
-    let preferred = || multipart > preference(&ranges, Rendering::EventStream);
+    // JSON has one result only, so only the other stream format competes
+    let events = preference(&ranges, Rendering::EventStream);
+    let preferred = |(name, value)| multipart(&ranges, name, value).filter(|found| Some(*found) > events);
+    let deferred = [DeferFormat::Apollo, DeferFormat::GraphqlJs];
+    let deferred = deferred.into_iter().filter_map(|format| {
+        let preference = preferred(format.parameter())?;
+        Some((preference, format))
+    });
     Accepted {
         rendering: rendering(&ranges, explorer),
-        multipart: multipart.is_some() && preferred(),
+        multipart: Multipart {
+            subscription: preferred(("subscriptionSpec", "1.0")).is_some(),
+            deferred: deferred
+                .max_by_key(|(preference, _)| *preference)
+                .map(|(_, format)| format),
+        },
     }
 }
 
@@ -95,11 +121,10 @@ fn preference(ranges: &[MediaRange<'_>], offer: Rendering) -> Option<Preference>
     (weight > 0).then_some((weight, precision, at))
 }
 
-/// Preference for Apollo's multipart subscriptions, which need a range with `subscriptionSpec`. The
-/// same media type with other parameters is another format, for example incremental delivery.
-fn multipart(ranges: &[MediaRange<'_>]) -> Option<Preference> {
+/// Preference for `multipart/mixed` with a parameter, which determines the format.
+fn multipart(ranges: &[MediaRange<'_>], parameter: &str, value: &str) -> Option<Preference> {
     let (at, range) = ranges.iter().enumerate().find(|(_, range)| {
-        range.precision("multipart/mixed") == Some(EXACT) && range.has_parameter("subscriptionSpec", "1.0")
+        range.precision("multipart/mixed") == Some(EXACT) && range.has_parameter(parameter, value)
     })?;
     let weight = range.weight().thousandths();
     (weight > 0).then_some((weight, EXACT, std::cmp::Reverse(at)))

@@ -12,6 +12,7 @@
 //! | POST of a JSON array, if [batches][batch] are enabled | array of results, 200 |
 //! | GET or POST with `Accept: text/event-stream` | result of any operation as events |
 //! | GET or POST of a subscription with `Accept: multipart/mixed;subscriptionSpec=1.0` | result as [parts][multipart] |
+//! | GET or POST of an operation with `@defer`, if [enabled][deferred], with `Accept: multipart/mixed;deferSpec=20220824` or `Accept: multipart/mixed;incrementalSpec=v0.2` | result as [parts][incremental] |
 //!
 //! | error | status |
 //! |---|---|
@@ -35,11 +36,13 @@
 //!
 //! [multipart]: crate::subscription::multipart
 //! [batch]: crate::engine::EngineBuilder::with_batches
+//! [deferred]: crate::engine::EngineBuilder::with_incremental_delivery
 
 mod accept;
 mod batch;
 mod content_type;
 mod explorer;
+pub mod incremental;
 pub(crate) mod json;
 mod parameters;
 mod refusal;
@@ -48,12 +51,12 @@ mod response;
 mod status;
 mod stream;
 
-pub(crate) use self::accept::Rendering;
+pub(crate) use self::accept::{Multipart, Rendering};
 pub(crate) use self::explorer::page as explorer_page;
 pub(crate) use self::refusal::{Refusal, too_many_values};
 pub use self::request::GraphRequest;
 pub use self::response::HttpResponse;
-pub(crate) use self::response::{event_stream, events, json, list, parts, refused, text};
+pub(crate) use self::response::{deferred, event_stream, events, json, list, parts, refused, text};
 pub use self::status::StatusProfile;
 pub(crate) use self::stream::COMMENT;
 pub use self::stream::EventStream;
@@ -71,6 +74,8 @@ pub(crate) struct HttpPolicy {
     pub(crate) explorer: bool,
     /// Maximum number of operations of a batch; `None` disables batches.
     pub(crate) batch: Option<usize>,
+    /// Sends deferred fragments later.
+    pub(crate) incremental: bool,
     pub(crate) profile: StatusProfile,
 }
 
@@ -81,8 +86,7 @@ pub(crate) enum Exchange {
     Operation {
         request: GraphRequest,
         rendering: Rendering,
-        /// `true` if a subscription is rendered as `multipart/mixed`.
-        multipart: bool,
+        multipart: Multipart,
         /// `true` for a GET, which must not execute a mutation.
         read_only: bool,
     },
@@ -102,9 +106,10 @@ impl HttpPolicy {
         };
         let explorer = read_only && self.explorer;
         let accepted = accept::negotiate(request.headers(), explorer);
-        let multipart = accepted.multipart;
-        // a client that accepts only the parts of a subscription gets any other result as JSON
-        let other = multipart.then_some(Rendering::Json);
+        let mut multipart = accepted.multipart;
+        multipart.deferred = multipart.deferred.filter(|_| self.incremental);
+        // a client that accepts only parts gets any other result as JSON
+        let other = multipart.is_accepted().then_some(Rendering::Json);
         let Some(rendering) = accepted.rendering.or(other) else {
             return Err(Refusal::not_acceptable());
         };
@@ -137,7 +142,7 @@ impl HttpPolicy {
         accept::negotiate(headers, false).rendering
     }
 
-    fn posted(self, body: &Bytes, rendering: Rendering, multipart: bool) -> Result<Exchange, Refusal> {
+    fn posted(self, body: &Bytes, rendering: Rendering, multipart: Multipart) -> Result<Exchange, Refusal> {
         if !body.trim_ascii_start().starts_with(b"[") {
             return Ok(Exchange::Operation {
                 request: GraphRequest::from_json(body, self.values)?,

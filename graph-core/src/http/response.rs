@@ -9,6 +9,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X
 use http::{HeaderMap, Response, StatusCode};
 
 use super::accept::Rendering;
+use super::incremental::{self, DeferFormat};
 use super::status::StatusProfile;
 use super::stream::EventStream;
 use crate::error::ErrorCode;
@@ -21,6 +22,8 @@ static GRAPHQL_RESPONSE: LazyLock<HeaderMap> =
     LazyLock::new(|| fields("application/graphql-response+json; charset=utf-8"));
 static EVENT_STREAM: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/event-stream; charset=utf-8"));
 static MULTIPART: LazyLock<HeaderMap> = LazyLock::new(|| fields(multipart::MEDIA_TYPE));
+static APOLLO: LazyLock<HeaderMap> = LazyLock::new(|| fields(incremental::APOLLO));
+static GRAPHQL_JS: LazyLock<HeaderMap> = LazyLock::new(|| fields(incremental::GRAPHQL_JS));
 static TEXT: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/plain; charset=utf-8"));
 pub(super) static HTML: LazyLock<HeaderMap> = LazyLock::new(|| fields("text/html; charset=utf-8"));
 
@@ -109,6 +112,22 @@ pub(crate) fn parts(items: impl Stream<Item = StreamItem> + Send + 'static) -> R
     let closing = stream::iter([Bytes::from_static(multipart::CLOSING)]);
     let body = EventStream::parts(opening.chain(parts).chain(closing), multipart::HEARTBEAT);
     streamed(&MULTIPART, body)
+}
+
+/// Renders the payloads of an operation with deferred fragments as parts; see [`incremental`].
+pub(crate) fn deferred(
+    payloads: impl Stream<Item = Vec<u8>> + Send + 'static,
+    format: DeferFormat,
+) -> Response<EventStream> {
+    let opening = stream::iter([Bytes::from_static(multipart::START)]);
+    let parts = payloads.map(|payload| multipart::json(&payload));
+    let closing = stream::iter([Bytes::from_static(multipart::CLOSING)]);
+    let body = EventStream::parts(opening.chain(parts).chain(closing), multipart::HEARTBEAT);
+    let fields = match format {
+        DeferFormat::Apollo => &APOLLO,
+        DeferFormat::GraphqlJs => &GRAPHQL_JS,
+    };
+    streamed(fields, body)
 }
 
 /// Response with the body `events`.

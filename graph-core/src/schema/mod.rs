@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
 use juniper::meta::{DeprecationStatus, InputValueParseFn};
-use juniper::{ArcStr, DefaultScalarValue, OperationType};
+use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType};
 
 pub(crate) use self::default::Default;
 pub(crate) use self::text::{block_string, quote};
@@ -216,6 +216,48 @@ impl Schema {
             OperationType::Mutation => self.mutation,
             OperationType::Subscription => self.subscription,
         }
+    }
+
+    /// Adds the directive `@defer` of [incremental
+    /// delivery](https://github.com/graphql/graphql-spec/pull/1110).
+    pub(crate) fn with_defer(mut self) -> Self {
+        let ty = |name: &str, wrappers| {
+            let named = self.id(name).unwrap_or(TypeId(0));
+            TypeRef { named, wrappers }
+        };
+        let argument = |name: &str, description: &str, ty, default| InputField {
+            name: name.into(),
+            description: Some(description.into()),
+            ty,
+            default,
+            deprecation: DeprecationStatus::Current,
+        };
+        let is_deferred = Default {
+            value: InputValue::scalar(true),
+            text: "true".to_owned(),
+        };
+        let boolean = ty("Boolean", Wrappers::NONE.non_null());
+        let arguments = vec![
+            argument(
+                "if",
+                "Deferred when true or undefined.",
+                boolean,
+                Some(is_deferred),
+            ),
+            argument("label", "Unique name", ty("String", Wrappers::NONE), None),
+        ];
+        self.directives.push(DirectiveDefinition {
+            name: "defer".into(),
+            description: Some(
+                "Directs the executor to defer this fragment when the `if` argument is true or undefined."
+                    .into(),
+            ),
+            locations: vec!["FRAGMENT_SPREAD".to_owned(), "INLINE_FRAGMENT".to_owned()],
+            arguments,
+            is_repeatable: false,
+        });
+        self.directives.sort_by(|one, other| one.name.cmp(&other.name));
+        self
     }
 
     pub(crate) fn directive(&self, name: &str) -> Option<&DirectiveDefinition> {

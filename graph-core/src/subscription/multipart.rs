@@ -53,6 +53,9 @@ pub(crate) const MEDIA_TYPE: &str = r#"multipart/mixed;boundary="graphql";subscr
 /// Start of the response: a heartbeat with the delimiters around it, as Apollo Router sends.
 pub(crate) const OPENING: &[u8] = b"\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
 
+/// Delimiter before a first part that is ready.
+pub(crate) const START: &[u8] = b"--graphql";
+
 /// Rest of the closing delimiter, after [`DELIMITER`].
 pub(crate) const CLOSING: &[u8] = b"--\r\n";
 
@@ -79,6 +82,11 @@ pub(crate) fn part(item: StreamItem) -> Option<Bytes> {
         }
     };
     Some(part.into())
+}
+
+/// Writes a part with the body `json`.
+pub(crate) fn json(json: &[u8]) -> Bytes {
+    [HEAD, json, DELIMITER].concat().into()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod front_end;
 mod guards;
 mod hostile;
 mod http;
+mod incremental;
 mod introspection;
 mod limits;
 mod messages;

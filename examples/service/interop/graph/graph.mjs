@@ -1,10 +1,11 @@
 // GraphQL of the service with npm clients: the audits of `graphql-http`, persisted queries and batches
-// of Apollo Client and urql, and the schema that the service printed to `schema.graphqls`.
+// of Apollo Client and urql, deferred fragments of Apollo Client, and the schema that the service printed to `schema.graphqls`.
 // usage: node graph.mjs ISSUER
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { Defer20220824Handler, GraphQL17Alpha9Handler } from "@apollo/client/incremental";
 import { BatchHttpLink } from "@apollo/client/link/batch-http";
 import { createPersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { Client, fetchExchange } from "@urql/core";
@@ -52,6 +53,10 @@ const checks = {
     const response = await fetch(GRAPH, { method: "POST", headers, body: JSON.stringify({ query }) });
     const { data, errors } = await response.json();
     assert.equal(errors, undefined);
+    // graphql-js 16 does not know that `@defer` is a directive of the specification
+    const { directives } = data.__schema;
+    assert.ok(directives.some(({ name }) => name === "defer"));
+    data.__schema.directives = directives.filter(({ name }) => name !== "defer");
     assert.equal(written(buildClientSchema(data)), printed);
   },
 
@@ -66,6 +71,41 @@ const checks = {
       }
       assert.deepEqual(first.said, [hash, "POST text+hash"]);
       assert.deepEqual(second.said, [hash]);
+    }
+  },
+
+  async "Apollo Client merges deferred fragments in both formats"() {
+    await apollo().client.mutate({ mutation: gql(create("ForDeferred")), variables: { amount: 600 } });
+    const query = gql(`query Deferred {
+      viewer { subject }
+      ... @defer { charges(first: 1) { edges { node { id ... @defer { amount } } } } }
+    }`);
+    for (const [incrementalHandler, format] of [
+      [new Defer20220824Handler(), "deferSpec=20220824"],
+      [new GraphQL17Alpha9Handler(), "incrementalSpec=v0.2"],
+    ]) {
+      const types = [];
+      const listen = async (url, options) => {
+        const response = await fetch(url, options);
+        types.push(response.headers.get("content-type"));
+        return response;
+      };
+      const link = new HttpLink({ uri: GRAPH, fetch: listen, headers: { authorization } });
+      const client = new ApolloClient({ link, cache: new InMemoryCache(), incrementalHandler });
+      const results = await new Promise((resolve, reject) => {
+        const results = [];
+        client.watchQuery({ query }).subscribe((result) => {
+          if (result.error) reject(result.error);
+          results.push(result);
+          if (result.dataState === "complete" && !result.loading) resolve(results);
+        });
+      });
+      const withData = results.filter(({ data }) => data?.viewer);
+      assert.equal(withData[0].data.charges, undefined);
+      const { data } = withData.at(-1);
+      assert.equal(data.viewer.subject, SUBJECT);
+      assert.equal(typeof data.charges.edges[0].node.amount, "number");
+      assert.deepEqual(types, [`multipart/mixed;boundary="graphql";${format}`]);
     }
   },
 

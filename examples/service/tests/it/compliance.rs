@@ -24,7 +24,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "graph-core/COMPLIANCE.md",
         map: "docs/rules/graph-core.md",
-        ids: &[("G", 1..=22), ("G", 25..=29)],
+        ids: &[("G", 1..=22), ("G", 24..=29)],
     },
     Page {
         path: "http-conventions/COMPLIANCE.md",

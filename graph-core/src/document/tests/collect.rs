@@ -39,9 +39,14 @@ fn collected(text: &str) -> (usize, usize) {
         tree: &tree,
         variables: &|_| None,
         everything: false,
+        defers: false,
     };
     COMPARED.set(0);
-    let groups = collector.collect(schema.id("Query").unwrap(), &[tree.operation.selections]);
+    let groups = collector.collect(
+        schema.id("Query").unwrap(),
+        &[tree.operation.selections.into()],
+        None,
+    );
     (groups.len(), COMPARED.get())
 }
 

@@ -159,6 +159,7 @@ impl Graph {
             tree: &tree,
             variables: &|name| given(&declared, &none, name),
             everything: false,
+            defers: false,
         };
         compile(&self.facts(), &collector).map(|compiled| compiled.plan)
     }

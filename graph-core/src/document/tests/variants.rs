@@ -38,7 +38,11 @@ fn values(mask: u64, count: u8) -> Variables {
 fn keys(graph: &Graph, document: &Document, mask: u64) -> usize {
     let given = values(mask, 4);
     let variables = coerce(&graph.schema, &document.variables, &given).unwrap();
-    document.plan(&graph.facts(), &variables).unwrap().fields.len()
+    document
+        .plan(&graph.facts(), &variables, false)
+        .unwrap()
+        .fields
+        .len()
 }
 
 fn kept(document: &Document) -> Vec<u64> {
@@ -57,7 +61,7 @@ fn a_document_that_nothing_decides_has_one_plan() {
     assert!(kept(&document).is_empty());
     let variables = coerce(&graph.schema, &document.variables, &Variables::new()).unwrap();
     assert!(matches!(
-        document.plan(&graph.facts(), &variables),
+        document.plan(&graph.facts(), &variables, false),
         Ok(Chosen::Only(_))
     ));
 }

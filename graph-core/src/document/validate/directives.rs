@@ -49,6 +49,7 @@ impl<'w, 't> Walk<'w, 't> {
             }
             Some(_) => {}
         }
+        self.label(directive);
         let arguments = self.ast.arguments(directive.arguments);
         let known = |name: &str| {
             let mut declared = definition?.arguments.iter();

@@ -16,9 +16,11 @@
 //! | `values`, `literal` | 5.6 Values |
 //! | `directives` | 5.7 Directives |
 //! | `variables` | 5.8 Variables |
+//! | `defer` | the directive `@defer` of incremental delivery |
 
 mod arguments;
 mod conflict;
+mod defer;
 mod definitions;
 mod directives;
 mod extent;

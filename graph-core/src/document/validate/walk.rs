@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Mistake;
+use super::defer::Checked;
 use super::overlap::Overlap;
 use super::variables::Usage;
 use crate::document::parse::{
@@ -29,6 +30,9 @@ pub(super) struct Walk<'w, 't> {
     pub(super) below: HashMap<&'t str, Vec<&'t str>>,
     /// Index of each fragment of `fragments` in `found`.
     pub(super) places: HashMap<&'t str, usize>,
+    /// First `@defer` of each label.
+    pub(super) labels: HashMap<&'w str, u32>,
+    pub(super) deferred: Checked<'t>,
     overlap: Overlap<'w, 't>,
     reports: Vec<Report>,
 }
@@ -61,6 +65,8 @@ impl<'w, 't> Walk<'w, 't> {
             overlap: Overlap::new(schema, ast, fragments.clone()),
             fragments,
             found: ast.definitions.iter().map(|_| Found::default()).collect(),
+            labels: HashMap::new(),
+            deferred: Checked::default(),
             reports: Vec::new(),
         };
         let below = walk.fragments.iter().map(|(name, fragment)| {
@@ -109,6 +115,7 @@ impl<'w, 't> Walk<'w, 't> {
         self.operation_rules(operation);
         self.unique_variables(operation);
         self.unique_directives(operation.directives);
+        self.deferred_fragments(operation);
         for variable in self.ast.variables(operation.variables) {
             self.variable(at, variable);
         }

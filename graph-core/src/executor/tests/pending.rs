@@ -28,6 +28,8 @@ fn plan() -> Plan {
         slots: Box::default(),
         places: Box::default(),
         has_async: true,
+        deferred: Box::default(),
+        fragments: Box::default(),
         size_hint: AtomicUsize::new(0),
     }
 }

@@ -49,6 +49,7 @@ impl Graph {
         let mut builder = builder()
             .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.clone()))
             .with_batches()
+            .with_incremental_delivery()
             .with_cost_reports()
             .with_incident_log(move |incident: &Incident| {
                 log(&format!(
