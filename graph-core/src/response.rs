@@ -25,6 +25,24 @@ use crate::error::ErrorCode;
 /// Maximum number of reported request errors, as in graphql-js.
 pub(crate) const MISTAKES: usize = 100;
 
+/// Maximum bytes of the message of a request error, because a request may repeat long names.
+const MESSAGE: usize = 4_000;
+
+/// Cuts the message of a request error to its maximum length.
+pub(crate) fn cut_message(message: String) -> String {
+    cut(message, MESSAGE)
+}
+
+/// Cuts `text` to `length` bytes.
+pub(crate) fn cut(mut text: String, length: usize) -> String {
+    if text.len() > length {
+        let mut ends = (0..=length).rev();
+        text.truncate(ends.find(|end| text.is_char_boundary(*end)).unwrap_or_default());
+        text.push_str("...");
+    }
+    text
+}
+
 /// Response to one operation, or to one event of a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphResponse {

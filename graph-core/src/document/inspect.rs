@@ -2,18 +2,26 @@
 
 use juniper::{DefaultScalarValue, InputValue};
 
+use crate::response::cut;
+
 /// Maximum nesting and number of entries that are printed.
 const LEVELS: usize = 2;
 const ENTRIES: usize = 10;
+
+/// Maximum length in bytes.
+const LENGTH: usize = 1_000;
 
 /// Prints a value of a variable.
 pub(super) fn inspect(value: &InputValue) -> String {
     let mut out = String::new();
     write(value, LEVELS, &mut out);
-    out
+    cut(out, LENGTH)
 }
 
 fn write(value: &InputValue, levels: usize, out: &mut String) {
+    if out.len() > LENGTH {
+        return;
+    }
     match value {
         InputValue::Null => out.push_str("null"),
         InputValue::Scalar(DefaultScalarValue::Int(number)) => out.push_str(&number.to_string()),

@@ -9,7 +9,7 @@ use juniper::{DefaultScalarValue, InputValue, Variables};
 use super::inspect::{inspect, number};
 use super::operation::OperationTree;
 use crate::error::ErrorCode;
-use crate::response::{GraphResponse, Location, MISTAKES, ResponseError};
+use crate::response::{GraphResponse, Location, MISTAKES, ResponseError, cut_message};
 use crate::schema::{Builtin, Enumeration, InputObject, Parse, Scalar, Schema, Type, TypeKind, TypeRef};
 
 /// Variable of an operation.
@@ -337,7 +337,7 @@ impl Coercion<'_> {
     }
 
     fn report(&mut self, message: String) -> Option<InputValue> {
-        let error = ResponseError::new(ErrorCode::BadUserInput, message);
+        let error = ResponseError::new(ErrorCode::BadUserInput, cut_message(message));
         self.mistakes.push(error.at(self.variable.location));
         None
     }

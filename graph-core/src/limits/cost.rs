@@ -293,7 +293,8 @@ impl Pricing<'_> {
                 .lists
                 .iter()
                 .filter_map(|size| size.measured(self.variables));
-            lengths.max().filter(|_| !field.is_sliced)
+            // an empty list often means that nothing is filtered
+            lengths.max().filter(|length| *length > 0 && !field.is_sliced)
         };
         field
             .requested(self.variables)

@@ -1,15 +1,16 @@
 //! Outline of an operation: the tree of its fields with expanded fragments and resolved names. The
 //! limits are computed from the outline.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, Variables};
 
 use super::CostModel;
-use super::size::{Size, inside, measure};
+use super::size::{Path, Size, Step};
 use crate::document::operation::OperationTree;
 use crate::document::parse::{Directive, Field, List, Selection, ValueKind};
-use crate::schema::{Field as FieldDefinition, InputField, Schema, Type, TypeId};
+use crate::schema::{Field as FieldDefinition, InputField, Schema, Type, TypeId, TypeKind};
 
 #[derive(Debug)]
 pub(crate) struct Outline {
@@ -53,7 +54,7 @@ pub(crate) struct OutlineField {
     /// `true` if the field declares a slicing argument.
     pub(crate) is_sliced: bool,
     /// Conditions of the field and of the fragments around it. Others are decided.
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) conditions: Arc<[Condition]>,
     pub(crate) children: Vec<Self>,
 }
 
@@ -84,7 +85,7 @@ impl OutlineField {
 pub(crate) struct Condition {
     /// Value that keeps the field.
     wanted: bool,
-    variable: Box<str>,
+    variable: Arc<str>,
     default: Option<bool>,
 }
 
@@ -122,6 +123,7 @@ pub(crate) fn outline(schema: &Schema, costs: &CostModel, tree: &OperationTree<'
         tree,
         open: false,
         deprecated: BTreeSet::new(),
+        names: HashMap::new(),
     };
     Outline {
         kind: operation.kind,
@@ -137,6 +139,8 @@ struct Walk<'d, 't> {
     tree: &'d OperationTree<'d, 't>,
     open: bool,
     deprecated: BTreeSet<String>,
+    /// Names of variables, which many fields share.
+    names: HashMap<Box<str>, Arc<str>>,
 }
 
 /// Fields of one selection set, with the response keys so far.
@@ -149,7 +153,7 @@ struct Collected<'t> {
 impl<'t> Walk<'_, 't> {
     fn selected(&mut self, parent: Option<TypeId>, selections: List<Selection<'t>>) -> Vec<OutlineField> {
         let mut collected = Collected::default();
-        self.collect(parent, selections, &[], &mut collected);
+        self.collect(parent, selections, &Arc::default(), &mut collected);
         collected.fields
     }
 
@@ -157,7 +161,7 @@ impl<'t> Walk<'_, 't> {
         &mut self,
         parent: Option<TypeId>,
         selections: List<Selection<'t>>,
-        around: &[Condition],
+        around: &Arc<[Condition]>,
         into: &mut Collected<'t>,
     ) {
         let tree = self.tree;
@@ -198,31 +202,37 @@ impl<'t> Walk<'_, 't> {
     fn conditions(
         &mut self,
         directives: List<Directive<'t>>,
-        around: &[Condition],
-    ) -> Option<Vec<Condition>> {
-        let mut conditions = around.to_vec();
+        around: &Arc<[Condition]>,
+    ) -> Option<Arc<[Condition]>> {
+        let mut own = Vec::new();
         for (wanted, value) in self.tree.conditions(directives) {
             match value {
                 ValueKind::Boolean(given) if *given != wanted => return None,
-                ValueKind::Variable(name) => {
-                    self.open = true;
-                    let (ast, operation) = (self.tree.ast, self.tree.operation);
-                    let mut variables = ast.variables(operation.variables).iter();
-                    let declared = variables.find(|declared| declared.name.text == *name);
-                    let default = declared.and_then(|declared| declared.default.as_ref());
-                    conditions.push(Condition {
-                        wanted,
-                        variable: (*name).into(),
-                        default: default.and_then(|default| match default.kind {
-                            ValueKind::Boolean(default) => Some(default),
-                            _ => None,
-                        }),
-                    });
-                }
+                ValueKind::Variable(name) => own.push(self.condition(wanted, name)),
                 _ => {}
             }
         }
-        Some(conditions)
+        if own.is_empty() {
+            return Some(Arc::clone(around));
+        }
+        Some(around.iter().cloned().chain(own).collect())
+    }
+
+    fn condition(&mut self, wanted: bool, name: &str) -> Condition {
+        self.open = true;
+        let (ast, operation) = (self.tree.ast, self.tree.operation);
+        let mut variables = ast.variables(operation.variables).iter();
+        let declared = variables.find(|declared| declared.name.text == name);
+        let default = declared.and_then(|declared| declared.default.as_ref());
+        let variable = self.names.entry(name.into()).or_insert_with(|| name.into());
+        Condition {
+            wanted,
+            variable: Arc::clone(variable),
+            default: default.and_then(|default| match default.kind {
+                ValueKind::Boolean(default) => Some(default),
+                _ => None,
+            }),
+        }
     }
 
     fn field(&mut self, parent: Option<TypeId>, field: &Field<'t>) -> OutlineField {
@@ -243,7 +253,7 @@ impl<'t> Walk<'_, 't> {
             slices: Vec::new(),
             lists: Vec::new(),
             is_sliced: false,
-            conditions: Vec::new(),
+            conditions: Arc::default(),
             children: self.selected(definition.map(|definition| definition.ty.named), field.selections),
         };
         if let Some(definition) = definition {
@@ -276,17 +286,44 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    fn size(&mut self, argument: &InputField, field: &Field<'t>, path: &[&str]) -> Option<Size> {
+    fn size(&mut self, argument: &InputField, field: &Field<'t>, steps: &[&str]) -> Option<Size> {
+        let path = Arc::new(self.path(argument, steps));
         let default = argument.default.as_ref();
-        let default = default
-            .and_then(|default| inside(&default.value, path))
-            .and_then(measure);
+        let default = default.and_then(|default| path.measure(0, &default.value));
+        let names = &mut self.names;
+        let mut name = |name: &str| {
+            let known = names.entry(name.into()).or_insert_with(|| name.into());
+            Arc::clone(known)
+        };
         let size = match self.tree.argument(field, &argument.name) {
-            Some(value) => Size::written(self.tree, value, path, default),
+            Some(value) => Size::written(self.tree, value, (&path, 0), default, &mut name),
             None => default.map(Size::Known),
         };
         self.open |= matches!(size, Some(Size::Variable { .. }));
         size
+    }
+
+    /// Way through input objects from `argument`.
+    fn path(&self, argument: &InputField, steps: &[&str]) -> Path {
+        let mut path = Path::default();
+        let mut inputs = vec![argument];
+        for step in steps {
+            let within = inputs
+                .last()
+                .map(|input| &self.schema.type_at(input.ty.named).kind);
+            if let Some(TypeKind::InputObject(object)) = within {
+                inputs.extend(object.fields.get(*step));
+            }
+        }
+        path.is_list = inputs.last().is_some_and(|input| input.ty.entry().is_some());
+        // from the innermost, whose default needs no further steps
+        for (input, step) in inputs.iter().skip(1).zip(steps).rev() {
+            let default = input.default.as_ref();
+            let default = default.and_then(|default| path.measure(0, &default.value));
+            let name = (*step).into();
+            path.steps.insert(0, Step { name, default });
+        }
+        path
     }
 
     /// Records deprecated parts of `field` by their

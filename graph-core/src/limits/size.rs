@@ -1,5 +1,7 @@
 //! Sizes that arguments ask for: the value of a number, the length of a list.
 
+use std::sync::Arc;
+
 use juniper::{DefaultScalarValue, InputValue, Variables};
 
 use crate::document::operation::OperationTree;
@@ -11,97 +13,127 @@ pub(crate) enum Size {
     Known(u64),
     /// Depends on a variable.
     Variable {
-        name: Box<str>,
+        name: Arc<str>,
         /// Fields of input objects on the way from the variable to the size.
-        path: Box<[Box<str>]>,
+        path: Arc<Path>,
+        /// Number of steps of `path` that are before the variable.
+        before: usize,
         /// Size without a value of the variable.
         default: Option<u64>,
     },
+}
+
+/// Way from an argument to a size inside its value.
+#[derive(Debug, Default)]
+pub(crate) struct Path {
+    pub(super) steps: Vec<Step>,
+    /// The size is that of a list, so a single value counts as one.
+    pub(super) is_list: bool,
+}
+
+/// Field of an input object.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) name: Box<str>,
+    /// Size if the field is absent.
+    pub(super) default: Option<u64>,
 }
 
 impl Size {
     pub(crate) fn measured(&self, variables: &Variables) -> Option<u64> {
         match self {
             Self::Known(size) => Some(*size),
-            Self::Variable { name, path, default } => match variables.get(&**name) {
-                Some(given) => inside(given, path).and_then(measure),
+            Self::Variable {
+                name,
+                path,
+                before,
+                default,
+            } => match variables.get(&**name) {
+                Some(given) => path.measure(*before, given),
                 None => *default,
             },
         }
     }
 
-    /// Size at `path` inside a written argument. `default` is that of the schema.
+    /// Size at `path` inside a written argument. `default` is that of the schema, and `name` shares
+    /// the names of variables.
     pub(super) fn written(
         tree: &OperationTree<'_, '_>,
         value: &Value<'_>,
-        path: &[&str],
+        (path, from): (&Arc<Path>, usize),
         default: Option<u64>,
+        name: &mut dyn FnMut(&str) -> Arc<str>,
     ) -> Option<Self> {
-        match (&value.kind, path) {
-            (ValueKind::Variable(name), _) => {
+        match (&value.kind, path.steps.get(from)) {
+            (ValueKind::Variable(variable), _) => {
                 let (ast, operation) = (tree.ast, tree.operation);
                 let mut variables = ast.variables(operation.variables).iter();
-                let declared = variables.find(|declared| declared.name.text == *name);
+                let declared = variables.find(|declared| declared.name.text == *variable);
                 let of_operation = declared.and_then(|declared| declared.default.as_ref());
-                let default = match of_operation {
-                    Some(value) => known(tree, value, path),
-                    None => default,
-                };
                 Some(Self::Variable {
-                    name: (*name).into(),
-                    path: path.iter().map(|step| (*step).into()).collect(),
-                    default,
+                    name: name(variable),
+                    path: Arc::clone(path),
+                    before: from,
+                    default: of_operation.map_or(default, |value| path.known(from, tree, value)),
                 })
             }
-            (ValueKind::Object(fields), [step, rest @ ..]) => {
+            (ValueKind::Object(fields), Some(step)) => {
                 let mut fields = tree.ast.fields(*fields).iter();
-                let field = fields.find(|field| field.name.text == *step)?;
-                Self::written(tree, &field.value, rest, None)
+                match fields.find(|field| *field.name.text == *step.name) {
+                    Some(field) => Self::written(tree, &field.value, (path, from + 1), step.default, name),
+                    None => step.default.map(Self::Known),
+                }
             }
-            _ => known(tree, value, path).map(Self::Known),
+            _ => path.known(from, tree, value).map(Self::Known),
         }
     }
 }
 
-/// Size at `path` inside a literal without variables.
-fn known(tree: &OperationTree<'_, '_>, value: &Value<'_>, path: &[&str]) -> Option<u64> {
-    match (&value.kind, path) {
-        (ValueKind::Object(fields), [step, rest @ ..]) => {
-            let mut fields = tree.ast.fields(*fields).iter();
-            known(tree, &fields.find(|field| field.name.text == *step)?.value, rest)
+impl Path {
+    /// Size in a literal without variables, after the first `from` steps.
+    fn known(&self, from: usize, tree: &OperationTree<'_, '_>, value: &Value<'_>) -> Option<u64> {
+        match (&value.kind, self.steps.get(from)) {
+            (ValueKind::Null, _) => None,
+            (ValueKind::Object(fields), Some(step)) => {
+                let mut fields = tree.ast.fields(*fields).iter();
+                match fields.find(|field| *field.name.text == *step.name) {
+                    Some(field) => self.known(from + 1, tree, &field.value),
+                    None => step.default,
+                }
+            }
+            (ValueKind::List(values), None) => Some(length(values.len())),
+            (_, None) if self.is_list => Some(1),
+            (ValueKind::Int(digits), None) => digits.parse().ok(),
+            _ => None,
         }
-        (ValueKind::Int(digits), []) => digits.parse().ok(),
-        (ValueKind::List(values), []) => Some(length(values.len())),
-        _ => None,
     }
-}
 
-/// Value at `path` inside `value`.
-pub(super) fn inside<'v>(value: &'v InputValue, path: &[impl AsRef<str>]) -> Option<&'v InputValue> {
-    let mut value = value;
-    for step in path {
-        let InputValue::Object(fields) = value else {
-            return None;
-        };
-        let mut fields = fields.iter();
-        value = fields.find_map(|(name, value)| (name.item == step.as_ref()).then_some(&value.item))?;
-    }
-    Some(value)
-}
-
-/// A number that is not negative, or the length of a list.
-pub(super) fn measure(value: &InputValue) -> Option<u64> {
-    match value {
-        InputValue::Scalar(DefaultScalarValue::Int(number)) => u64::try_from(*number).ok(),
-        // JSON may write an integer as a float
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a larger size costs the maximum"
-        )]
-        InputValue::Scalar(DefaultScalarValue::Float(number)) if *number >= 0.0 => Some(*number as u64),
-        InputValue::List(values) => Some(length(values.len())),
-        _ => None,
+    /// Size in a value, after the first `from` steps.
+    pub(super) fn measure(&self, from: usize, value: &InputValue) -> Option<u64> {
+        match (value, self.steps.get(from)) {
+            (InputValue::Null, _) => None,
+            (InputValue::Object(fields), Some(step)) => {
+                // the last of each name, as in coercion
+                let mut fields = fields.iter().rev();
+                match fields.find(|(name, _)| *name.item == *step.name) {
+                    Some((_, value)) => self.measure(from + 1, &value.item),
+                    None => step.default,
+                }
+            }
+            (InputValue::List(values), None) => Some(length(values.len())),
+            (_, None) if self.is_list => Some(1),
+            (InputValue::Scalar(DefaultScalarValue::Int(number)), None) => u64::try_from(*number).ok(),
+            // JSON may write an integer as a float
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a larger size costs the maximum"
+            )]
+            (InputValue::Scalar(DefaultScalarValue::Float(number)), None) if *number >= 0.0 => {
+                Some(*number as u64)
+            }
+            _ => None,
+        }
     }
 }
 

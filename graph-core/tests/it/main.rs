@@ -14,6 +14,7 @@ mod chain;
 mod conformance;
 mod connections;
 mod cost;
+mod costly;
 mod documents;
 mod errors;
 mod executing;

@@ -12,6 +12,9 @@ use crate::response::MISTAKES;
 /// Maximum number of compared pairs in one document.
 const PAIRS: usize = 50_000;
 
+/// Maximum levels of the search. Cycles of fragments lead deeper.
+const LEVELS: usize = 200;
+
 /// Maximum length of a reason in characters, and number of its positions on one side.
 const REASON: usize = 1_000;
 const PLACES: usize = 20;
@@ -48,6 +51,7 @@ struct Collected<'w, 't> {
 #[derive(Default)]
 pub(super) struct Search<'w, 't> {
     pairs: usize,
+    level: usize,
     sets: HashMap<(Option<crate::schema::TypeId>, u32), Rc<Collected<'w, 't>>>,
     /// Compared fragments, with the exclusiveness of the comparison.
     fragments: HashMap<(&'t str, &'t str), bool>,
@@ -90,6 +94,7 @@ impl<'w, 't> Search<'w, 't> {
         set: Set<'t>,
     ) -> Option<Vec<(String, Vec<u32>)>> {
         let mut found = Vec::new();
+        self.level = 0;
         self.within(overlap, set, &mut found).ok()?;
         let found = found.into_iter().map(|conflict: Conflict<'_>| {
             let places = conflict.one.into_iter().chain(conflict.other).collect();
@@ -127,6 +132,16 @@ impl<'w, 't> Search<'w, 't> {
         name: &'t str,
         found: &mut Vec<Conflict<'t>>,
     ) -> Found {
+        self.deeper(|search| search.with_fragment_here(how, collected, name, found))
+    }
+
+    fn with_fragment_here(
+        &mut self,
+        how: How<'_, 'w, 't>,
+        collected: &Rc<Collected<'w, 't>>,
+        name: &'t str,
+        found: &mut Vec<Conflict<'t>>,
+    ) -> Found {
         self.spend(1)?;
         if collected.fields.is_empty() {
             return Ok(());
@@ -151,6 +166,15 @@ impl<'w, 't> Search<'w, 't> {
     }
 
     fn fragment_pair(
+        &mut self,
+        how: How<'_, 'w, 't>,
+        (one, other): (&'t str, &'t str),
+        found: &mut Vec<Conflict<'t>>,
+    ) -> Found {
+        self.deeper(|search| search.fragment_pair_here(how, (one, other), found))
+    }
+
+    fn fragment_pair_here(
         &mut self,
         how: How<'_, 'w, 't>,
         (one, other): (&'t str, &'t str),
@@ -199,6 +223,16 @@ impl<'w, 't> Search<'w, 't> {
     }
 
     fn pair(
+        &mut self,
+        how: How<'_, 'w, 't>,
+        key: &'t str,
+        (one, other): (&Selected<'w, 't>, &Selected<'w, 't>),
+        found: &mut Vec<Conflict<'t>>,
+    ) -> Found {
+        self.deeper(|search| search.pair_here(how, key, (one, other), found))
+    }
+
+    fn pair_here(
         &mut self,
         how: How<'_, 'w, 't>,
         key: &'t str,
@@ -266,6 +300,17 @@ impl<'w, 't> Search<'w, 't> {
             Rc::new(collected)
         });
         Rc::clone(collected)
+    }
+
+    /// Calls `search` one level deeper.
+    fn deeper(&mut self, search: impl FnOnce(&mut Self) -> Found) -> Found {
+        if self.level >= LEVELS {
+            return Err(TooMany);
+        }
+        self.level += 1;
+        let found = search(self);
+        self.level -= 1;
+        found
     }
 
     fn spend(&mut self, pairs: usize) -> Found {

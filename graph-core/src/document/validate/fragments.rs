@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 use super::Mistake;
 use super::walk::Walk;
 use crate::document::parse::{Fragment, Inline, List, Name, Selection, Spread};
+use crate::response::MISTAKES;
 use crate::schema::TypeId;
 
 impl<'w, 't> Walk<'w, 't> {
@@ -86,8 +87,7 @@ impl<'w, 't> Walk<'w, 't> {
         for fragment in self.ast.fragments() {
             if !used.contains(fragment.name.text) {
                 let message = format!("Fragment \"{}\" is never used.", fragment.name.text);
-                let at = vec![fragment.at];
-                mistakes.push(Mistake { message, at });
+                mistakes.push(Mistake::new(message, vec![fragment.at]));
             }
         }
     }
@@ -211,6 +211,9 @@ impl<'w, 't> Search<'_, 'w, 't> {
     }
 
     fn cycle(&mut self, first: usize, name: &str) {
+        if self.mistakes.len() >= MISTAKES {
+            return;
+        }
         let steps = self.path.get(first..).unwrap_or_default().iter();
         let spreads: Vec<_> = steps.filter_map(|step| step.spreads.get(step.next - 1)).collect();
         let between = spreads.iter().take(spreads.len() - 1);
@@ -222,9 +225,8 @@ impl<'w, 't> Search<'_, 'w, 't> {
         } else {
             format!(" via {}", via.join(", "))
         };
-        self.mistakes.push(Mistake {
-            message: format!("Cannot spread fragment \"{name}\" within itself{via}."),
-            at: spreads.iter().map(|spread| spread.at).collect(),
-        });
+        let message = format!("Cannot spread fragment \"{name}\" within itself{via}.");
+        let at = spreads.iter().map(|spread| spread.at).collect();
+        self.mistakes.push(Mistake::new(message, at));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) use self::extent::extent;
 pub(crate) use self::literal::{float, object, untyped};
 use self::walk::Walk;
 use super::parse::Ast;
-use crate::response::MISTAKES;
+use crate::response::{MISTAKES, cut_message};
 use crate::schema::Schema;
 
 /// Violation of a rule.
@@ -45,6 +45,13 @@ pub(crate) struct Mistake {
     pub(crate) message: String,
     /// Byte offsets in the text.
     pub(crate) at: Vec<u32>,
+}
+
+impl Mistake {
+    fn new(message: String, at: Vec<u32>) -> Self {
+        let message = cut_message(message);
+        Self { message, at }
+    }
 }
 
 /// Returns up to 100 violations, in the order of graphql-js.

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::Mistake;
 use super::walk::Walk;
 use crate::document::parse::{Definition, Operation, TypeNode, ValueKind, VariableDefinition};
+use crate::response::MISTAKES;
 use crate::schema::{TypeKind, TypeRef};
 
 /// Variable in a value.
@@ -78,24 +79,31 @@ impl<'w, 't> Walk<'w, 't> {
         };
         // 5.8.3 All Variable Uses Defined
         for usage in &usages {
+            if mistakes.len() >= MISTAKES {
+                return;
+            }
             if !by_name.contains_key(usage.name) {
                 let by = of(" by").unwrap_or_default();
                 let message = format!("Variable \"${}\" is not defined{by}.", usage.name);
-                let at = vec![usage.at, operation.at];
-                mistakes.push(Mistake { message, at });
+                mistakes.push(Mistake::new(message, vec![usage.at, operation.at]));
             }
         }
         // 5.8.4 All Variables Used
         let used: HashSet<_> = usages.iter().map(|usage| usage.name).collect();
         for variable in declared {
+            if mistakes.len() >= MISTAKES {
+                return;
+            }
             if !used.contains(variable.name.text) {
                 let within = of(" in").unwrap_or_default();
                 let message = format!("Variable \"${}\" is never used{within}.", variable.name.text);
-                let at = vec![variable.at];
-                mistakes.push(Mistake { message, at });
+                mistakes.push(Mistake::new(message, vec![variable.at]));
             }
         }
         for usage in &usages {
+            if mistakes.len() >= MISTAKES {
+                return;
+            }
             if let Some(variable) = by_name.get(usage.name) {
                 self.position(variable, usage, mistakes);
             }
@@ -126,25 +134,19 @@ impl<'w, 't> Walk<'w, 't> {
         let (name, written) = (variable.name.text, self.schema.print(ty));
         if ty.named != input.named || !ty.wrappers.is_within(expected.wrappers) {
             let position = self.schema.print(input);
-            mistakes.push(Mistake {
-                message: format!(
+            mistakes.push(Mistake::new(format!(
                     "Variable \"${name}\" of type \"{written}\" used in position expecting type \"{position}\"."
-                ),
-                at: vec![variable.at, usage.at],
-            });
+                ), vec![variable.at, usage.at]));
         }
         let object = usage.object.map(|object| self.schema.type_at(object.named));
         if let Some(object) = object
             && matches!(&object.kind, TypeKind::InputObject(known) if known.is_one_of)
             && !ty.is_non_null()
         {
-            mistakes.push(Mistake {
-                message: format!(
+            mistakes.push(Mistake::new(format!(
                     "Variable \"${name}\" is of type \"{written}\" but must be non-nullable to be used for OneOf Input Object \"{}\".",
                     object.name
-                ),
-                at: vec![variable.at, usage.at],
-            });
+                ), vec![variable.at, usage.at]));
         }
     }
 }

@@ -80,8 +80,8 @@ impl<'w, 't> Walk<'w, 't> {
     pub(super) fn report(&mut self, message: String, at: impl Into<Vec<u32>>) {
         // later reports cannot be among the first
         if self.reports.len() < 2 * MISTAKES {
-            let at = at.into();
-            self.reports.push(Report::Mistake(Mistake { message, at }));
+            self.reports
+                .push(Report::Mistake(Mistake::new(message, at.into())));
         }
     }
 
@@ -105,6 +105,9 @@ impl<'w, 't> Walk<'w, 't> {
             match report {
                 Report::Mistake(mistake) => mistakes.push(mistake),
                 Report::Variables(at) => self.variables_of(at, &mut mistakes),
+            }
+            if mistakes.len() >= MISTAKES {
+                return mistakes;
             }
         }
         self.unused_fragments(&mut mistakes);
