@@ -10,7 +10,7 @@ use crate::wire::codes;
 
 type Context = RequestContext<()>;
 
-#[derive(Clone, Debug, GraphQLInputObject)]
+#[derive(Clone, Copy, Debug, GraphQLInputObject)]
 struct Page {
     #[graphql(default = 1000)]
     first: i32,
