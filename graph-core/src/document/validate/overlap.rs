@@ -1,5 +1,5 @@
 //! [Field Selection Merging](https://spec.graphql.org/September2025/#sec-Field-Selection-Merging):
-//! whether two fields of one response key conflict.
+//! finds two fields of one response key that conflict.
 //!
 //! Most documents are proved free of conflicts in one pass: all fields of a response key, whatever
 //! their parent types, are the same field with the same arguments, and so are the fields below
