@@ -394,8 +394,8 @@ impl<'c, 't> Compiler<'c, 't> {
         }
     }
 
-    /// Keeps the faults of a field. All fields keep at least one, because a guard decides later
-    /// whether the field counts.
+    /// Keeps the faults of a field. All fields keep at least one, because a guard can later exclude
+    /// any of the others.
     fn faulty(&mut self, at: FieldIndex, mut faults: Vec<Fault>) {
         faults.truncate(MISTAKES.saturating_sub(self.reported).max(1));
         self.reported += faults.len();

@@ -2,6 +2,7 @@
 
 mod coerce;
 mod compile;
+mod outline;
 mod variants;
 
 use juniper::{EmptyMutation, EmptySubscription, GraphQLEnum, GraphQLInputObject, ID, RootNode};
