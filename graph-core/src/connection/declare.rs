@@ -74,7 +74,7 @@ macro_rules! connection {
             }
         }
 
-        #[$crate::graph_object(context = $context)]
+        #[$crate::graph_object(context = $context, look_ahead)]
         impl $connection {
             /// The edges of the page.
             fn edges(&self) -> &[$edge] {
@@ -87,7 +87,7 @@ macro_rules! connection {
             }
         }
 
-        #[$crate::graph_object(context = $context)]
+        #[$crate::graph_object(context = $context, look_ahead)]
         impl $edge {
             /// The node of the edge.
             fn node(&self) -> &$node {

@@ -87,6 +87,7 @@ impl<T> Edge<T> {
 
 /// Position of a page in the list.
 #[derive(Clone, Debug, Eq, GraphObject, PartialEq)]
+#[graphql(look_ahead)]
 pub struct PageInfo {
     /// True if the list has entries after the page.
     has_next_page: bool,

@@ -115,11 +115,12 @@ where
         let gate = self.inner.concurrency.map(Gate::new);
         let meter = Meter::new(self.inner.limits.response_bytes());
         let mut cx = Execution::new(context, plan, gate, watch, meter);
-        cx.denied = denied;
+        cx.decisions.denied = denied;
         let mut found = Vec::new();
         for slot in &plan.slots {
             let mut faults = Vec::new();
-            cx.arguments.push(coerced_arguments(slot, variables, &mut faults));
+            let arguments = coerced_arguments(slot, variables, &mut faults);
+            cx.decisions.arguments.push(arguments);
             if !faults.is_empty() {
                 let at = slot.at;
                 found.push(FieldFaults { at, faults });
@@ -130,7 +131,7 @@ where
         }
         let faulty = plan.faults.iter().chain(&found);
         // a field that a guard refuses is never called, and the principal may not know its rules
-        let faulty = faulty.filter(|field| !cx.is_denied(field.at.policy));
+        let faulty = faulty.filter(|field| !cx.decisions.denies(field.at.policy));
         let faulty = faulty.map(|field| (field.at, field.faults.as_slice()));
         failures::invalid_arguments(plan, faulty).map_or(Ok(cx), Err)
     }

@@ -6,14 +6,15 @@ use std::sync::{Mutex, PoisonError};
 
 use juniper::{FieldError, IntoFieldError};
 
+use super::decisions::Decisions;
 use super::deferred::{Deferral, Deliveries};
 use super::gate::{Gate, Permit};
 use super::meter::Meter;
-use super::plan::{ArgRef, Field, Plan};
-use super::table::Arguments;
-use super::{ListIndices, NullPropagation, Path, WriteResult};
+use super::plan::{Field, Plan};
+use super::{ListIndices, Nothing, NullPropagation, Path, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 use crate::guard::{RequestContext, Watch};
+use crate::look_ahead::LookAhead;
 
 /// State of one execution of a plan.
 ///
@@ -22,10 +23,7 @@ use crate::guard::{RequestContext, Watch};
 pub struct Execution<'x, C> {
     context: &'x C,
     plan: &'x Plan,
-    /// Indexed by [`ArgRef::Slot`].
-    pub(crate) arguments: Vec<Result<Arguments, GraphError>>,
-    /// Refusals indexed by [`Field::policy`]; empty if all guards allow.
-    pub(crate) denied: Vec<Option<GraphError>>,
+    pub(crate) decisions: Decisions,
     /// Guard settings for guard functions.
     watch: Watch,
     /// Errors so far; locked only on failure.
@@ -64,8 +62,7 @@ impl<'x, C> Execution<'x, C> {
         Self {
             context,
             plan,
-            arguments: Vec::new(),
-            denied: Vec::new(),
+            decisions: Decisions::default(),
             watch,
             failures: Mutex::new(Vec::new()),
             expired: AtomicBool::new(false),
@@ -94,17 +91,16 @@ impl<'x, C> Execution<'x, C> {
     /// If `T` is not the tuple type in the table of the field. The mismatch is recorded as an
     /// internal error.
     pub fn args<'s, T: Any>(&'s self, field: &'s Field) -> Result<&'s T, NullPropagation> {
-        let arguments = match &field.args {
-            ArgRef::Const(arguments) => Some(arguments),
-            ArgRef::Slot(at) => usize::try_from(*at)
-                .ok()
-                .and_then(|at| self.arguments.get(at))
-                .and_then(|slot| slot.as_ref().ok()),
-            ArgRef::None | ArgRef::Refused(_) => None,
-        };
-        arguments
+        self.decisions
+            .arguments(field)
             .and_then(|arguments| arguments.downcast_ref())
             .ok_or_else(|| self.record_mismatch(field))
+    }
+
+    /// Returns the selection below `field`, whose innermost type is `T`.
+    #[must_use]
+    pub fn look_ahead<'s, T: ?Sized>(&'s self, field: &'s Field, _: Nothing<T>) -> LookAhead<'s, T> {
+        LookAhead::new(field, &self.decisions)
     }
 
     /// Waits for a free slot under the concurrency limit. The permit frees the slot on drop.
@@ -190,31 +186,6 @@ impl<'x, C> Execution<'x, C> {
             self.record_failure(field, path.list_indices(), error);
         }
         Err(NullPropagation)
-    }
-
-    /// Returns `true` if a guard on the principal refuses the fields with this policy.
-    pub(crate) fn is_denied(&self, policy: Option<u16>) -> bool {
-        let denied = policy.and_then(|at| self.denied.get(usize::from(at)));
-        denied.is_some_and(Option::is_some)
-    }
-
-    /// Refusal of `field` by a guard or by its arguments.
-    pub(crate) fn refusal(&self, field: &Field) -> Option<GraphError> {
-        let denied = field
-            .policy
-            .and_then(|at| self.denied.get(usize::from(at)))
-            .and_then(Option::as_ref);
-        if let Some(denied) = denied {
-            return Some(denied.clone());
-        }
-        match &field.args {
-            ArgRef::Refused(why) => Some(GraphError::bad_user_input(&**why)),
-            ArgRef::Slot(at) => {
-                let slot = usize::try_from(*at).ok().and_then(|at| self.arguments.get(at));
-                slot.and_then(|slot| slot.as_ref().err()).cloned()
-            }
-            ArgRef::None | ArgRef::Const(_) => None,
-        }
     }
 
     /// Records that generated code and the plan do not match.

@@ -57,6 +57,14 @@ impl Key {
         }
     }
 
+    /// Name of the member. The key must have no value.
+    pub(crate) fn name(&self) -> String {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        let name = bytes.strip_prefix(b",\"").and_then(|rest| rest.strip_suffix(b"\":"));
+        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+    }
+
     pub(crate) fn heap(&self) -> usize {
         match self {
             Self::Short(..) => 0,

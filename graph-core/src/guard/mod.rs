@@ -53,7 +53,8 @@ pub(crate) mod demand;
 mod policy;
 
 use crate::error::GraphError;
-use crate::loader::{Batch, Loaders};
+use crate::loader::{Batch, Loaders, SelectiveBatch};
+use crate::look_ahead::FieldSet;
 
 pub use host_ports::{InvalidScope, Principal, Scope, Scopes};
 
@@ -145,6 +146,32 @@ impl<H> RequestContext<H> {
     /// The error of the batch, or `INTERNAL_SERVER_ERROR` if the context has no such loader.
     pub async fn load<B: Batch>(&self, key: B::Key) -> Result<Option<B::Value>, GraphError> {
         self.loaders.load::<B>(key).await
+    }
+
+    /// Adds a loader that loads only the fields that its resolvers need. It replaces an earlier
+    /// loader of the same type.
+    ///
+    /// The context shares it like a loader of [`with_loader`](Self::with_loader).
+    #[must_use]
+    pub fn with_selective_loader(mut self, batch: impl SelectiveBatch) -> Self {
+        self.loaders.add_selective(batch);
+        self
+    }
+
+    /// Loads the value of `key`, with at least `fields`, in a batch with other keys; `None` if the
+    /// key has no value.
+    ///
+    /// The future completes only while the engine executes an operation with this context.
+    ///
+    /// # Errors
+    ///
+    /// The error of the batch, or `INTERNAL_SERVER_ERROR` if the context has no such loader.
+    pub async fn load_fields<B: SelectiveBatch>(
+        &self,
+        key: B::Key,
+        fields: FieldSet<B::Object>,
+    ) -> Result<Option<B::Value>, GraphError> {
+        self.loaders.load_fields::<B>(key, fields).await
     }
 
     pub(crate) fn loaders(&self) -> &Loaders {

@@ -2,38 +2,127 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::BoxFuture;
 
 use super::drive::Drivers;
-use super::{Batch, Flush};
+use super::{Batch, Flush, SelectiveBatch};
 use crate::error::GraphError;
+use crate::look_ahead::FieldSet;
 
-pub(super) struct Loader<B: Batch> {
+/// Batch as the loader runs it, with or without a set of fields.
+pub(super) trait Run: Send + Sync + 'static {
+    type Key: Clone + Eq + Hash + Send + Sync + 'static;
+    type Value: Clone + Send + Sync + 'static;
+    type Fields: Fields;
+
+    fn run(
+        &self,
+        keys: Vec<Self::Key>,
+        fields: Self::Fields,
+    ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Value>, GraphError>> + Send;
+}
+
+/// Fields that the resolvers ask for.
+pub(super) trait Fields: Clone + Default + Send + Sync + 'static {
+    fn union_with(&mut self, other: &Self);
+    fn is_superset(&self, other: &Self) -> bool;
+}
+
+/// [`Batch`], which loads whole values.
+pub(super) struct Whole<B>(pub(super) B);
+
+impl<B: Batch> Run for Whole<B> {
+    type Key = B::Key;
+    type Value = B::Value;
+    type Fields = ();
+
+    async fn run(&self, keys: Vec<B::Key>, (): ()) -> Result<HashMap<B::Key, B::Value>, GraphError> {
+        self.0.load(keys).await
+    }
+}
+
+impl Fields for () {
+    fn union_with(&mut self, (): &Self) {}
+
+    fn is_superset(&self, (): &Self) -> bool {
+        true
+    }
+}
+
+/// [`SelectiveBatch`].
+pub(super) struct Selective<B>(pub(super) B);
+
+impl<B: SelectiveBatch> Run for Selective<B> {
+    type Key = B::Key;
+    type Value = B::Value;
+    type Fields = FieldSet<B::Object>;
+
+    async fn run(
+        &self,
+        keys: Vec<B::Key>,
+        fields: Self::Fields,
+    ) -> Result<HashMap<B::Key, B::Value>, GraphError> {
+        self.0.load(keys, fields).await
+    }
+}
+
+impl<T: 'static> Fields for FieldSet<T> {
+    fn union_with(&mut self, other: &Self) {
+        self.union_with(other);
+    }
+
+    fn is_superset(&self, other: &Self) -> bool {
+        self.is_superset(other)
+    }
+}
+
+pub(super) struct Loader<B: Run> {
     batch: B,
     state: Mutex<State<B>>,
     drivers: Arc<Drivers>,
 }
 
-struct State<B: Batch> {
+struct State<B: Run> {
     queued: Vec<B::Key>,
-    keys: HashMap<B::Key, Asked<B::Value>>,
+    /// Fields of the queued keys.
+    fields: B::Fields,
+    keys: HashMap<B::Key, Asked<B>>,
     /// Incremented when the cache is cleared; batches of an earlier epoch are discarded.
     epoch: u64,
 }
 
-enum Asked<V> {
-    Waiting(Vec<Waker>),
-    Loaded(Result<Option<V>, GraphError>),
+enum Asked<B: Run> {
+    Waiting {
+        wakers: Vec<Waker>,
+        /// `false` while a batch loads the key.
+        queued: bool,
+    },
+    Loaded {
+        result: Result<Option<B::Value>, GraphError>,
+        /// Fields of a value.
+        fields: B::Fields,
+    },
 }
 
-impl<B: Batch> Loader<B> {
+impl<B: Run> Asked<B> {
+    fn queued(waker: &Waker) -> Self {
+        Self::Waiting {
+            wakers: vec![waker.clone()],
+            queued: true,
+        }
+    }
+}
+
+impl<B: Run> Loader<B> {
     pub(super) fn new(batch: B, drivers: Arc<Drivers>) -> Self {
         let state = State {
             queued: Vec::new(),
+            fields: B::Fields::default(),
             keys: HashMap::new(),
             epoch: 0,
         };
@@ -44,52 +133,80 @@ impl<B: Batch> Loader<B> {
         }
     }
 
-    pub(super) async fn load(&self, key: B::Key) -> Result<Option<B::Value>, GraphError> {
-        poll_fn(|context| self.poll(&key, context)).await
+    pub(super) async fn load(&self, key: B::Key, fields: B::Fields) -> Result<Option<B::Value>, GraphError> {
+        poll_fn(|context| self.poll(&key, &fields, context)).await
     }
 
-    fn poll(&self, key: &B::Key, context: &Context<'_>) -> Poll<Result<Option<B::Value>, GraphError>> {
+    fn poll(
+        &self,
+        key: &B::Key,
+        fields: &B::Fields,
+        context: &Context<'_>,
+    ) -> Poll<Result<Option<B::Value>, GraphError>> {
         let mut state = self.lock();
-        match state.keys.entry(key.clone()) {
+        let State {
+            queued: queue,
+            fields: of_queue,
+            keys,
+            ..
+        } = &mut *state;
+        match keys.entry(key.clone()) {
             Entry::Occupied(mut known) => match known.get_mut() {
-                Asked::Loaded(loaded) => Poll::Ready(loaded.clone()),
-                Asked::Waiting(wakers) => {
+                Asked::Waiting { wakers, queued } => {
+                    if *queued {
+                        of_queue.union_with(fields);
+                    }
                     if !wakers.iter().any(|known| known.will_wake(context.waker())) {
                         wakers.push(context.waker().clone());
                     }
-                    Poll::Pending
+                    return Poll::Pending;
+                }
+                // an error, or the absence of a value, does not depend on the fields
+                Asked::Loaded { result, fields: loaded }
+                    if !matches!(result, Ok(Some(_))) || loaded.is_superset(fields) =>
+                {
+                    return Poll::Ready(result.clone());
+                }
+                // the next value replaces this one, so it needs the fields of this one as well
+                Asked::Loaded { fields: loaded, .. } => {
+                    of_queue.union_with(loaded);
+                    known.insert(Asked::queued(context.waker()));
                 }
             },
             Entry::Vacant(vacant) => {
-                vacant.insert(Asked::Waiting(vec![context.waker().clone()]));
-                state.queued.push(key.clone());
-                drop(state);
-                // the caller may run in another task while the driver of the operation is idle
-                self.drivers.queued();
-                Poll::Pending
+                vacant.insert(Asked::queued(context.waker()));
             }
         }
+        of_queue.union_with(fields);
+        queue.push(key.clone());
+        drop(state);
+        // the caller may run in another task while the driver of the operation is idle
+        self.drivers.queued();
+        Poll::Pending
     }
 
-    async fn run(self: Arc<Self>, keys: Vec<B::Key>, epoch: u64) {
-        let loaded = self.batch.load(keys.clone()).await;
-        let mut wakers = Vec::new();
+    async fn run(self: Arc<Self>, keys: Vec<B::Key>, fields: B::Fields, epoch: u64) {
+        let loaded = self.batch.run(keys.clone(), fields.clone()).await;
+        let mut waiting = Vec::new();
         {
             let mut state = self.lock();
             if state.epoch != epoch {
                 return;
             }
             for key in keys {
-                let value = match &loaded {
+                let result = match &loaded {
                     Ok(values) => Ok(values.get(&key).cloned()),
                     Err(error) => Err(error.clone()),
                 };
-                if let Some(Asked::Waiting(waiting)) = state.keys.insert(key, Asked::Loaded(value)) {
-                    wakers.extend(waiting);
+                let fields = fields.clone();
+                if let Some(Asked::Waiting { wakers, .. }) =
+                    state.keys.insert(key, Asked::Loaded { result, fields })
+                {
+                    waiting.extend(wakers);
                 }
             }
         }
-        wakers.into_iter().for_each(Waker::wake);
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, State<B>> {
@@ -97,27 +214,34 @@ impl<B: Batch> Loader<B> {
     }
 }
 
-impl<B: Batch> Flush for Loader<B> {
+impl<B: Run> Flush for Loader<B> {
     fn flush(self: Arc<Self>) -> Option<BoxFuture<'static, ()>> {
-        let (keys, epoch) = {
-            let mut state = self.lock();
-            (std::mem::take(&mut state.queued), state.epoch)
-        };
-        if keys.is_empty() {
+        let mut state = self.lock();
+        if state.queued.is_empty() {
             return None;
         }
-        Some(Box::pin(self.run(keys, epoch)))
+        let keys = std::mem::take(&mut state.queued);
+        let fields = std::mem::take(&mut state.fields);
+        let epoch = state.epoch;
+        for key in &keys {
+            if let Some(Asked::Waiting { queued, .. }) = state.keys.get_mut(key) {
+                *queued = false;
+            }
+        }
+        drop(state);
+        Some(Box::pin(self.run(keys, fields, epoch)))
     }
 
     fn clear(&self) {
         let mut state = self.lock();
         state.queued.clear();
+        state.fields = B::Fields::default();
         let forgotten = std::mem::take(&mut state.keys);
         state.epoch += 1;
         drop(state);
         // waiting resolvers queue their keys again
         for asked in forgotten.into_values() {
-            if let Asked::Waiting(wakers) = asked {
+            if let Asked::Waiting { wakers, .. } = asked {
                 wakers.into_iter().for_each(Waker::wake);
             }
         }
@@ -126,10 +250,11 @@ impl<B: Batch> Flush for Loader<B> {
     fn let_go(&self) {
         let mut state = self.lock();
         state.queued.clear();
+        state.fields = B::Fields::default();
         let mut waiting = Vec::new();
         state.keys.retain(|_, asked| match asked {
-            Asked::Loaded(_) => true,
-            Asked::Waiting(wakers) => {
+            Asked::Loaded { .. } => true,
+            Asked::Waiting { wakers, .. } => {
                 waiting.append(wakers);
                 false
             }

@@ -28,6 +28,8 @@
 //! // in a resolver: context.load::<Names>(7).await? is Some("name 7")
 //! # let _ = context;
 //! ```
+//!
+//! A [`SelectiveBatch`] also receives the fields that the waiting resolvers need.
 
 mod batch;
 mod drive;
@@ -40,10 +42,11 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use self::batch::Loader;
+use self::batch::{Loader, Run, Selective, Whole};
 use self::drive::Drivers;
 pub(crate) use self::drive::{Deadline, drive};
 use crate::error::GraphError;
+use crate::look_ahead::{FieldSet, Selectable};
 
 /// Loads many keys at once.
 ///
@@ -62,6 +65,29 @@ pub trait Batch: Send + Sync + 'static {
     fn load(
         &self,
         keys: Vec<Self::Key>,
+    ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Value>, GraphError>> + Send;
+}
+
+/// Loads many values at once, with the fields that the waiting resolvers need.
+///
+/// A resolver passes the fields that it reads from its [`LookAhead`](crate::LookAhead) to
+/// [`load_fields`](crate::RequestContext::load_fields). The batch loads their union for all its
+/// keys. If a later resolver needs more fields of a cached value, the value is loaded again.
+///
+/// The contract is that of [`Batch`].
+pub trait SelectiveBatch: Send + Sync + 'static {
+    /// Key of a value.
+    type Key: Clone + Eq + Hash + Send + Sync + 'static;
+    /// Loaded value. It should be cheap to clone, because each resolver receives a clone.
+    type Value: Clone + Send + Sync + 'static;
+    /// Object type of the fields.
+    type Object: Selectable + 'static;
+
+    /// Loads the values of `keys`, with at least the given fields of each.
+    fn load(
+        &self,
+        keys: Vec<Self::Key>,
+        fields: FieldSet<Self::Object>,
     ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Value>, GraphError>> + Send;
 }
 
@@ -91,6 +117,15 @@ trait Flush: Any + Send + Sync {
 
 impl Loaders {
     pub(crate) fn add<B: Batch>(&mut self, batch: B) {
+        self.insert::<B, _>(Whole(batch));
+    }
+
+    pub(crate) fn add_selective<B: SelectiveBatch>(&mut self, batch: B) {
+        self.insert::<B, _>(Selective(batch));
+    }
+
+    /// Inserts the loader under the type `B` of the host's batch.
+    fn insert<B: 'static, R: Run>(&mut self, batch: R) {
         let drivers = self.drivers.get_or_insert_default();
         let loader = Arc::new(Loader::new(batch, Arc::clone(drivers)));
         self.all.retain(|(known, _)| *known != TypeId::of::<B>());
@@ -112,18 +147,25 @@ impl Loaders {
     }
 
     pub(crate) async fn load<B: Batch>(&self, key: B::Key) -> Result<Option<B::Value>, GraphError> {
+        self.find::<B, Whole<B>>()?.load(key, ()).await
+    }
+
+    pub(crate) async fn load_fields<B: SelectiveBatch>(
+        &self,
+        key: B::Key,
+        fields: FieldSet<B::Object>,
+    ) -> Result<Option<B::Value>, GraphError> {
+        self.find::<B, Selective<B>>()?.load(key, fields).await
+    }
+
+    fn find<B: 'static, R: Run>(&self) -> Result<Arc<Loader<R>>, GraphError> {
         let mut all = self.all.iter();
         let found = all.find(|(known, _)| *known == TypeId::of::<B>());
         let found = found.map(|(_, loader)| Arc::clone(loader) as Arc<dyn Any + Send + Sync>);
-        match found.and_then(|loader| loader.downcast::<Loader<B>>().ok()) {
-            Some(loader) => loader.load(key).await,
-            None => {
-                let name = std::any::type_name::<B>();
-                Err(GraphError::internal(format_args!(
-                    "the context has no loader `{name}`"
-                )))
-            }
-        }
+        found.and_then(|loader| loader.downcast().ok()).ok_or_else(|| {
+            let name = std::any::type_name::<B>();
+            GraphError::internal(format_args!("the context has no loader `{name}`"))
+        })
     }
 
     /// Batches of the queued keys of all loaders.

@@ -27,6 +27,7 @@ mod http;
 mod incremental;
 mod introspection;
 mod limits;
+mod look_ahead;
 mod messages;
 mod metering;
 mod modes;

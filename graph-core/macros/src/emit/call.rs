@@ -2,9 +2,11 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Type;
 use syn::spanned::Spanned;
 
 use crate::read::field::Field;
+use crate::read::lifetimes::inferred;
 use crate::read::parameter::Parameter;
 
 /// Source of a field's value.
@@ -16,15 +18,18 @@ pub(crate) enum From {
     Struct,
 }
 
+/// Maps the declared type of a field to its type in the schema.
+pub(crate) type Behind = fn(&Type) -> TokenStream;
+
 /// Statements that end with `value`, the result of the resolver of `field`.
-pub(crate) fn call(field: &Field, from: From) -> TokenStream {
+pub(crate) fn call(field: &Field, from: From, context: &TokenStream, behind: Behind) -> TokenStream {
     let ident = &field.ident;
     if matches!(from, From::Struct) {
         return quote!(let value = &self.#ident;);
     }
     let arguments = arguments(field);
     let receiver = field.has_receiver.then(|| quote!(self,));
-    let parameters = parameters(field);
+    let parameters = parameters(field, context, behind);
     let call = quote_spanned!(ident.span()=> Self::#ident(#receiver #(#parameters),*));
     if field.is_async {
         quote! {
@@ -62,7 +67,7 @@ fn arguments(field: &Field) -> Option<TokenStream> {
 }
 
 /// Arguments of the resolver call, without `self`.
-fn parameters(field: &Field) -> Vec<TokenStream> {
+fn parameters(field: &Field, context: &TokenStream, behind: Behind) -> Vec<TokenStream> {
     let mut place = 0;
     let pass = |parameter: &Parameter| match parameter {
         Parameter::Argument(argument) => {
@@ -73,6 +78,12 @@ fn parameters(field: &Field) -> Vec<TokenStream> {
             quote_spanned!(argument.ty.span()=> ::core::clone::Clone::clone(&#arguments.#at))
         }
         Parameter::Context(_) => quote!(::juniper::FromContext::from(cx.context())),
+        Parameter::LookAhead(span) => {
+            let ty = behind(&inferred(&field.ty));
+            quote_spanned! { *span=>
+                cx.look_ahead(field, (&&&&&__graph::Tag::<#ty, #context>::NEW).nothing())
+            }
+        }
     };
     field.parameters.iter().map(pass).collect()
 }

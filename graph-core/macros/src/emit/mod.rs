@@ -11,6 +11,7 @@ pub(crate) mod nodes;
 pub(crate) mod object;
 pub(crate) mod rules;
 pub(crate) mod schema;
+pub(crate) mod selectable;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod variants;

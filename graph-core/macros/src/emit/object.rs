@@ -35,7 +35,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
     let context = &target.context;
     let sync = arms(fields, |field| {
         (!field.is_async).then(|| {
-            let call = call(field, from);
+            let call = call(field, from, context, table::returned);
             let asked = predicate(name, field).map(|allowed| {
                 quote! {
                     if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {
@@ -47,7 +47,7 @@ fn methods(target: &Target<'_>, name: &str, fields: &[Field], from: From) -> Tok
         })
     });
     let pending = arms(fields, |field| {
-        let call = call(field, from);
+        let call = call(field, from, context, table::returned);
         let asked = predicate(name, field).map(|allowed| {
             quote! {
                 if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {

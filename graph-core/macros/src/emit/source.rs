@@ -17,7 +17,7 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
     let table = Table::of_block(block);
     let info = table.info(target, table::streamed);
     let arms = arms(&block.fields, |field| {
-        let call = call(field, From::Method);
+        let call = call(field, From::Method, context, table::streamed);
         let asked = predicate(&block.name, field).map(|allowed| {
             quote! {
                 if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {

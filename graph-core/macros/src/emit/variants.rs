@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 
 use super::anchor::{anchor, declaration};
 use super::schema::{Kind, schema};
+use super::selectable::abstract_type;
 use super::table::{self, Table};
 use super::{Target, write_async_parameters, write_parameters};
 
@@ -29,7 +30,8 @@ pub(crate) fn variants(
     let output = output(target, listed, rest);
     let schema = schema(target, table.name, kind);
     let anchor = anchor(target, table, table::returned, &declaration(&target.context));
-    quote!(#info #output #schema #anchor)
+    let selection = abstract_type(target);
+    quote!(#info #output #schema #anchor #selection)
 }
 
 fn output(target: &Target<'_>, variants: &[Variant<'_>], rest: bool) -> TokenStream {

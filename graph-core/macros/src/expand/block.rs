@@ -7,6 +7,7 @@ use syn::{ImplItem, ItemImpl};
 
 use super::or_mistake;
 use crate::emit::call::From;
+use crate::emit::selectable::selectable;
 use crate::emit::table::Table;
 use crate::emit::{Target, in_scope, object, source};
 use crate::read::block::{Block, refuse_shape, strip_block};
@@ -15,7 +16,10 @@ use crate::read::field::is_ignored;
 /// Expands to the block and the implementations of the object type.
 pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
     expand(arguments, item, "graphql_object", |target, block| {
-        object::object(target, &Table::of_block(block), From::Method)
+        let table = Table::of_block(block);
+        let selectable = block.look_ahead.then(|| selectable(target, &table));
+        let object = object::object(target, &table, From::Method);
+        quote!(#object #selectable)
     })
 }
 

@@ -7,6 +7,7 @@ use syn::{Data, DeriveInput, Fields, LitStr, Variant};
 
 use super::or_mistake;
 use crate::emit::call::From;
+use crate::emit::selectable::selectable;
 use crate::emit::table::Table;
 use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as emit_object};
 use crate::read::deprecated::refuse_unread;
@@ -52,7 +53,9 @@ fn read_object(item: &DeriveInput) -> syn::Result<TokenStream> {
         members: Vec::new(),
         fields: &fields,
     };
-    Ok(in_scope(&emit_object::object(&target, &table, From::Struct)))
+    let selectable = words.look_ahead.then(|| selectable(&target, &table));
+    let object = emit_object::object(&target, &table, From::Struct);
+    Ok(in_scope(&quote!(#object #selectable)))
 }
 
 /// Expands to the executor's enum values.

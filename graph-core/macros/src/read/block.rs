@@ -20,6 +20,7 @@ pub(crate) struct Block {
     /// Guards of the type.
     pub(crate) guards: Vec<Guard>,
     pub(crate) fields: Vec<Field>,
+    pub(crate) look_ahead: bool,
 }
 
 impl Block {
@@ -53,6 +54,7 @@ impl Block {
             context,
             guards: Marks::of_type(&block.attrs)?,
             fields,
+            look_ahead: words.look_ahead,
         })
     }
 }

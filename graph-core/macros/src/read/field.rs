@@ -116,7 +116,7 @@ impl Field {
     pub(crate) fn context(&self) -> Option<&Type> {
         self.parameters.iter().find_map(|parameter| match parameter {
             Parameter::Context(ty) => Some(&**ty),
-            Parameter::Argument(..) => None,
+            Parameter::Argument(..) | Parameter::LookAhead(_) => None,
         })
     }
 }

@@ -11,7 +11,7 @@ use super::rename::Rename;
 use super::words::{Word, is, refuse_unknown};
 
 /// Arguments of the attribute on an object type.
-pub(crate) const OBJECT: [&str; 13] = [
+pub(crate) const OBJECT: [&str; 14] = [
     "name",
     "description",
     "desc",
@@ -21,6 +21,7 @@ pub(crate) const OBJECT: [&str; 13] = [
     "impl",
     "implements",
     "interfaces",
+    "look_ahead",
     "rename_all",
     "scalar",
     "Scalar",
@@ -78,6 +79,8 @@ pub(crate) struct ItemWords {
     pub(crate) alias: Option<Ident>,
     /// Position of a union argument that takes a function.
     pub(crate) resolvers: Option<Span>,
+    /// `look_ahead`: the selection on the object type can be read.
+    pub(crate) look_ahead: bool,
 }
 
 impl ItemWords {
@@ -101,6 +104,7 @@ impl ItemWords {
             nodes: None,
             alias: None,
             resolvers: None,
+            look_ahead: false,
         };
         for word in words {
             read.take(&word)?;
@@ -133,6 +137,7 @@ impl ItemWords {
             "node" => self.nodes = Some(word.values("node = [Type, ..]")?),
             "enum" => self.alias = Some(word.value("enum = Name")?),
             "on" => self.resolvers = Some(word.name.span()),
+            "look_ahead" => self.look_ahead = true,
             "scalar" | "Scalar" | "ScalarValue" => only_default(word)?,
             // `description`, and `async`, which has no effect
             _ => {}

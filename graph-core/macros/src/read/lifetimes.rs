@@ -1,6 +1,6 @@
 //! Lifetimes of a resolver's signature that generated code must change.
 
-use syn::visit_mut::VisitMut;
+use syn::visit_mut::{VisitMut, visit_type_mut};
 use syn::{Lifetime, Type};
 
 /// Replaces named lifetimes of `ty` by `'_`, for use inside a function.
@@ -20,6 +20,39 @@ impl VisitMut for Inferred {
     }
 }
 
+/// Replaces all lifetimes of `ty` by `'static`, for use outside of a function.
+pub(crate) fn owned(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    Owned.visit_type_mut(&mut ty);
+    ty
+}
+
+struct Owned;
+
+impl VisitMut for Owned {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        *lifetime = Lifetime::new("'static", lifetime.span());
+    }
+}
+
+/// Replaces the references of `ty` by their targets.
+pub(crate) fn unreferenced(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    Unreferenced.visit_type_mut(&mut ty);
+    ty
+}
+
+struct Unreferenced;
+
+impl VisitMut for Unreferenced {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        while let Type::Reference(reference) = ty {
+            *ty = (*reference.elem).clone();
+        }
+        visit_type_mut(self, ty);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use quote::quote;
@@ -31,6 +64,13 @@ mod tests {
     fn named_lifetimes_are_left_to_inference() {
         let ty = inferred(&parse_quote!(Result<Vec<&'a User<'b>>, Error<'static>>));
         let expected: Type = parse_quote!(Result<Vec<&'_ User<'_>>, Error<'static>>);
+        assert_eq!(quote!(#ty).to_string(), quote!(#expected).to_string());
+    }
+
+    #[test]
+    fn references_and_lifetimes_are_removed() {
+        let ty = owned(&unreferenced(&parse_quote!(Result<&'a [&User<'_>], Cow<'b, str>>)));
+        let expected: Type = parse_quote!(Result<[User<'static>], Cow<'static, str>>);
         assert_eq!(quote!(#ty).to_string(), quote!(#expected).to_string());
     }
 }

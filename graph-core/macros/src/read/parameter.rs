@@ -1,5 +1,6 @@
-//! Parameters of a resolver: arguments and context.
+//! Parameters of a resolver: arguments, context and look-ahead.
 
+use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, LitStr, Pat, PatType, Type, parse_quote};
@@ -16,6 +17,8 @@ pub(crate) enum Parameter {
     Argument(Box<Argument>),
     /// Context, or a part of it through `FromContext`.
     Context(Box<Type>),
+    /// Selection below the field.
+    LookAhead(Span),
 }
 
 /// Argument of a field.
@@ -37,15 +40,16 @@ const ARGUMENT: [&str; 5] = ["name", "description", "desc", "default", "deprecat
 const CONTEXT: [&str; 3] = ["context", "ctx", "Context"];
 
 impl Parameter {
-    /// The argument, unless the parameter is the context.
+    /// The argument, unless the parameter is the context or the look-ahead.
     pub(crate) fn argument(&self) -> Option<&Argument> {
         match self {
             Self::Argument(argument) => Some(argument),
-            Self::Context(_) => None,
+            Self::Context(_) | Self::LookAhead(_) => None,
         }
     }
 
-    /// Classifies a parameter as juniper does: by `#[graphql(..)]`, or else by its name.
+    /// Classifies a parameter as juniper does: by `#[graphql(..)]`, or else by its name. The
+    /// look-ahead is known by its type.
     pub(crate) fn read(parameter: &PatType, rename: Rename) -> syn::Result<Self> {
         let words = Word::of(&parameter.attrs, "graphql")?;
         let rules = Rules::read(&parameter.attrs)?;
@@ -70,6 +74,12 @@ impl Parameter {
                 parameter.span(),
                 "only juniper has an executor: take what you need from the context",
             ));
+        }
+        if is_look_ahead(&parameter.ty) {
+            if let Some(span) = rules.at.or_else(|| words.first().map(|word| word.name.span())) {
+                return Err(syn::Error::new(span, "the look-ahead is no argument: remove the attribute"));
+            }
+            return Ok(Self::LookAhead(parameter.ty.span()));
         }
         refuse_unknown(&words, &ARGUMENT)?;
         let name = match (words.iter().find(|word| word.is("name")), pattern) {
@@ -108,6 +118,15 @@ fn default(word: &Word) -> syn::Result<Expr> {
     Ok(parse_quote!(::core::default::Default::default()))
 }
 
+fn is_look_ahead(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "LookAhead"),
+        Type::Paren(inner) => is_look_ahead(&inner.elem),
+        Type::Group(inner) => is_look_ahead(&inner.elem),
+        _ => false,
+    }
+}
+
 /// Target of a reference type.
 fn referred(ty: &Type) -> &Type {
     match ty {
@@ -137,6 +156,7 @@ mod tests {
                 Ok(format!("{}: {}", argument.name, quote!(#ty)))
             }
             Ok(Parameter::Context(ty)) => Ok(format!("context {}", quote!(#ty))),
+            Ok(Parameter::LookAhead(_)) => Ok("look-ahead".to_owned()),
             Err(error) => Err(error.to_string()),
         };
         parameters.map(show).collect()
@@ -152,6 +172,7 @@ mod tests {
             #[graphql(name = "pair")] (a, b): Pair,
             _ctx: &Context,
             #[graphql(context)] part: &(Database),
+            selected: graph_core::LookAhead<'_, User>,
         )));
         assert_eq!(
             read.unwrap(),
@@ -162,6 +183,7 @@ mod tests {
                 "pair: Pair",
                 "context Context",
                 "context Database",
+                "look-ahead",
             ]
         );
     }
@@ -177,6 +199,7 @@ mod tests {
         assert!(read(parse_quote!(fn f(#[graphql(name = "__x")] a: i32))).is_err());
         assert!(read(parse_quote!(fn f(#[graphql(default = 1)] context: &Context))).is_err());
         assert!(read(parse_quote!(fn f(#[graphql(context, name = "x")] a: &Context))).is_err());
+        assert!(read(parse_quote!(fn f(#[graphql(name = "x")] a: LookAhead<'_, User>))).is_err());
     }
 
     #[test]
