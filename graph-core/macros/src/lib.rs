@@ -133,6 +133,8 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 ///
 /// - A parameter is the context if its name is `context` or `ctx`, or if it is marked
 ///   `#[graphql(context)]`. Its type can be a part of the context with `juniper::FromContext`.
+/// - A parameter of the type `graph_core::LookAhead` is the selection below the field. See
+///   `graph_core::look_ahead`.
 /// - Every other parameter is an argument of the field.
 /// - An `executor` parameter is refused, because only juniper has an executor.
 ///

@@ -181,7 +181,11 @@ fn defer<'p, C: Sync, T: Object<C> + ?Sized>(
 /// Refusal of a field by a guard or by its arguments.
 #[inline]
 pub(crate) fn checked<C>(field: &Field, cx: &Execution<'_, C>) -> Option<crate::error::GraphError> {
-    if field.checked { cx.decisions.refusal(field) } else { None }
+    if field.checked {
+        cx.decisions.refusal(field)
+    } else {
+        None
+    }
 }
 
 /// Completes an object whose members each start with a comma.

@@ -61,7 +61,9 @@ impl Key {
     pub(crate) fn name(&self) -> String {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
-        let name = bytes.strip_prefix(b",\"").and_then(|rest| rest.strip_suffix(b"\":"));
+        let name = bytes
+            .strip_prefix(b",\"")
+            .and_then(|rest| rest.strip_suffix(b"\":"));
         String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
     }
 

@@ -162,9 +162,10 @@ impl<B: Run> Loader<B> {
                     return Poll::Pending;
                 }
                 // an error, or the absence of a value, does not depend on the fields
-                Asked::Loaded { result, fields: loaded }
-                    if !matches!(result, Ok(Some(_))) || loaded.is_superset(fields) =>
-                {
+                Asked::Loaded {
+                    result,
+                    fields: loaded,
+                } if !matches!(result, Ok(Some(_))) || loaded.is_superset(fields) => {
                     return Poll::Ready(result.clone());
                 }
                 // the next value replaces this one, so it needs the fields of this one as well

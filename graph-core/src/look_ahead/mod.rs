@@ -178,11 +178,7 @@ impl<T: Selectable> std::fmt::Debug for LookAhead<'_, T> {
 }
 
 /// Calls `found` for each of `fields` and of the deferred groups among them.
-fn any<'p>(
-    fields: &'p [Field],
-    decisions: &Decisions,
-    found: &mut dyn FnMut(&'p Field) -> bool,
-) -> bool {
+fn any<'p>(fields: &'p [Field], decisions: &Decisions, found: &mut dyn FnMut(&'p Field) -> bool) -> bool {
     fields.iter().any(|field| match field.idx {
         Field::CONST => false,
         Field::DEFERRED => any(field.selected(""), decisions, found),

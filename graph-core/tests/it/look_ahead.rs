@@ -9,8 +9,8 @@ use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
 use graph_core::http::HttpResponse;
 use graph_core::look_ahead::{FieldSet, LookAhead, Selectable};
 use graph_core::{
-    Engine, GraphError, GraphObject, GraphRequest, Principal, RequestContext, SelectiveBatch, graph_interface,
-    graph_object, graph_subscription, graph_union,
+    Engine, GraphError, GraphObject, GraphRequest, Principal, RequestContext, SelectiveBatch,
+    graph_interface, graph_object, graph_subscription, graph_union,
 };
 use host_ports::testing::SeededEntropy;
 use juniper::{EmptyMutation, RootNode};
@@ -53,11 +53,15 @@ impl Owner {
     }
 
     fn name(&self) -> Result<&str, GraphError> {
-        self.name.as_deref().ok_or_else(|| GraphError::internal("`name` was not loaded"))
+        self.name
+            .as_deref()
+            .ok_or_else(|| GraphError::internal("`name` was not loaded"))
     }
 
     fn email(&self) -> Result<&str, GraphError> {
-        self.email.as_deref().ok_or_else(|| GraphError::internal("`email` was not loaded"))
+        self.email
+            .as_deref()
+            .ok_or_else(|| GraphError::internal("`email` was not loaded"))
     }
 }
 
@@ -69,19 +73,21 @@ impl SelectiveBatch for Owners {
     type Value = Owner;
     type Object = Owner;
 
-    async fn load(
-        &self,
-        keys: Vec<i32>,
-        fields: FieldSet<Owner>,
-    ) -> Result<HashMap<i32, Owner>, GraphError> {
+    async fn load(&self, keys: Vec<i32>, fields: FieldSet<Owner>) -> Result<HashMap<i32, Owner>, GraphError> {
         self.0.report(&format!("owners {keys:?}"), &fields);
         tokio::task::yield_now().await;
         let owner = |id: i32| Owner {
             id,
             name: fields.contains(|owner| owner.name).then(|| format!("owner {id}")),
-            email: fields.contains(|owner| owner.email).then(|| format!("{id}@example.org")),
+            email: fields
+                .contains(|owner| owner.email)
+                .then(|| format!("{id}@example.org")),
         };
-        Ok(keys.into_iter().filter(|id| *id != 0).map(|id| (id, owner(id))).collect())
+        Ok(keys
+            .into_iter()
+            .filter(|id| *id != 0)
+            .map(|id| (id, owner(id)))
+            .collect())
     }
 }
 
@@ -111,9 +117,23 @@ impl Pet {
         Some(self.id)
     }
 
-    fn photos(&self, #[graphql(default = 2)] first: i32, #[graph(validate(max_length = 3))] tag: Option<String>) -> Vec<Photo> {
-        let photo = |at| Photo { url: format!("{at}{}", tag.as_deref().unwrap_or_default()), width: at };
+    fn photos(
+        &self,
+        #[graphql(default = 2)] first: i32,
+        #[graph(validate(max_length = 3))] tag: Option<String>,
+    ) -> Vec<Photo> {
+        let photo = |at| Photo {
+            url: format!("{at}{}", tag.as_deref().unwrap_or_default()),
+            width: at,
+        };
         (0..first).map(photo).collect()
+    }
+
+    fn photo(&self, size: [i32; 2]) -> Option<Photo> {
+        Some(Photo {
+            url: String::new(),
+            width: size[0],
+        })
     }
 
     fn mother(&self, context: &Context, look_ahead: LookAhead<'_, Self>) -> Option<Box<Self>> {
@@ -121,14 +141,28 @@ impl Pet {
         Some(Box::new(Self { id: self.id + 1 }))
     }
 
-    async fn owner(&self, context: &Context, look_ahead: LookAhead<'_, Owner>) -> Result<Option<Owner>, GraphError> {
-        context.load_fields::<Owners>(self.id % 3, look_ahead.fields()).await
+    async fn owner(
+        &self,
+        context: &Context,
+        look_ahead: LookAhead<'_, Owner>,
+    ) -> Result<Option<Owner>, GraphError> {
+        context
+            .load_fields::<Owners>(self.id % 3, look_ahead.fields())
+            .await
     }
 
     /// the same owner, after another batch
-    async fn late_owner(&self, context: &Context, look_ahead: LookAhead<'_, Owner>) -> Result<Option<Owner>, GraphError> {
-        context.load_fields::<Owners>(100 + self.id, FieldSet::default()).await?;
-        context.load_fields::<Owners>(self.id % 3, look_ahead.fields()).await
+    async fn late_owner(
+        &self,
+        context: &Context,
+        look_ahead: LookAhead<'_, Owner>,
+    ) -> Result<Option<Owner>, GraphError> {
+        context
+            .load_fields::<Owners>(100 + self.id, FieldSet::default())
+            .await?;
+        context
+            .load_fields::<Owners>(self.id % 3, look_ahead.fields())
+            .await
     }
 }
 
@@ -169,7 +203,9 @@ impl Query {
         for photos in look_ahead.each(|pet| pet.photos) {
             let (first, tag) = photos.arguments();
             let below = photos.look_ahead().fields();
-            context.host().report(&format!("{} {first} {tag:?}", photos.response_key()), &below);
+            context
+                .host()
+                .report(&format!("{} {first} {tag:?}", photos.response_key()), &below);
         }
         Ok(Some(Pet { id: 1 }))
     }
@@ -179,26 +215,45 @@ impl Query {
         ids.into_iter().map(|id| Some(Pet { id })).collect()
     }
 
-    fn page(context: &Context, first: Option<i32>, look_ahead: LookAhead<'_, PetConnection>) -> Result<PetConnection, GraphError> {
+    fn page(
+        context: &Context,
+        first: Option<i32>,
+        look_ahead: LookAhead<'_, PetConnection>,
+    ) -> Result<PetConnection, GraphError> {
         let nodes = look_ahead.below(|page| page.edges).below(|edge| edge.node);
         context.host().report("nodes", &nodes.fields());
-        context.host().report("page info", &look_ahead.below(|page| page.page_info).fields());
+        context
+            .host()
+            .report("page info", &look_ahead.below(|page| page.page_info).fields());
         let cursors = Cursors::new(CursorKey::try_from([9; 32].as_slice()).unwrap());
-        let arguments = PageArguments { first, ..PageArguments::default() };
-        let request = cursors.field("Query.page").request(PageLimits::default(), arguments)?;
-        Ok(request.slice(vec![Pet { id: 1 }], |pet| pet.id.to_string())?.into())
+        let arguments = PageArguments {
+            first,
+            ..PageArguments::default()
+        };
+        let request = cursors
+            .field("Query.page")
+            .request(PageLimits::default(), arguments)?;
+        Ok(request
+            .slice(vec![Pet { id: 1 }], |pet| pet.id.to_string())?
+            .into())
     }
 
     fn animals(context: &Context, look_ahead: LookAhead<'_, AnimalValue>) -> Vec<AnimalValue> {
         context.host().report("of pets", &look_ahead.on::<Pet>().fields());
-        context.host().report("of stones", &look_ahead.on::<Stone>().fields());
+        context
+            .host()
+            .report("of stones", &look_ahead.on::<Stone>().fields());
         vec![Pet { id: 1 }.into(), Stone.into()]
     }
 
     fn things(context: &Context, look_ahead: LookAhead<'_, Thing>) -> Vec<Thing> {
         context.host().report("of pets", &look_ahead.on::<Pet>().fields());
-        context.host().report("of stones", &look_ahead.on::<Stone>().fields());
-        context.host().report("of owners", &look_ahead.on::<Owner>().fields());
+        context
+            .host()
+            .report("of stones", &look_ahead.on::<Stone>().fields());
+        context
+            .host()
+            .report("of owners", &look_ahead.on::<Owner>().fields());
         vec![Thing::Pet(Pet { id: 1 }), Thing::Stone(Stone)]
     }
 }
@@ -249,7 +304,10 @@ async fn fragments_and_aliases_count() {
          fragment A on Pet { ...B photos { url } } fragment B on Animal { id }",
     )
     .await;
-    assert_eq!(found, ["pet: id type photos mother", "photos 2 None: url", "mother: id"]);
+    assert_eq!(
+        found,
+        ["pet: id type photos mother", "photos 2 None: url", "mother: id"]
+    );
 }
 
 /// G23: `@skip` and `@include` are applied, also with variables.
@@ -275,19 +333,35 @@ async fn arguments_are_coerced() {
     assert_eq!(codes(&answer), [""; 0], "{answer}");
     assert_eq!(
         found,
-        ["pet: photos", "photos 5 None: url", "a 1 Some(\"x\"): width", "b 2 None: url width"]
+        [
+            "pet: photos",
+            "photos 5 None: url",
+            "a 1 Some(\"x\"): width",
+            "b 2 None: url width"
+        ]
     );
     let (_, found) = ask_with(query, json!({}), None).await;
     assert_eq!(found[2], "a 2 Some(\"x\"): width");
 }
 
-/// G23: a field that a guard refuses does not count, because its resolver will not run.
+/// G23: a field that a guard or its arguments refuse does not count: its resolver will not run.
 #[tokio::test]
 async fn refused_fields_do_not_count() {
     let query = "{ pet { id weight } }";
     let (answer, found) = ask_with(query, json!({}), Some(Principal::new("ada"))).await;
     assert_eq!(codes(&answer), ["FORBIDDEN"]);
     assert_eq!(found, ["pet: id"]);
+    let with_variable = "query($n: [Int!]!) { pet { id photo(size: $n) { url } } }";
+    for (query, variables) in [
+        ("{ pet { id photo(size: [1]) { url } } }", json!({})),
+        (with_variable, json!({ "n": [1, 2, 3] })),
+    ] {
+        let (answer, found) = ask_with(query, variables, None).await;
+        assert_eq!(codes(&answer), ["BAD_USER_INPUT"], "{answer}");
+        assert_eq!(found, ["pet: id"]);
+    }
+    let (_, found) = ask_with("{ pet { photo(size: [1, 2]) { url } } }", json!({}), None).await;
+    assert_eq!(found, ["pet: photo"]);
     let vet = Principal::new("eve").with_roles(["vet"]);
     let (answer, found) = ask_with(query, json!({}), Some(vet)).await;
     assert_eq!(answer["data"]["pet"]["weight"], 1);
@@ -324,7 +398,8 @@ async fn abstract_types_have_a_selection_for_each_type() {
 /// G23: the selection on the nodes of a connection.
 #[tokio::test]
 async fn nodes_of_connections_are_reached() {
-    let query = "{ page { edges { cursor node { id } } e: edges { n: node { type } } pageInfo { hasNextPage } } }";
+    let query =
+        "{ page { edges { cursor node { id } } e: edges { n: node { type } } pageInfo { hasNextPage } } }";
     assert_eq!(seen(query).await, ["nodes: id type", "page info: hasNextPage"]);
     assert_eq!(seen("{ page { __typename } }").await, ["nodes: ", "page info: "]);
 }

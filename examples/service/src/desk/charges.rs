@@ -1,7 +1,7 @@
 //! Charges: creation, replacement and lists.
 
 use host_store_sqlite::column::Time;
-use host_store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
+use host_store_sqlite::rusqlite::{self, Connection, OptionalExtension, Row, Transaction, params};
 
 use super::events::EventKind;
 use super::{Desk, DeskError, Placed, Window, rows};
@@ -60,6 +60,18 @@ impl Desk {
         filter: ChargeFilter,
         window: Window,
     ) -> Result<Vec<Placed<Charge>>, DeskError> {
+        self.select_charges(rows::CHARGE, filter, window, rows::charge)
+            .await
+    }
+
+    /// Reads `columns` of the charges in `window` that match `filter`; `read` reads a row.
+    pub(super) async fn select_charges<T: Send + 'static>(
+        &self,
+        columns: &str,
+        filter: ChargeFilter,
+        window: Window,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<Placed<T>> + Send + 'static,
+    ) -> Result<Vec<Placed<T>>, DeskError> {
         let (side, from, order) = window.bounds();
         // one condition per filter, so that SQLite can use its index
         let by_status = if filter.status.is_some() {
@@ -73,16 +85,16 @@ impl Desk {
             "?3 IS NULL"
         };
         let sql = format!(
-            "SELECT {} FROM charge WHERE position {side} ?1 AND {by_status} AND {by_customer} \
+            "SELECT {columns} FROM charge WHERE position {side} ?1 AND {by_status} AND {by_customer} \
              ORDER BY position {order} LIMIT ?4",
-            rows::CHARGE
         );
         self.database
             .read(move |connection| {
                 let status = filter.status.map(ChargeStatus::as_str);
                 let customer = filter.customer.as_ref().map(CustomerId::as_str);
                 let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map(params![from, status, customer, window.limit()], rows::charge)?;
+                let found =
+                    query.query_map(params![from, status, customer, window.limit()], |row| read(row))?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await
@@ -112,10 +124,14 @@ impl Desk {
     }
 }
 
+/// SQL that reads `columns` of a charge by its identifier.
+pub(super) fn select_by_id(columns: &str) -> String {
+    format!("SELECT {columns} FROM charge WHERE id = ?1")
+}
+
 pub(super) fn load(connection: &Connection, id: &ChargeId) -> Result<Charge, DeskError> {
-    let sql = format!("SELECT {} FROM charge WHERE id = ?1", rows::CHARGE);
     let found = connection
-        .prepare_cached(&sql)?
+        .prepare_cached(&select_by_id(rows::CHARGE))?
         .query_row([id.as_str()], rows::charge)
         .optional()?;
     found.map(|placed| placed.row).ok_or(DeskError::NotFound)

@@ -44,28 +44,6 @@ impl Desk {
         found.map(|placed| placed.row).ok_or(DeskError::NotFound)
     }
 
-    /// Reads several customers. Unknown identifiers are skipped; the order is unspecified.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`DeskError::Database`] if the database fails.
-    pub async fn customers_by_id(&self, ids: Vec<CustomerId>) -> Result<Vec<Customer>, DeskError> {
-        let sql = format!(
-            "SELECT {} FROM customer WHERE id IN (SELECT value FROM json_each(?1))",
-            rows::CUSTOMER
-        );
-        // identifiers contain no character that JSON escapes
-        let ids: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
-        let ids = format!("[{}]", ids.join(","));
-        self.database
-            .read(move |connection| {
-                let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map([ids], |row| Ok(rows::customer(row)?.row))?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
-    }
-
     /// Reads the customers in `window`.
     ///
     /// # Errors

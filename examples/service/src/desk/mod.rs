@@ -8,6 +8,7 @@ mod charges;
 mod customers;
 mod events;
 mod host_secret;
+mod partial;
 mod password;
 mod refunds;
 mod rows;
@@ -26,6 +27,7 @@ use crate::domain::{Charge, ChargeId, Fault};
 
 pub use charges::ChargeFilter;
 pub(crate) use events::shop;
+pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use users::{Authenticated, User};
 

@@ -10,18 +10,25 @@ use super::Placed;
 use crate::domain::{Amount, Charge, Customer, Refund, RefundStatus};
 
 /// Error for a column whose text no version of the desk has written.
-fn unreadable(column: usize) -> Error {
+pub(super) fn unreadable(column: usize) -> Error {
     Error::FromSqlConversionFailure(column, Type::Text, Box::new(FromSqlError::InvalidType))
 }
 
-fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> Result<T> {
+pub(super) fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> Result<T> {
     row.get_ref(column)?
         .as_str()?
         .parse()
         .map_err(|_| unreadable(column))
 }
 
-fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
+/// Text that may be null.
+pub(super) fn optional<T: FromStr>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
+    let text = row.get_ref(column)?.as_str_or_null()?;
+    text.map(|text| text.parse().map_err(|_| unreadable(column)))
+        .transpose()
+}
+
+pub(super) fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
     Amount::parse(row.get(column)?, "").map_err(|_| unreadable(column))
 }
 
@@ -30,14 +37,10 @@ pub(super) const CHARGE: &str =
     "position, id, customer, amount, currency, description, amount_refunded, version, created";
 
 pub(super) fn charge(row: &Row<'_>) -> Result<Placed<Charge>> {
-    let customer = match row.get_ref(2)?.as_str_or_null()? {
-        Some(id) => Some(id.parse().map_err(|_| unreadable(2))?),
-        None => None,
-    };
     let Time(created) = row.get(8)?;
     let charge = Charge {
         id: parsed(row, 1)?,
-        customer,
+        customer: optional(row, 2)?,
         amount: amount(row, 3)?,
         currency: parsed(row, 4)?,
         description: row.get(5)?,

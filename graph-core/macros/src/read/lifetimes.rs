@@ -69,7 +69,9 @@ mod tests {
 
     #[test]
     fn references_and_lifetimes_are_removed() {
-        let ty = owned(&unreferenced(&parse_quote!(Result<&'a [&User<'_>], Cow<'b, str>>)));
+        let ty = owned(&unreferenced(&parse_quote!(
+            Result<&'a [&User<'_>], Cow<'b, str>>
+        )));
         let expected: Type = parse_quote!(Result<[User<'static>], Cow<'static, str>>);
         assert_eq!(quote!(#ty).to_string(), quote!(#expected).to_string());
     }

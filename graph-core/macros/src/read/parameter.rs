@@ -77,7 +77,10 @@ impl Parameter {
         }
         if is_look_ahead(&parameter.ty) {
             if let Some(span) = rules.at.or_else(|| words.first().map(|word| word.name.span())) {
-                return Err(syn::Error::new(span, "the look-ahead is no argument: remove the attribute"));
+                return Err(syn::Error::new(
+                    span,
+                    "the look-ahead is no argument: remove the attribute",
+                ));
             }
             return Ok(Self::LookAhead(parameter.ty.span()));
         }
@@ -120,7 +123,11 @@ fn default(word: &Word) -> syn::Result<Expr> {
 
 fn is_look_ahead(ty: &Type) -> bool {
     match ty {
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "LookAhead"),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "LookAhead"),
         Type::Paren(inner) => is_look_ahead(&inner.elem),
         Type::Group(inner) => is_look_ahead(&inner.elem),
         _ => false,

@@ -77,7 +77,7 @@ impl Graph {
 
     /// Context shared by the resolvers of one request.
     pub(super) fn context(&self) -> Context {
-        RequestContext::new(Arc::clone(&self.host)).with_loader(Customers(self.host.desk.clone()))
+        RequestContext::new(Arc::clone(&self.host)).with_selective_loader(Customers(self.host.desk.clone()))
     }
 
     pub(super) async fn respond(&self, request: Request<Bytes>, context: Context) -> HttpResponse {

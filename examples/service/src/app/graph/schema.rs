@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt, stream};
 use graph_core::connection::{Cursors, Direction, PageArguments, PageLimits, PageRequest};
-use graph_core::{GraphError, RequestContext, graph_object, graph_subscription};
+use graph_core::{GraphError, LookAhead, RequestContext, graph_object, graph_subscription};
 use juniper::ID;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::loads::Customers;
-use crate::desk::{ChargeFilter, Desk, DeskError, Order, Placed, Window};
+use crate::desk::{
+    ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
+};
 use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 
 /// Application context of the resolvers.
@@ -50,56 +52,96 @@ fn units(amount: u32) -> i32 {
 
 /// A charge: money taken from a customer.
 #[derive(Clone)]
-pub(super) struct Charge(domain::Charge);
+pub(super) struct Charge(PartialCharge);
 
-#[graph_object(context = Context)]
+impl From<domain::Charge> for Charge {
+    fn from(charge: domain::Charge) -> Self {
+        Self(charge.into())
+    }
+}
+
+/// Columns that the selected fields of a charge need.
+fn columns(selected: &LookAhead<'_, Charge>) -> Vec<ChargeColumn> {
+    let needed = [
+        (selected.selects(|charge| charge.id), ChargeColumn::Id),
+        (selected.selects(|charge| charge.amount), ChargeColumn::Amount),
+        (selected.selects(|charge| charge.currency), ChargeColumn::Currency),
+        (
+            selected.selects(|charge| charge.amount_refunded),
+            ChargeColumn::AmountRefunded,
+        ),
+        (selected.selects(|charge| charge.status), ChargeColumn::Status),
+        (
+            selected.selects(|charge| charge.description),
+            ChargeColumn::Description,
+        ),
+        (selected.selects(|charge| charge.version), ChargeColumn::Version),
+        (selected.selects(|charge| charge.customer), ChargeColumn::Customer),
+    ];
+    needed
+        .into_iter()
+        .filter_map(|(needed, column)| needed.then_some(column))
+        .collect()
+}
+
+/// Value of a column that the look-ahead asked for.
+fn column<T>(read: Option<T>) -> Result<T, GraphError> {
+    read.ok_or_else(|| GraphError::internal("the column was not read"))
+}
+
+#[graph_object(context = Context, look_ahead)]
 impl Charge {
-    fn id(&self) -> ID {
-        ID::new(self.0.id.as_str())
+    fn id(&self) -> Result<ID, GraphError> {
+        Ok(ID::new(column(self.0.id.as_ref())?.as_str()))
     }
     /// Amount in the currency's smallest unit.
-    fn amount(&self) -> i32 {
-        units(self.0.amount.units())
+    fn amount(&self) -> Result<i32, GraphError> {
+        Ok(units(column(self.0.amount)?.units()))
     }
     /// Currency code of ISO 4217 in lower case.
-    fn currency(&self) -> &str {
-        self.0.currency.as_str()
+    fn currency(&self) -> Result<&str, GraphError> {
+        Ok(column(self.0.currency.as_ref())?.as_str())
     }
     /// Refunded amount in the currency's smallest unit.
-    fn amount_refunded(&self) -> i32 {
-        units(self.0.amount_refunded)
+    fn amount_refunded(&self) -> Result<i32, GraphError> {
+        Ok(units(column(self.0.amount_refunded)?))
     }
     /// `succeeded`, `partially_refunded` or `refunded`.
-    fn status(&self) -> &str {
-        self.0.status().as_str()
+    fn status(&self) -> Result<&str, GraphError> {
+        Ok(column(self.0.status)?.as_str())
     }
-    fn description(&self) -> Option<&str> {
-        self.0.description.as_deref()
+    fn description(&self) -> Result<Option<&str>, GraphError> {
+        Ok(column(self.0.description.as_ref())?.as_deref())
     }
     /// Number of the current version, from 1.
-    fn version(&self) -> i32 {
-        units(self.0.version)
+    fn version(&self) -> Result<i32, GraphError> {
+        Ok(units(column(self.0.version)?))
     }
     /// Charged customer, if one was given.
-    async fn customer(&self, context: &Context) -> Result<Option<Customer>, GraphError> {
-        let Some(id) = self.0.customer.clone() else {
+    async fn customer(
+        &self,
+        context: &Context,
+        look_ahead: LookAhead<'_, Customer>,
+    ) -> Result<Option<Customer>, GraphError> {
+        let Some(id) = column(self.0.customer.clone())? else {
             return Ok(None);
         };
-        Ok(context.load::<Customers>(id).await?.map(Customer))
+        let found = context.load_fields::<Customers>(id, look_ahead.fields()).await?;
+        Ok(found.map(Customer))
     }
 }
 
 /// A customer, who can be charged.
-pub(super) struct Customer(domain::Customer);
+pub(super) struct Customer(PartialCustomer);
 
-#[graph_object(context = Context)]
+#[graph_object(context = Context, look_ahead)]
 impl Customer {
     fn id(&self) -> ID {
         ID::new(self.0.id.as_str())
     }
     /// Display name.
-    fn name(&self) -> &str {
-        &self.0.name
+    fn name(&self) -> Result<&str, GraphError> {
+        column(self.0.name.as_deref())
     }
 }
 
@@ -155,6 +197,7 @@ impl Query {
         last: Option<i32>,
         before: Option<String>,
         status: Option<String>,
+        look_ahead: LookAhead<'_, ChargeConnection>,
     ) -> Result<ChargeConnection, GraphError> {
         let no_such = || GraphError::bad_user_input("`status` has no such value");
         let status = status
@@ -178,27 +221,27 @@ impl Query {
             status,
             ..ChargeFilter::default()
         };
+        let columns = columns(&look_ahead.below(|page| page.edges).below(|edge| edge.node));
         let rows = context
             .host()
             .desk
-            .charges(filter, window(&page)?)
+            .partial_charges(filter, window(&page)?, columns)
             .await
             .map_err(refused)?;
-        let page = page.rows(rows, |placed: &Placed<domain::Charge>| {
-            placed.position.to_string()
-        });
+        let page = page.rows(rows, |placed: &Placed<PartialCharge>| placed.position.to_string());
         Ok(page.map(|placed| Charge(placed.row)).into())
     }
 
     /// Charge by id.
     #[graph(scope = "read:charges")]
-    async fn charge(context: &Context, id: ID) -> Result<Option<Charge>, GraphError> {
+    async fn charge(
+        context: &Context,
+        id: ID,
+        look_ahead: LookAhead<'_, Charge>,
+    ) -> Result<Option<Charge>, GraphError> {
         let Ok(id) = id.parse() else { return Ok(None) };
-        match context.host().desk.charge(id).await {
-            Ok(charge) => Ok(Some(Charge(charge))),
-            Err(DeskError::NotFound) => Ok(None),
-            Err(error) => Err(refused(error)),
-        }
+        let found = context.host().desk.partial_charge(id, columns(&look_ahead)).await;
+        Ok(found.map_err(refused)?.map(Charge))
     }
 
     /// Caller of the operation, or null without a token.
@@ -246,7 +289,7 @@ impl Mutation {
             description,
         };
         let charge = context.host().desk.create_charge(body).await.map_err(refused)?;
-        Ok(Some(Charge(charge)))
+        Ok(Some(charge.into()))
     }
 
     /// Queues a refund of `amount`, or of the rest of the charge. It is booked later.
@@ -284,7 +327,7 @@ impl Subscription {
         let of_interest = updates.filter(move |charge| {
             std::future::ready(wanted.as_ref().is_none_or(|id| charge.id.as_str() == id))
         });
-        Ok(of_interest.map(|charge| Ok(Charge(charge))).boxed())
+        Ok(of_interest.map(|charge| Ok(charge.into())).boxed())
     }
 }
 
