@@ -1,4 +1,4 @@
-//! What is decided about the fields of an execution before the first resolver runs.
+//! Decisions about the fields of an execution before the first resolver runs.
 
 use std::any::Any;
 

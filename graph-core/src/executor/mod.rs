@@ -8,7 +8,7 @@
 //! - `table`: description, guards and fields of a type · `handle`: reference to a type · `declare`:
 //!   juniper's registry
 //! - `anchor`: order of instantiation by the compiler
-//! - `plan`: a compiled operation · `context`: one execution · `decisions`: its arguments and refusals
+//! - `plan`: a compiled operation · `context`: one execution · `decisions`: arguments and refusals
 //! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type · `result`:
 //!   results of resolvers
 //! - `deferred`: parts of the response that follow the first one

@@ -34,9 +34,10 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let schema = RootNode::new(Query, EmptyMutation::<Context>::new(), EmptySubscription::<Context>::new());
-//! let engine = Engine::builder(schema).build()?;
-//! let request = GraphRequest::new("{ charges { ...c } } fragment c on Charge { text: description }");
+//! let (mutation, subscription) = (EmptyMutation::<Context>::new(), EmptySubscription::new());
+//! let engine = Engine::builder(RootNode::new(Query, mutation, subscription)).build()?;
+//! let query = "{ charges { ...c } } fragment c on Charge { text: description }";
+//! let request = GraphRequest::new(query);
 //! let response = engine.execute(&request, &RequestContext::new(())).await;
 //! assert_eq!(serde_json::to_value(&response)?["data"]["charges"][0]["text"], "one");
 //! # Ok(())

@@ -13,7 +13,7 @@ use std::sync::Arc;
     label = "write `look_ahead` in the attribute of `{Self}`: `#[graph_object(look_ahead, ..)]` or `#[graphql(look_ahead, ..)]` beside the derive"
 )]
 pub trait Selectable: Sized {
-    /// Struct with a [`FieldRef`] for each field, called like the method or the field of the struct.
+    /// Struct with a [`FieldRef`] for each field, named like the method or the struct field.
     type Fields;
     /// References to the fields.
     const FIELDS: Self::Fields;
