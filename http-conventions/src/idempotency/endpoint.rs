@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 
 use super::{
-    AfterCrash, Claim, ClaimOutcome, Fingerprint, IdempotencyKey, IdempotencyStore, InvalidIdempotencyKey,
-    KeyScope, RecordKey, Reply, RequestOutcome, Settled, capture, fences::Fences,
+    AfterCrash, Claim, ClaimOutcome, Fingerprint, HeldKey, IdempotencyKey, IdempotencyStore,
+    InvalidIdempotencyKey, KeyScope, RecordKey, Reply, RequestOutcome, Settled, capture, fences::Fences,
 };
 use crate::ports::{StoreError, StoreErrorKind};
 use crate::{
@@ -203,25 +203,106 @@ impl Idempotency {
         scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Result<Response<Bytes>, Problem> {
+        match self.turn(version, request, scope, Completion::Afterwards).await? {
+            Turn::Unkeyed => handler.await.into().into(),
+            Turn::Runs(claim) => self.settle(&claim, handler.await.into()).await,
+            Turn::Replays(response) => Ok(response),
+        }
+    }
+
+    /// Like [`run`](Self::run), for a handler that completes its key in the transaction of its own
+    /// rows: rows, events and stored response take effect together, or none of them does.
+    ///
+    /// A crash leaves no key without an outcome: when the lease has expired, the next request with
+    /// the key runs the handler again. A first handler that is still alive then fails with
+    /// [`Fenced`](super::Fenced), and its transaction rolls back.
+    ///
+    /// # Contract
+    ///
+    /// - The handler writes in one transaction, in the database of the store. What it does outside,
+    ///   for example a call of another service, may happen again after a crash.
+    /// - In this transaction it stores a [`settlement`](HeldKey::settlement) of its response, and
+    ///   returns [`Reply::Completed`] with the receipt after the commit. Without a key it has
+    ///   nothing to settle and returns any other reply.
+    /// - If the result of the commit is unknown, it returns [`Reply::OutcomeUnknown`]. The record
+    ///   is then read: if the transaction has committed, the client gets its response.
+    /// - A refusal without any write may be a [`Reply::Final`]: it is stored afterwards.
+    ///
+    /// The setting [`with_after_crash`](Self::with_after_crash) has no effect.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run), except that no request gets `idempotency-outcome-unknown`.
+    pub async fn run_in_transaction<R, F>(
+        &self,
+        request: &Request<Bytes>,
+        scope: KeyScope<'_>,
+        handler: impl FnOnce(Option<HeldKey>) -> F,
+    ) -> Result<Response<Bytes>, Problem>
+    where
+        R: Into<Reply>,
+        F: Future<Output = R>,
+    {
+        self.run_in_transaction_naming(None, request, scope, handler)
+            .await
+    }
+
+    /// [`run_in_transaction`](Self::run_in_transaction) for a request that names this version in a
+    /// header field.
+    pub(crate) async fn run_in_transaction_naming<R, F>(
+        &self,
+        version: Option<ApiVersion>,
+        request: &Request<Bytes>,
+        scope: KeyScope<'_>,
+        handler: impl FnOnce(Option<HeldKey>) -> F,
+    ) -> Result<Response<Bytes>, Problem>
+    where
+        R: Into<Reply>,
+        F: Future<Output = R>,
+    {
+        match self
+            .turn(version, request, scope, Completion::InTransaction)
+            .await?
+        {
+            Turn::Unkeyed => handler(None).await.into().into(),
+            Turn::Runs(claim) => {
+                let held = HeldKey::new(&claim, self.max_stored_body);
+                match handler(Some(held)).await.into() {
+                    Reply::OutcomeUnknown(problem) => self.read_outcome(&claim, problem).await,
+                    reply => self.settle(&claim, reply).await,
+                }
+            }
+            Turn::Replays(response) => Ok(response),
+        }
+    }
+
+    /// Claims the key of the request, unless the request runs without one.
+    async fn turn(
+        &self,
+        version: Option<ApiVersion>,
+        request: &Request<Bytes>,
+        scope: KeyScope<'_>,
+        completion: Completion,
+    ) -> Result<Turn, Problem> {
         if request.method().is_safe() {
-            return handler.await.into().into();
+            return Ok(Turn::Unkeyed);
         }
         let key = match IdempotencyKey::from_headers(request.headers()) {
             Ok(Some(key)) => key,
             Ok(None) if self.key_required => {
                 return Err(types::IDEMPOTENCY_KEY_MISSING.problem(&self.problems));
             }
-            Ok(None) => return handler.await.into().into(),
+            Ok(None) => return Ok(Turn::Unkeyed),
             Err(InvalidIdempotencyKey) => {
                 return Err(types::IDEMPOTENCY_KEY_INVALID.problem(&self.problems));
             }
         };
         let now = self.clock.now();
         let key = RecordKey::new(scope, request.method(), &key);
-        let claim = self.new_claim(key, Fingerprint::naming(request, version), now);
+        let claim = self.new_claim(key, Fingerprint::naming(request, version), completion, now);
         match self.store.claim(&claim, now).await {
-            Ok(ClaimOutcome::Claimed) => self.settle(&claim, handler.await.into()).await,
-            Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
+            Ok(ClaimOutcome::Claimed) => Ok(Turn::Runs(claim)),
+            Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome).map(Turn::Replays),
             Ok(ClaimOutcome::Mismatched) => Err(self.mismatched()),
             Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
             Err(error) => {
@@ -233,7 +314,13 @@ impl Idempotency {
         }
     }
 
-    fn new_claim(&self, key: RecordKey, fingerprint: Fingerprint, now: SystemTime) -> Claim {
+    fn new_claim(
+        &self,
+        key: RecordKey,
+        fingerprint: Fingerprint,
+        completion: Completion,
+        now: SystemTime,
+    ) -> Claim {
         let lease_until = later(now, self.lease);
         Claim {
             key,
@@ -242,13 +329,24 @@ impl Idempotency {
             lease_until,
             // a record that expired during its lease would let a second request run
             expires_at: later(lease_until, self.lifetime),
-            after_crash: self.after_crash,
+            after_crash: match completion {
+                Completion::Afterwards => self.after_crash,
+                Completion::InTransaction => AfterCrash::RunAgain,
+            },
+            // a lost claim has no effects: the transaction of its handler was lost with it
+            is_durable: completion == Completion::Afterwards,
         }
     }
 
     /// Settles the request. If the store fails, the response is still sent, because the request has
     /// taken effect. The record then counts as crashed after its lease.
     async fn settle(&self, claim: &Claim, reply: Reply) -> Result<Response<Bytes>, Problem> {
+        if let Reply::Completed(response, receipt) = reply {
+            return match receipt.is_of(claim) {
+                true => Ok(response),
+                false => Err(self.broken_store(&StoreError::corrupt("the receipt is of another request"))),
+            };
+        }
         let noted = match self.outcome_of(&reply) {
             Some(outcome) => {
                 let expires_at = later(self.clock.now(), self.lifetime);
@@ -274,7 +372,29 @@ impl Idempotency {
                 status: response.status().as_u16(),
             }),
             Reply::OutcomeUnknown(_) => Some(RequestOutcome::Indeterminate),
-            Reply::NothingHappened(_) => None,
+            Reply::NothingHappened(_) | Reply::Completed(..) => None,
+        }
+    }
+
+    /// Reads whether the transaction of `claim` has committed, after the handler lost its result.
+    async fn read_outcome(&self, claim: &Claim, problem: Problem) -> Result<Response<Bytes>, Problem> {
+        let now = self.clock.now();
+        let again = Claim {
+            fence: self.fences.next(),
+            lease_until: later(now, self.lease),
+            ..claim.clone()
+        };
+        match self.store.claim(&again, now).await {
+            Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
+            // the transaction may still be committing
+            Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
+            // the lease had expired, and from here on the transaction cannot commit
+            Ok(ClaimOutcome::Claimed) => self.settle(&again, Reply::NothingHappened(problem)).await,
+            Ok(ClaimOutcome::Mismatched) => Err(problem),
+            Err(error) => {
+                (self.failure_log)(&error);
+                Err(problem)
+            }
         }
     }
 
@@ -326,6 +446,25 @@ impl Idempotency {
             _ => Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR),
         }
     }
+}
+
+/// Time at which the outcome of a request is stored.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Completion {
+    /// After the handler has returned.
+    Afterwards,
+    /// In the transaction of the handler.
+    InTransaction,
+}
+
+/// What happens to a request.
+enum Turn {
+    /// Its handler runs without idempotency.
+    Unkeyed,
+    /// Its handler runs and holds the key.
+    Runs(Claim),
+    /// It gets the stored response.
+    Replays(Response<Bytes>),
 }
 
 impl fmt::Debug for Idempotency {

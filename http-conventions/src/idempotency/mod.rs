@@ -46,6 +46,12 @@
 //! # }
 //! ```
 //!
+//! # One commit
+//!
+//! [`Idempotency::run_in_transaction`] is for handlers whose only effects are rows in the database
+//! of the store: rows and response are then stored in one transaction, and a crash leaves no key
+//! without an outcome. Effects outside of the database may happen again after a crash.
+//!
 //! # Contract
 //!
 //! - Authenticate, authorize, rate-limit and validate the request first. A refusal by these steps
@@ -66,6 +72,7 @@ mod decide;
 mod endpoint;
 mod fences;
 mod fingerprint;
+mod in_transaction;
 mod key;
 mod memory;
 mod record;
@@ -77,6 +84,7 @@ pub use self::{
     decide::{ClaimOutcome, decide},
     endpoint::{Idempotency, MismatchStatus},
     fingerprint::Fingerprint,
+    in_transaction::{Fenced, HeldKey, Receipt, Settlement},
     key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, KeyScope, RecordKey},
     memory::MemoryIdempotencyStore,
     record::{AfterCrash, Claim, Fence, Record, RequestOutcome, State, StoredResponse},

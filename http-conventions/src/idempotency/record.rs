@@ -128,10 +128,13 @@ pub struct Claim {
     pub expires_at: SystemTime,
     /// Behaviour for a lease that expired.
     pub after_crash: AfterCrash,
+    /// `false` if the record may be lost in a crash of the store, because nothing else that the
+    /// request does survives without it. The store then need not wait for its disk.
+    pub is_durable: bool,
 }
 
 impl Claim {
-    /// Creates a claim with [`AfterCrash::Refuse`].
+    /// Creates a durable claim with [`AfterCrash::Refuse`].
     #[must_use]
     pub fn new(
         key: RecordKey,
@@ -147,6 +150,7 @@ impl Claim {
             lease_until,
             expires_at,
             after_crash: AfterCrash::default(),
+            is_durable: true,
         }
     }
 
@@ -154,6 +158,13 @@ impl Claim {
     #[must_use]
     pub fn with_after_crash(mut self, after_crash: AfterCrash) -> Self {
         self.after_crash = after_crash;
+        self
+    }
+
+    /// Allows the store to lose the record in a crash.
+    #[must_use]
+    pub fn without_durability(mut self) -> Self {
+        self.is_durable = false;
         self
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use http::Response;
 
+use super::Receipt;
 use crate::errors::Problem;
 
 /// Reply of a handler. It decides whether the response is stored and the key is freed.
@@ -27,11 +28,26 @@ pub enum Reply {
     /// A response that is sent once, because it contains a secret: store its status alone and never
     /// run the request again.
     Unkept(Response<Bytes>),
+    /// The response whose settlement is part of the committed transaction, with the receipt: store
+    /// nothing more. For [`run_in_transaction`](super::Idempotency::run_in_transaction) only.
+    Completed(Response<Bytes>, Receipt),
     /// Nothing took effect: free the key, so that a retry runs.
     NothingHappened(Problem),
     /// The request may have taken effect, for example because an upstream service timed out: never
     /// run it again.
     OutcomeUnknown(Problem),
+}
+
+impl Reply {
+    /// [`Completed`](Self::Completed) with a receipt, or [`Final`](Self::Final) for a request
+    /// without a key.
+    #[must_use]
+    pub fn completed(response: Response<Bytes>, receipt: Option<Receipt>) -> Self {
+        match receipt {
+            Some(receipt) => Self::Completed(response, receipt),
+            None => Self::Final(response),
+        }
+    }
 }
 
 impl From<Response<Bytes>> for Reply {
@@ -53,7 +69,7 @@ impl From<Result<Response<Bytes>, Problem>> for Reply {
 impl From<Reply> for Result<Response<Bytes>, Problem> {
     fn from(reply: Reply) -> Self {
         match reply {
-            Reply::Final(response) | Reply::Unkept(response) => Ok(response),
+            Reply::Final(response) | Reply::Unkept(response) | Reply::Completed(response, _) => Ok(response),
             Reply::NothingHappened(problem) | Reply::OutcomeUnknown(problem) => Err(problem),
         }
     }
@@ -65,6 +81,7 @@ impl fmt::Debug for Reply {
         let (name, status) = match self {
             Self::Final(response) => ("Final", response.status()),
             Self::Unkept(response) => ("Unkept", response.status()),
+            Self::Completed(response, _) => ("Completed", response.status()),
             Self::NothingHappened(problem) => ("NothingHappened", problem.status()),
             Self::OutcomeUnknown(problem) => ("OutcomeUnknown", problem.status()),
         };

@@ -18,7 +18,8 @@ use super::{Claim, ClaimOutcome, Fence, RecordKey, RequestOutcome};
 /// - [`complete`](Self::complete) and [`release`](Self::release) write only while the record is in
 ///   flight under exactly this fencing token. The expiry of the lease does not matter. A late
 ///   holder must not change the record of another holder.
-/// - Records are as durable as the host's own writes: they survive the same crashes.
+/// - Records are as durable as the host's own writes: they survive the same crashes. A claim that
+///   is not [`is_durable`](Claim::is_durable) may be lost, but not after a later durable write.
 /// - A record is never deleted before it expires. After that it may be deleted at any time.
 /// - Times have at least millisecond precision. Header values and bodies are bytes and may be
 ///   empty.

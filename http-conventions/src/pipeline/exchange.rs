@@ -15,7 +15,7 @@ use crate::{
     caching::{Preconditions, Vary},
     cors::Reader,
     errors::{ErrorStatus, Problem},
-    idempotency::{KeyScope, Reply},
+    idempotency::{HeldKey, KeyScope, Reply},
     limits::{Spend, Standings},
     routing::RequestId,
     versions::{ApiVersion, VersionScheme},
@@ -303,6 +303,37 @@ impl Exchange<Limited> {
                     idempotency.run_naming(named, request, scope, handled).await
                 }
                 None => handled.await.into(),
+            }
+        });
+        let outcome = outcome.await;
+        self.finish(outcome.unwrap_or_else(|| Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))))
+    }
+
+    /// Like [`run`](Self::run), for a handler that completes its key in the transaction of its own
+    /// rows. See [`Idempotency::run_in_transaction`](crate::idempotency::Idempotency::run_in_transaction).
+    pub async fn run_in_transaction<R, F>(
+        self,
+        request: &Request<Bytes>,
+        scope: KeyScope<'_>,
+        handler: impl FnOnce(Option<HeldKey>) -> F,
+    ) -> Response<Bytes>
+    where
+        R: Into<Reply>,
+        F: Future<Output = R>,
+    {
+        let handler = |held| {
+            let handled = handler(held);
+            async { self.explained(handled.await.into()) }
+        };
+        let outcome = unless_it_panics(async {
+            match &self.conventions.0.idempotency {
+                Some(idempotency) => {
+                    let named = self.version_in_field(request);
+                    idempotency
+                        .run_in_transaction_naming(named, request, scope, handler)
+                        .await
+                }
+                None => handler(None).await.into(),
             }
         });
         let outcome = outcome.await;

@@ -81,8 +81,11 @@ impl<Stage> Exchange<Stage> {
         match reply {
             Reply::Final(answer) => Reply::Final(self.explained_answer(answer)),
             Reply::Unkept(answer) => Reply::Unkept(self.explained_answer(answer)),
-            // these two are not stored; they are completed when they are sent
-            Reply::NothingHappened(_) | Reply::OutcomeUnknown(_) => reply,
+            // is stored already
+            Reply::Completed(..)
+            // are not stored; they are completed when they are sent
+            | Reply::NothingHappened(_)
+            | Reply::OutcomeUnknown(_) => reply,
         }
     }
 

@@ -1,4 +1,5 @@
-//! Idempotency keys and their responses (H6), in `idempotency_record`.
+//! Idempotency keys and their responses (H6), in `idempotency_record`; completion in a transaction
+//! of the host (H23).
 
 use std::mem;
 use std::time::SystemTime;
@@ -6,12 +7,12 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Record, RecordKey, RequestOutcome, Settled,
-    State, decide,
+    Claim, ClaimOutcome, Fence, Fenced, Fingerprint, IdempotencyStore, Receipt, Record, RecordKey,
+    RequestOutcome, Settled, Settlement, State, decide,
 };
 use http_conventions::ports::StoreError;
 use sqlx::postgres::PgQueryResult;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use crate::column::{nanoseconds, time};
 use crate::database::{Database, DatabaseError, begin};
@@ -33,20 +34,8 @@ impl IdempotencyStore for Database {
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         let (key, fence) = (*key, *fence);
-        let (state, body) = without_body(State::Settled(outcome));
-        let state = Document::new(state)?.text;
-        let complete = self.run(move |pool| async move {
-            let completed = sqlx::query(
-                "UPDATE idempotency_record SET fence = NULL, state = $3, body = $4, expires_at = $5
-                 WHERE key = $1 AND fence = $2",
-            )
-            .bind(&key.as_bytes()[..])
-            .bind(&fence.as_bytes()[..])
-            .bind(state)
-            .bind(&body[..])
-            .bind(nanoseconds(expires_at));
-            Ok(settled(&completed.execute(&pool).await?))
-        });
+        let complete =
+            self.run(move |pool| async move { settle(&pool, &key, &fence, outcome, expires_at).await });
         Ok(complete.await?)
     }
 
@@ -62,6 +51,52 @@ impl IdempotencyStore for Database {
     }
 }
 
+/// Completes a key in the caller's transaction, which also contains the rows and events of the
+/// request. See [`Idempotency::run_in_transaction`].
+///
+/// A concurrent claim of the key waits until the transaction has ended.
+///
+/// # Errors
+///
+/// [`DatabaseError`], or [`Fenced`] if another request has taken over the key. The caller must roll
+/// its transaction back in both cases.
+///
+/// [`Idempotency::run_in_transaction`]: http_conventions::idempotency::Idempotency::run_in_transaction
+pub async fn complete_in(
+    connection: &mut PgConnection,
+    settlement: &Settlement,
+) -> Result<Result<Receipt, Fenced>, DatabaseError> {
+    let Settlement {
+        key,
+        fence,
+        outcome,
+        expires_at,
+        ..
+    } = settlement;
+    let settled = settle(connection, key, fence, outcome.clone(), *expires_at).await?;
+    Ok(settlement.receipt(settled))
+}
+
+async fn settle(
+    executor: impl PgExecutor<'_>,
+    key: &RecordKey,
+    fence: &Fence,
+    outcome: RequestOutcome,
+    expires_at: SystemTime,
+) -> Result<Settled, DatabaseError> {
+    let (state, body) = without_body(State::Settled(outcome));
+    let completed = sqlx::query(
+        "UPDATE idempotency_record SET fence = NULL, state = $3, body = $4, expires_at = $5
+         WHERE key = $1 AND fence = $2",
+    )
+    .bind(&key.as_bytes()[..])
+    .bind(&fence.as_bytes()[..])
+    .bind(Document::new(state)?.text)
+    .bind(&body[..])
+    .bind(nanoseconds(expires_at));
+    Ok(settled(&completed.execute(executor).await?))
+}
+
 /// Claims a free key, or decides from the record that holds it.
 ///
 /// That record can be released or purged between the two statements; then the first is tried again.
@@ -69,7 +104,9 @@ async fn claim_key(pool: &PgPool, claim: &Claim, now: SystemTime) -> Result<Clai
     loop {
         let unused = write(
             claim,
-            "INSERT INTO idempotency_record (key, fingerprint, fence, state, expires_at) VALUES ($1, $2, $3, $4, $5)
+            "INSERT INTO idempotency_record (key, fingerprint, fence, state, expires_at)
+             SELECT $1, $2, $3, $4, $5
+             FROM (SELECT $6 OR set_config('synchronous_commit', 'off', true) = 'off') AS durability
              ON CONFLICT (key) DO NOTHING",
         );
         if unused?.execute(pool).await?.rows_affected() > 0 {
@@ -84,7 +121,7 @@ async fn claim_key(pool: &PgPool, claim: &Claim, now: SystemTime) -> Result<Clai
             let taken = write(
                 claim,
                 "UPDATE idempotency_record SET fingerprint = $2, fence = $3, state = $4, body = NULL, expires_at = $5
-                 WHERE key = $1",
+                 WHERE key = $1 AND ($6 OR set_config('synchronous_commit', 'off', true) = 'off')",
             );
             taken?.execute(&mut *transaction).await?;
         }
@@ -93,7 +130,8 @@ async fn claim_key(pool: &PgPool, claim: &Claim, now: SystemTime) -> Result<Clai
     }
 }
 
-/// The statement that writes the record of a granted claim.
+/// The statement that writes the record of a granted claim. If the claim need not be durable, the
+/// statement also lets its own transaction commit without waiting for the disk.
 fn write<'q>(
     claim: &'q Claim,
     statement: &'static str,
@@ -104,7 +142,8 @@ fn write<'q>(
         .bind(&claim.fingerprint.as_bytes()[..])
         .bind(&claim.fence.as_bytes()[..])
         .bind(Document::new(record.state)?.text)
-        .bind(nanoseconds(record.expires_at)))
+        .bind(nanoseconds(record.expires_at))
+        .bind(claim.is_durable))
 }
 
 type Row = (Vec<u8>, String, Option<Vec<u8>>, i64);

@@ -10,7 +10,7 @@
 mod column;
 mod database;
 #[cfg(feature = "conventions")]
-mod idempotency;
+pub mod idempotency;
 #[cfg(any(feature = "conventions", feature = "oauth"))]
 mod json;
 #[cfg(feature = "oauth")]

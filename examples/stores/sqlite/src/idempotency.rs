@@ -1,4 +1,5 @@
-//! Idempotency keys and their responses (H6), in `idempotency_record`.
+//! Idempotency keys and their responses (H6), in `idempotency_record`; completion in a transaction
+//! of the host (H23).
 
 use std::mem;
 use std::time::SystemTime;
@@ -6,8 +7,8 @@ use std::time::SystemTime;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_conventions::idempotency::{
-    Claim, ClaimOutcome, Fence, Fingerprint, IdempotencyStore, Record, RecordKey, RequestOutcome, Settled,
-    State, decide,
+    Claim, ClaimOutcome, Fence, Fenced, Fingerprint, IdempotencyStore, Receipt, Record, RecordKey,
+    RequestOutcome, Settled, Settlement, State, decide,
 };
 use http_conventions::ports::StoreError;
 use rusqlite::{OptionalExtension, Transaction};
@@ -19,15 +20,18 @@ use crate::json::{Document, Json};
 #[async_trait]
 impl IdempotencyStore for Database {
     async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
-        let claim = claim.clone();
-        let claim = self.write(move |transaction| -> Result<_, DatabaseError> {
+        let (claim, durable) = (claim.clone(), claim.is_durable);
+        let claim = move |transaction: &Transaction<'_>| -> Result<_, DatabaseError> {
             let outcome = decide(load(transaction, &claim.key)?, &claim, now);
             if outcome == ClaimOutcome::Claimed {
                 write(transaction, &claim)?;
             }
             Ok(outcome)
-        });
-        Ok(claim.await?)
+        };
+        match durable {
+            true => Ok(self.write(claim).await?),
+            false => Ok(self.write_without_sync(claim).await?),
+        }
     }
 
     async fn complete(
@@ -38,21 +42,8 @@ impl IdempotencyStore for Database {
         expires_at: SystemTime,
     ) -> Result<Settled, StoreError> {
         let (key, fence) = (*key, *fence);
-        let (state, body) = without_body(State::Settled(outcome));
-        let state = Document::new(state)?.text;
         let complete = self.write(move |transaction| -> Result<_, DatabaseError> {
-            let mut statement = transaction.prepare_cached(
-                "UPDATE idempotency_record SET fence = NULL, state = ?3, body = ?4, expires_at = ?5
-                 WHERE key = ?1 AND fence = ?2",
-            )?;
-            let values = (
-                key.as_bytes(),
-                fence.as_bytes(),
-                state,
-                &body[..],
-                Time(expires_at),
-            );
-            Ok(settled(statement.execute(values)?))
+            settle(transaction, &key, &fence, outcome, expires_at)
         });
         Ok(complete.await?)
     }
@@ -66,6 +57,98 @@ impl IdempotencyStore for Database {
         });
         Ok(release.await?)
     }
+}
+
+/// Completes a key in the caller's transaction, which also contains the rows and events of the
+/// request. See [`Idempotency::run_in_transaction`].
+///
+/// ```
+/// # use std::time::SystemTime;
+/// # use bytes::Bytes;
+/// # use http::{Request, Response};
+/// # use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
+/// # use http_conventions::idempotency::{Fenced, Idempotency, KeyScope, Reply};
+/// # use http_conventions::ports::{OsEntropy, SystemClock};
+/// # use host_store_sqlite::{Database, DatabaseError, idempotency};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// enum Failed {
+///     Database(DatabaseError),
+///     TakenOver,
+/// }
+/// # impl From<DatabaseError> for Failed { fn from(error: DatabaseError) -> Self { Self::Database(error) } }
+/// # impl From<Fenced> for Failed { fn from(_: Fenced) -> Self { Self::TakenOver } }
+/// # impl From<host_store_sqlite::rusqlite::Error> for Failed {
+/// #     fn from(error: host_store_sqlite::rusqlite::Error) -> Self { Self::Database(error.into()) }
+/// # }
+///
+/// # let database = Database::open_in_memory()?;
+/// # database.migrate("desk", &["CREATE TABLE charge (id INTEGER PRIMARY KEY, amount INTEGER) STRICT"]).await?;
+/// # let problems = ProblemBase::new("https://api.example.com/problems/")?;
+/// # let idempotency = Idempotency::new(database.clone(), SystemClock, &OsEntropy, problems);
+/// # let request = Request::post("/v1/charges").header("Idempotency-Key", "\"k\"").body(Bytes::new())?;
+/// # let scope = KeyScope::new("user-7", "/v1/charges");
+/// let answer = idempotency.run_in_transaction(&request, scope, |held| async {
+///     let charged = database.write(move |transaction| -> Result<_, Failed> {
+///         transaction.execute("INSERT INTO charge (amount) VALUES (500)", ())?;
+///         let answer = Response::new(Bytes::from_static(b"charged"));
+///         let receipt = match &held {
+///             Some(held) => Some(idempotency::complete_in(transaction, &held.settlement(&answer))??),
+///             None => None,
+///         };
+///         Ok(Reply::completed(answer, receipt))
+///     });
+///     charged.await.unwrap_or_else(|_failed| {
+///         Reply::OutcomeUnknown(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))
+///     })
+/// });
+/// # let answer = answer.await.expect("the charge is made");
+/// # assert_eq!(answer.body(), "charged");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`DatabaseError`], or [`Fenced`] if another request has taken over the key. The caller must
+/// return either of them from its operation, so that all of it is rolled back.
+///
+/// [`Idempotency::run_in_transaction`]: http_conventions::idempotency::Idempotency::run_in_transaction
+pub fn complete_in(
+    transaction: &Transaction<'_>,
+    settlement: &Settlement,
+) -> Result<Result<Receipt, Fenced>, DatabaseError> {
+    let Settlement {
+        key,
+        fence,
+        outcome,
+        expires_at,
+        ..
+    } = settlement;
+    let settled = settle(transaction, key, fence, outcome.clone(), *expires_at)?;
+    Ok(settlement.receipt(settled))
+}
+
+fn settle(
+    transaction: &Transaction<'_>,
+    key: &RecordKey,
+    fence: &Fence,
+    outcome: RequestOutcome,
+    expires_at: SystemTime,
+) -> Result<Settled, DatabaseError> {
+    let (state, body) = without_body(State::Settled(outcome));
+    let mut statement = transaction.prepare_cached(
+        "UPDATE idempotency_record SET fence = NULL, state = ?3, body = ?4, expires_at = ?5
+         WHERE key = ?1 AND fence = ?2",
+    )?;
+    let values = (
+        key.as_bytes(),
+        fence.as_bytes(),
+        Document::new(state)?.text,
+        &body[..],
+        Time(expires_at),
+    );
+    Ok(settled(statement.execute(values)?))
 }
 
 fn load(transaction: &Transaction<'_>, key: &RecordKey) -> Result<Option<Record>, DatabaseError> {

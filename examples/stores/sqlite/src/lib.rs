@@ -10,7 +10,7 @@
 pub mod column;
 mod database;
 #[cfg(feature = "conventions")]
-mod idempotency;
+pub mod idempotency;
 #[cfg(any(feature = "conventions", feature = "oauth", feature = "webhooks"))]
 mod json;
 #[cfg(feature = "oauth")]

@@ -24,9 +24,9 @@ use http_conventions::{
     ports::StoreError,
 };
 
-pub(super) const LEASE: Duration = Duration::from_secs(60);
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
 /// More polls than any request needs.
-pub(super) const MOST_POLLS: u32 = 10_000;
+pub(crate) const MOST_POLLS: u32 = 10_000;
 
 /// A service that counts its charges.
 pub(super) struct Service {
@@ -105,7 +105,7 @@ impl Seen {
 }
 
 /// A store whose calls can be dropped before and after they take effect.
-pub(super) struct Hesitant(Arc<dyn IdempotencyStore>);
+pub(crate) struct Hesitant(pub(crate) Arc<dyn IdempotencyStore>);
 
 #[async_trait]
 impl IdempotencyStore for Hesitant {
@@ -135,7 +135,7 @@ impl IdempotencyStore for Hesitant {
 }
 
 /// Yields once.
-pub(super) async fn hesitate() {
+pub(crate) async fn hesitate() {
     let mut is_over = false;
     poll_fn(|context| {
         if is_over {
@@ -149,7 +149,7 @@ pub(super) async fn hesitate() {
 }
 
 /// Output of the future; `None` if it needs more polls, and then it is dropped.
-pub(super) async fn within<T>(polls: u32, future: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn within<T>(polls: u32, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     let mut polled = 0;
     poll_fn(|context| {

@@ -1,5 +1,7 @@
 mod fixture;
 
+pub(crate) use self::fixture::{Hesitant, LEASE, MOST_POLLS, hesitate, within};
+
 #[host_ports_conformance::kit(keyed_requests)]
 mod cases {
     use std::sync::Arc;

@@ -5,6 +5,7 @@
 #[path = "../../../sqlite/tests/it/aes_256_gcm.rs"]
 mod aes_256_gcm;
 mod chaos;
+mod completes;
 mod conformance;
 mod contention;
 mod crash;

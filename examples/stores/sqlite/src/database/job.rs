@@ -12,6 +12,9 @@ pub(super) trait Job: Send {
     /// Returns `true` if the caller still waits for the result.
     fn is_awaited(&self) -> bool;
 
+    /// Returns `true` if the writes must be on the disk before the result is sent.
+    fn is_durable(&self) -> bool;
+
     /// Runs the closure and catches a panic. Returns `true` if its writes are to be kept.
     fn run(&mut self, transaction: &Transaction<'_>) -> bool;
 
@@ -28,7 +31,7 @@ pub(super) type BoxedJob = Box<dyn Job>;
 pub(super) type JobReceiver<T, E> = oneshot::Receiver<Result<T, E>>;
 
 /// Makes a job from `closure`.
-pub(super) fn job<T, E, F>(closure: F) -> (BoxedJob, JobReceiver<T, E>)
+pub(super) fn job<T, E, F>(durable: bool, closure: F) -> (BoxedJob, JobReceiver<T, E>)
 where
     T: Send + 'static,
     E: From<DatabaseError> + Send + 'static,
@@ -37,6 +40,7 @@ where
     let (reply, answer) = oneshot::channel();
     (
         Box::new(Call {
+            durable,
             closure: Some(closure),
             outcome: None,
             reply,
@@ -60,6 +64,7 @@ pub(super) fn shielded(step: impl FnOnce()) {
 }
 
 struct Call<T, E, F> {
+    durable: bool,
     closure: Option<F>,
     outcome: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
@@ -73,6 +78,10 @@ where
 {
     fn is_awaited(&self) -> bool {
         !self.reply.is_closed()
+    }
+
+    fn is_durable(&self) -> bool {
+        self.durable
     }
 
     fn run(&mut self, transaction: &Transaction<'_>) -> bool {

@@ -43,7 +43,7 @@ use crate::webhook::InstanceLocks;
 
 use self::job::{BoxedJob, JobReceiver, job};
 use self::worker::Worker;
-use self::writer::Writer;
+use self::writer::{Commits, Writer};
 
 pub use self::error::{DatabaseError, DatabaseErrorKind};
 
@@ -96,7 +96,7 @@ pub struct Database {
 struct Threads {
     readers: Option<Worker>,
     writer: Worker,
-    commits: Arc<AtomicU64>,
+    commits: Arc<Commits>,
     reads: AtomicU64,
 }
 
@@ -144,7 +144,7 @@ impl Database {
         readers: impl FnOnce() -> Result<Option<Worker>, DatabaseError>,
     ) -> Result<Self, DatabaseError> {
         migration::migrate_suite(&mut writer)?;
-        let commits = Arc::new(AtomicU64::new(0));
+        let commits = Arc::<Commits>::default();
         let threads = Threads {
             readers: readers()?,
             writer: Worker::writer(Writer::new(writer, Arc::clone(&commits)))?,
@@ -189,7 +189,22 @@ impl Database {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        let (operation, answer) = job(operation);
+        let (operation, answer) = job(true, operation);
+        ask(&self.threads.writer, operation, answer).await
+    }
+
+    /// Like [`write`](Self::write), but a power cut may lose the write. A later write that is
+    /// durable makes this one durable as well.
+    #[cfg(feature = "conventions")]
+    pub(crate) async fn write_without_sync<T, E>(
+        &self,
+        operation: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
+        let (operation, answer) = job(false, operation);
         ask(&self.threads.writer, operation, answer).await
     }
 
@@ -213,7 +228,7 @@ impl Database {
     {
         self.threads.reads.fetch_add(1, Ordering::Relaxed);
         if let Some(readers) = &self.threads.readers {
-            let (query, answer) = job(|snapshot: &Transaction<'_>| query(snapshot));
+            let (query, answer) = job(false, |snapshot: &Transaction<'_>| query(snapshot));
             ask(readers, query, answer).await
         } else {
             self.write(|transaction| query(ReadOnly::guard(transaction)?.0))
@@ -246,7 +261,14 @@ impl Database {
     /// far fewer transactions than operations.
     #[must_use]
     pub fn commits(&self) -> u64 {
-        self.threads.commits.load(Ordering::Relaxed)
+        self.threads.commits.all.load(Ordering::Relaxed)
+    }
+
+    /// Number of those transactions that waited for the disk. A claim of an idempotency key whose
+    /// handler completes it in its own transaction does not wait.
+    #[must_use]
+    pub fn durable_commits(&self) -> u64 {
+        self.threads.commits.durable.load(Ordering::Relaxed)
     }
 
     /// Number of queries that this handle and its clones have run, for tests that count queries.

@@ -24,8 +24,9 @@ impl Worker {
     pub(super) fn writer(mut writer: Writer) -> Result<Self, DatabaseError> {
         let (jobs, queue) = channel();
         let thread = spawn("sqlite-writer", move || {
-            while let Ok(first) = queue.recv() {
-                shielded(|| writer.commit_together(first, &queue));
+            let mut next = None;
+            while let Some(first) = next.take().or_else(|| queue.recv().ok()) {
+                shielded(|| next = writer.commit_together(first, &queue));
             }
         })?;
         Ok(Self {

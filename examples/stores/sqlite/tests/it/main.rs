@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod aes_256_gcm;
+mod completes;
 mod conformance;
 mod crash;
 mod database;

@@ -1,0 +1,124 @@
+//! Completion of a key in the transaction of the host.
+
+use bytes::Bytes;
+use http::Response;
+use std::{fmt, time::SystemTime};
+use thiserror::Error;
+
+use super::{Claim, Fence, RecordKey, RequestOutcome, Settled, capture};
+
+/// Key that a running handler holds. The handler completes it in the transaction of its own rows.
+///
+/// See [`Idempotency::run_in_transaction`](super::Idempotency::run_in_transaction).
+#[derive(Clone, Debug)]
+pub struct HeldKey {
+    key: RecordKey,
+    fence: Fence,
+    expires_at: SystemTime,
+    max_stored_body: usize,
+}
+
+impl HeldKey {
+    /// Creates the key that a granted `claim` holds. A response body above `max_stored_body` bytes
+    /// is not stored.
+    #[must_use]
+    pub fn new(claim: &Claim, max_stored_body: usize) -> Self {
+        Self {
+            key: claim.key,
+            fence: claim.fence,
+            expires_at: claim.expires_at,
+            max_stored_body,
+        }
+    }
+
+    /// Creates the settlement that stores `response` for replay.
+    ///
+    /// A response beyond the [largest stored
+    /// body](super::Idempotency::with_max_stored_body) is stored as its status alone.
+    #[must_use]
+    pub fn settlement(&self, response: &Response<Bytes>) -> Settlement {
+        if response.body().len() > self.max_stored_body {
+            return self.unkept_settlement(response);
+        }
+        self.settled_as(RequestOutcome::Completed(capture::capture(response)))
+    }
+
+    /// Creates the settlement that stores only the status of `response`, because it contains a
+    /// secret that is shown once.
+    #[must_use]
+    pub fn unkept_settlement(&self, response: &Response<Bytes>) -> Settlement {
+        self.settled_as(RequestOutcome::Unreplayable {
+            status: response.status().as_u16(),
+        })
+    }
+
+    fn settled_as(&self, outcome: RequestOutcome) -> Settlement {
+        Settlement {
+            key: self.key,
+            fence: self.fence,
+            outcome,
+            expires_at: self.expires_at,
+        }
+    }
+}
+
+/// Settlement of a key, which a store writes inside a transaction of the host.
+///
+/// # What an implementation must guarantee
+///
+/// - The record is written only while it is in flight under exactly this fencing token.
+/// - Between that check and the end of the transaction, no other transaction changes the record:
+///   a concurrent claim waits, or fails one of the two transactions.
+/// - The settlement takes effect with the transaction, or not at all.
+///
+/// The cases of `http_conventions_conformance::completes_in_transaction!` check this.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Settlement {
+    /// Key of the record.
+    pub key: RecordKey,
+    /// Fencing token of the holder.
+    pub fence: Fence,
+    /// Outcome to store.
+    pub outcome: RequestOutcome,
+    /// Expiry of the record.
+    pub expires_at: SystemTime,
+}
+
+impl Settlement {
+    /// Converts the result of the store's write to a receipt. For implementations of stores.
+    ///
+    /// # Errors
+    ///
+    /// [`Fenced`] if nothing was written.
+    pub fn receipt(&self, settled: Settled) -> Result<Receipt, Fenced> {
+        match settled {
+            Settled::Done => Ok(Receipt { fence: self.fence }),
+            Settled::Fenced => Err(Fenced),
+        }
+    }
+}
+
+/// Another request has taken over the key, because the lease of this one had expired. The handler
+/// must roll back its transaction.
+#[derive(Clone, Copy, Debug, Error, Eq, PartialEq)]
+#[error("another request has taken over the idempotency key")]
+#[expect(clippy::exhaustive_structs, reason = "the only fact")]
+pub struct Fenced;
+
+/// Proof that a transaction contains the settlement of a key.
+pub struct Receipt {
+    fence: Fence,
+}
+
+impl Receipt {
+    pub(super) fn is_of(&self, claim: &Claim) -> bool {
+        self.fence == claim.fence
+    }
+}
+
+impl fmt::Debug for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receipt")
+    }
+}
