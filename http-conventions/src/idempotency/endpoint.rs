@@ -225,7 +225,8 @@ impl Idempotency {
     ///   returns [`Reply::Completed`] with the receipt after the commit. Without a key it has
     ///   nothing to settle and returns any other reply.
     /// - If the result of the commit is unknown, it returns [`Reply::OutcomeUnknown`]. The record
-    ///   is then read: if the transaction has committed, the client gets its response.
+    ///   tells the outcome: the client gets the response of a committed transaction, or the problem
+    ///   and a free key.
     /// - A refusal without any write may be a [`Reply::Final`]: it is stored afterwards.
     ///
     /// The setting [`with_after_crash`](Self::with_after_crash) has no effect.
@@ -268,7 +269,7 @@ impl Idempotency {
             Turn::Runs(claim) => {
                 let held = HeldKey::new(&claim, self.max_stored_body);
                 match handler(Some(held)).await.into() {
-                    Reply::OutcomeUnknown(problem) => self.read_outcome(&claim, problem).await,
+                    Reply::OutcomeUnknown(problem) => self.ended(&claim, problem).await,
                     reply => self.settle(&claim, reply).await,
                 }
             }
@@ -376,20 +377,24 @@ impl Idempotency {
         }
     }
 
-    /// Reads whether the transaction of `claim` has committed, after the handler lost its result.
-    async fn read_outcome(&self, claim: &Claim, problem: Problem) -> Result<Response<Bytes>, Problem> {
+    /// Finds out whether the transaction of `claim` has committed, after the handler lost its
+    /// result.
+    ///
+    /// If the key can be freed, the transaction has not committed, and never will: its settlement
+    /// is fenced.
+    async fn ended(&self, claim: &Claim, problem: Problem) -> Result<Response<Bytes>, Problem> {
         let now = self.clock.now();
-        let again = Claim {
-            fence: self.fences.next(),
-            lease_until: later(now, self.lease),
-            ..claim.clone()
+        let found = match self.store.release(&claim.key, &claim.fence).await {
+            Ok(Settled::Done) => return Err(problem),
+            Ok(Settled::Fenced) => self.store.claim(claim, now).await,
+            Err(error) => Err(error),
         };
-        match self.store.claim(&again, now).await {
+        match found {
             Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
-            // the transaction may still be committing
+            // another request has taken over the key
             Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
-            // the lease had expired, and from here on the transaction cannot commit
-            Ok(ClaimOutcome::Claimed) => self.settle(&again, Reply::NothingHappened(problem)).await,
+            // or it had, and its record is gone
+            Ok(ClaimOutcome::Claimed) => self.settle(claim, Reply::NothingHappened(problem)).await,
             Ok(ClaimOutcome::Mismatched) => Err(problem),
             Err(error) => {
                 (self.failure_log)(&error);

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_conventions::caching::CacheControl;
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::errors::Problem;
+use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::CursorBinding;
 use http_conventions::routing::{Location, respond_created};
 use serde_json::Value;
@@ -14,23 +15,21 @@ use serde_json::Value;
 use super::body::{json, read_json, to_json};
 use super::caller::Caller;
 use super::lists::{filtered_by, page_of_desk, rules_of_desk, window};
-use super::{App, Handled};
+use super::{App, Completed, Handled, complete};
 use crate::desk::ChargeFilter;
 use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
 use crate::wire::ChargeBody;
 
 impl App {
-    pub(super) async fn create_charge(&self, request: &Request<Bytes>) -> Handled {
+    pub(super) async fn create_charge(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
         let body: NewCharge = read_json(request)?;
-        let charge = self
+        let created = self
             .desk
-            .create_charge(body)
-            .await
-            .map_err(|error| self.refused(error))?;
-        let location = Location::of_path(["v1", "charges", charge.id.as_str()]);
-        let mut response = respond_created(&location, json(StatusCode::OK, &ChargeBody::of(&charge)));
-        entity_tag(&charge).apply(response.headers_mut());
-        Ok(response)
+            .create_charge_and(body, move |transaction, charge| {
+                complete(transaction, held.as_ref(), created(charge))
+            })
+            .await;
+        created.map_err(|error| self.refused(error))
     }
 
     pub(super) async fn list_charges(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
@@ -73,6 +72,13 @@ impl App {
         entity_tag(&charge).apply(response.headers_mut());
         Ok(response)
     }
+}
+
+fn created(charge: &Charge) -> Response<Bytes> {
+    let location = Location::of_path(["v1", "charges", charge.id.as_str()]);
+    let mut response = respond_created(&location, json(StatusCode::OK, &ChargeBody::of(charge)));
+    entity_tag(charge).apply(response.headers_mut());
+    response
 }
 
 /// Entity tag of a charge, derived from its version.

@@ -1,7 +1,8 @@
 //! `/v1/customers`: creates, lists and reads customers.
 
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
+use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::CursorBinding;
 use http_conventions::routing::{Location, respond_created};
 use serde_json::Value;
@@ -9,22 +10,20 @@ use serde_json::Value;
 use super::body::{json, read_json};
 use super::caller::Caller;
 use super::lists::{page_of_desk, rules_of_desk, window};
-use super::{App, Handled};
-use crate::domain::CustomerId;
+use super::{App, Completed, Handled, complete};
+use crate::domain::{Customer, CustomerId};
 use crate::wire::CustomerBody;
 
 impl App {
-    pub(super) async fn create_customer(&self, request: &Request<Bytes>) -> Handled {
-        let customer = self
+    pub(super) async fn create_customer(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
+        let body = read_json(request)?;
+        let created = self
             .desk
-            .create_customer(read_json(request)?)
-            .await
-            .map_err(|error| self.refused(error))?;
-        let location = Location::of_path(["v1", "customers", customer.id.as_str()]);
-        Ok(respond_created(
-            &location,
-            json(StatusCode::OK, &CustomerBody::of(&customer)),
-        ))
+            .create_customer_and(body, move |transaction, customer| {
+                complete(transaction, held.as_ref(), created(customer))
+            })
+            .await;
+        created.map_err(|error| self.refused(error))
     }
 
     pub(super) async fn list_customers(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
@@ -48,4 +47,9 @@ impl App {
             .map_err(|error| self.refused(error))?;
         Ok(json(StatusCode::OK, &CustomerBody::of(&customer)))
     }
+}
+
+fn created(customer: &Customer) -> Response<Bytes> {
+    let location = Location::of_path(["v1", "customers", customer.id.as_str()]);
+    respond_created(&location, json(StatusCode::OK, &CustomerBody::of(customer)))
 }

@@ -39,11 +39,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use graph_core::subscription::transport_ws::AllowedOrigins;
-use host_store_sqlite::Database;
+use host_store_sqlite::rusqlite::Transaction;
+use host_store_sqlite::{Database, idempotency};
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::forwarding::TrustedProxies;
-use http_conventions::idempotency::{KeyScope, Reply};
+use http_conventions::idempotency::{HeldKey, KeyScope, Reply};
 use http_conventions::paging::CursorKeyring;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited};
 use http_conventions::routing::Allow;
@@ -69,6 +70,9 @@ pub use open::{Config, OpenError};
 
 /// Result of a handler.
 type Handled = Result<Response<Bytes>, Problem>;
+
+/// Result of a handler whose transaction completes the key of the request.
+type Completed = Result<Reply, Problem>;
 
 /// Log of the service; takes one line per event.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -229,6 +233,11 @@ impl App {
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
         let scope = KeyScope::new(caller.subject(), route.template());
+        let creates = matches!(route, Route::Charges | Route::Refunds(_) | Route::Customers);
+        if creates && *request.method() == Method::POST {
+            let handler = async |held| self.create(route, &request, held).await;
+            return Ok(exchange.run_in_transaction(&request, scope, handler).await);
+        }
         let handler = async {
             let handled = match *request.method() {
                 Method::POST => self.act(route, &request).await,
@@ -239,11 +248,23 @@ impl App {
         Ok(exchange.run(&request, scope, handler).await)
     }
 
+    /// Creates a resource and stores the response for its idempotency key in one transaction.
+    async fn create(&self, route: &Route, request: &Request<Bytes>, held: Option<HeldKey>) -> Reply {
+        let completed = match route {
+            Route::Charges => self.create_charge(request, held).await,
+            Route::Refunds(charge) => self.request_refund(request, charge.clone(), held).await,
+            Route::Customers => self.create_customer(request, held).await,
+            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
+        };
+        completed.unwrap_or_else(|problem| match problem.status().is_server_error() {
+            // the result of the commit may be lost: the key tells
+            true => Reply::OutcomeUnknown(problem),
+            false => Err(problem).into(),
+        })
+    }
+
     async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
         match route {
-            Route::Charges => self.create_charge(request).await,
-            Route::Refunds(charge) => self.request_refund(request, charge.clone()).await,
-            Route::Customers => self.create_customer(request).await,
             Route::WebhookEndpoints => self.register_endpoint(request).await,
             Route::WebhookRotations(id) => self.rotate_secret(id).await,
             Route::WebhookTestEvents(id) => self.send_test_event(id).await,
@@ -308,6 +329,22 @@ impl App {
 /// Log line of an event: a JSON object.
 fn logged(event: &AuthEvent) -> String {
     serde_json::to_string(event).unwrap_or_else(|_| event.kind.code().to_owned())
+}
+
+/// Completes the key of a request, if it has one, in the transaction of its rows.
+fn complete(
+    transaction: &Transaction<'_>,
+    held: Option<&HeldKey>,
+    response: Response<Bytes>,
+) -> Result<Reply, DeskError> {
+    let receipt = match held {
+        Some(held) => Some(idempotency::complete_in(
+            transaction,
+            &held.settlement(&response),
+        )??),
+        None => None,
+    };
+    Ok(Reply::completed(response, receipt))
 }
 
 /// Decides if and how the response is stored for its idempotency key. After a 503 the request may

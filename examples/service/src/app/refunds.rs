@@ -1,7 +1,8 @@
 //! `/v1/charges/{id}/refunds`: queues refunds and shows their status.
 
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
+use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::CursorBinding;
 use http_conventions::routing::{Location, respond_accepted};
 use serde_json::Value;
@@ -9,29 +10,30 @@ use serde_json::Value;
 use super::body::{json, read_json};
 use super::caller::Caller;
 use super::lists::{page_of_desk, rules_of_desk, window};
-use super::{App, Handled};
-use crate::domain::{ChargeId, NewRefund, RefundId};
+use super::{App, Completed, Handled, complete};
+use crate::domain::{ChargeId, NewRefund, Refund, RefundId};
 use crate::wire::RefundBody;
 
 impl App {
     /// Responds 202 with the URL to poll; the refund is booked later.
-    pub(super) async fn request_refund(&self, request: &Request<Bytes>, charge: ChargeId) -> Handled {
+    pub(super) async fn request_refund(
+        &self,
+        request: &Request<Bytes>,
+        charge: ChargeId,
+        held: Option<HeldKey>,
+    ) -> Completed {
         let body = if request.body().is_empty() {
             NewRefund::default()
         } else {
             read_json(request)?
         };
-        let refund = self
+        let queued = self
             .desk
-            .request_refund(charge, body)
-            .await
-            .map_err(|error| self.refused(error))?;
-        let (of, id) = (refund.charge.as_str(), refund.id.as_str());
-        let location = Location::of_path(["v1", "charges", of, "refunds", id]);
-        Ok(respond_accepted(
-            &location,
-            json(StatusCode::OK, &RefundBody::of(&refund)),
-        ))
+            .request_refund_and(charge, body, move |transaction, refund| {
+                complete(transaction, held.as_ref(), accepted(refund))
+            })
+            .await;
+        queued.map_err(|error| self.refused(error))
     }
 
     pub(super) async fn list_refunds(
@@ -62,4 +64,10 @@ impl App {
             .map_err(|error| self.refused(error))?;
         Ok(json(StatusCode::OK, &RefundBody::of(&refund)))
     }
+}
+
+fn accepted(refund: &Refund) -> Response<Bytes> {
+    let (of, id) = (refund.charge.as_str(), refund.id.as_str());
+    let location = Location::of_path(["v1", "charges", of, "refunds", id]);
+    respond_accepted(&location, json(StatusCode::OK, &RefundBody::of(refund)))
 }

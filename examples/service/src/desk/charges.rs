@@ -25,19 +25,29 @@ impl Desk {
     /// - [`DeskError::Faulty`] with every fault of the body, or if the customer is unknown
     /// - [`DeskError::Database`] if the database fails
     pub async fn create_charge(&self, body: NewCharge) -> Result<Charge, DeskError> {
+        self.create_charge_and(body, |_, charge| Ok(charge.clone())).await
+    }
+
+    /// Like [`create_charge`](Self::create_charge), with `finish` in the same transaction.
+    pub(crate) async fn create_charge_and<T: Send + 'static>(
+        &self,
+        body: NewCharge,
+        finish: impl FnOnce(&Transaction<'_>, &Charge) -> Result<T, DeskError> + Send + 'static,
+    ) -> Result<T, DeskError> {
         let id = ChargeId::from_random(crate::random());
         let charge = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
         let outgoing = self.outgoing(EventKind::ChargeCreated);
-        let charge = self
+        let (charge, finished) = self
             .database
             .write(move |transaction| {
                 insert(transaction, &charge)?;
                 outgoing.send_in(transaction, &charge)?;
-                Ok::<_, DeskError>(charge)
+                let finished = finish(transaction, &charge)?;
+                Ok::<_, DeskError>((charge, finished))
             })
             .await?;
         self.publish(&charge);
-        Ok(charge)
+        Ok(finished)
     }
 
     /// Reads a charge.

@@ -1,7 +1,7 @@
 //! Customers: creation and lists.
 
 use host_store_sqlite::column::Time;
-use host_store_sqlite::rusqlite::OptionalExtension;
+use host_store_sqlite::rusqlite::{OptionalExtension, Transaction};
 
 use super::{Desk, DeskError, Placed, Window, rows};
 use crate::domain::{Customer, CustomerId, NewCustomer};
@@ -14,6 +14,16 @@ impl Desk {
     /// - [`DeskError::Faulty`] with every fault of the body
     /// - [`DeskError::Database`] if the database fails
     pub async fn create_customer(&self, body: NewCustomer) -> Result<Customer, DeskError> {
+        self.create_customer_and(body, |_, customer| Ok(customer.clone()))
+            .await
+    }
+
+    /// Like [`create_customer`](Self::create_customer), with `finish` in the same transaction.
+    pub(crate) async fn create_customer_and<T: Send + 'static>(
+        &self,
+        body: NewCustomer,
+        finish: impl FnOnce(&Transaction<'_>, &Customer) -> Result<T, DeskError> + Send + 'static,
+    ) -> Result<T, DeskError> {
         let id = CustomerId::from_random(crate::random());
         let customer = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
         self.database
@@ -21,7 +31,7 @@ impl Desk {
                 transaction
                     .prepare_cached("INSERT INTO customer (id, name, created) VALUES (?1, ?2, ?3)")?
                     .execute((customer.id.as_str(), &customer.name, Time(customer.created)))?;
-                Ok(customer)
+                finish(transaction, &customer)
             })
             .await
     }

@@ -18,6 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use host_store_sqlite::{Database, DatabaseError, rusqlite};
+use http_conventions::idempotency::Fenced;
 use thiserror::Error;
 use tokio::sync::{Notify, broadcast};
 use webhook_core::ports::StoreError;
@@ -101,6 +102,9 @@ pub enum DeskError {
     /// The resource has changed since it was read.
     #[error("the resource has changed")]
     Changed,
+    /// Another request has taken over the idempotency key of this one; nothing was written.
+    #[error("another request has taken over the idempotency key")]
+    TakenOver(#[from] Fenced),
     /// The database failed.
     #[error("the database failed")]
     Database(#[from] DatabaseError),

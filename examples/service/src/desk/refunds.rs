@@ -20,8 +20,19 @@ impl Desk {
     /// - [`DeskError::Faulty`] if the amount is not in 1 to 99,999,999
     /// - [`DeskError::Database`] if the database fails
     pub async fn request_refund(&self, charge: ChargeId, body: NewRefund) -> Result<Refund, DeskError> {
+        self.request_refund_and(charge, body, |_, refund| Ok(refund.clone()))
+            .await
+    }
+
+    /// Like [`request_refund`](Self::request_refund), with `finish` in the same transaction.
+    pub(crate) async fn request_refund_and<T: Send + 'static>(
+        &self,
+        charge: ChargeId,
+        body: NewRefund,
+        finish: impl FnOnce(&Transaction<'_>, &Refund) -> Result<T, DeskError> + Send + 'static,
+    ) -> Result<T, DeskError> {
         let (id, now) = (RefundId::from_random(crate::random()), self.clock.now());
-        let refund = self
+        let finished = self
             .database
             .write(move |transaction| {
                 let charge = charges::load(transaction, &charge)?;
@@ -35,11 +46,11 @@ impl Desk {
                         refund.status.as_str(),
                         Time(refund.created),
                     ])?;
-                Ok::<_, DeskError>(refund)
+                finish(transaction, &refund)
             })
             .await?;
         self.refund_notify.notify_one();
-        Ok(refund)
+        Ok(finished)
     }
 
     /// Reads a refund of this charge.

@@ -40,9 +40,10 @@ pub(super) fn refused(error: DeskError) -> GraphError {
         }
         DeskError::NotFound => GraphError::not_found("no such charge"),
         DeskError::Changed => GraphError::conflict("the charge has changed"),
-        error @ (DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_)) => {
-            GraphError::internal(error)
-        }
+        error @ (DeskError::TakenOver(_)
+        | DeskError::Database(_)
+        | DeskError::Store(_)
+        | DeskError::Hashing(_)) => GraphError::internal(error),
     }
 }
 
