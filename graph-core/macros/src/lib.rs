@@ -166,8 +166,10 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// ```
 #[proc_macro_attribute]
 pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let block = parse_macro_input!(item as ItemImpl);
-    expand::block::object(&arguments.into(), block).into()
+    match expand::parse::<ItemImpl>(item.into()) {
+        Ok(block) => expand::block::object(&arguments.into(), block).into(),
+        Err(mistake) => mistake.into(),
+    }
 }
 
 /// Subscription root whose fields are the methods of an `impl` block.
@@ -202,8 +204,10 @@ pub fn graph_object(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn graph_subscription(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let block = parse_macro_input!(item as ItemImpl);
-    expand::block::subscription(&arguments.into(), block).into()
+    match expand::parse::<ItemImpl>(item.into()) {
+        Ok(block) => expand::block::subscription(&arguments.into(), block).into(),
+        Err(mistake) => mistake.into(),
+    }
 }
 
 /// Interface whose fields are declared by a trait or a struct.
@@ -289,8 +293,10 @@ pub fn graph_interface(arguments: TokenStream, item: TokenStream) -> TokenStream
 /// ```
 #[proc_macro_attribute]
 pub fn graph_union(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let item = parse_macro_input!(item as ItemEnum);
-    expand::union::union(&arguments.into(), &item).into()
+    match expand::parse::<ItemEnum>(item.into()) {
+        Ok(item) => expand::union::union(&arguments.into(), &item).into(),
+        Err(mistake) => mistake.into(),
+    }
 }
 
 /// Serializes the values of an enum, derived beside `juniper::GraphQLEnum`.

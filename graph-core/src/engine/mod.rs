@@ -36,7 +36,7 @@ use juniper::{GraphQLType, OperationType};
 pub use self::builder::EngineBuilder;
 pub use self::mistakes::{ConfigError, ConfigMistake};
 use self::prepare::Prepared;
-pub use self::root::{Root, SubscriptionRoot};
+pub use self::root::{HostContext, Root, SubscriptionRoot};
 use self::trusted::TrustedList;
 use crate::document::{Cache, Chosen, Coerced, Document, Facts, Index, Introspection, View, coerce};
 use crate::error::ErrorCode;

@@ -5,11 +5,26 @@ use juniper::{DefaultScalarValue, GraphQLType};
 use crate::executor::{Object, Source};
 use crate::guard::RequestContext;
 
+/// Context of a schema that an engine executes: [`RequestContext<H>`](RequestContext).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the context of an engine",
+    label = "write `context = RequestContext<..>` in the attribute of each root type, with a value of your own",
+    note = "`EmptyMutation` and `EmptySubscription` have the same context"
+)]
+pub trait HostContext {
+    /// Host's own value in the context.
+    type Host: Send + Sync + 'static;
+}
+
+impl<H: Send + Sync + 'static> HostContext for RequestContext<H> {
+    type Host = H;
+}
+
 /// Query or mutation root with the context [`RequestContext<H>`](RequestContext).
 ///
 /// Implemented for every type declared with `#[graph_object]`, and for `juniper::EmptyMutation`.
 pub trait Root:
-    GraphQLType<DefaultScalarValue, Context = RequestContext<<Self as Root>::Host>, TypeInfo = ()>
+    GraphQLType<DefaultScalarValue, TypeInfo = ()>
     + Object<RequestContext<<Self as Root>::Host>>
     + Send
     + Sync
@@ -19,16 +34,15 @@ pub trait Root:
     type Host: Send + Sync + 'static;
 }
 
-impl<T, H> Root for T
+impl<T> Root for T
 where
-    T: GraphQLType<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
-        + Object<RequestContext<H>>
+    T: GraphQLType<DefaultScalarValue, Context: HostContext, TypeInfo = ()>
+        + Object<RequestContext<<T::Context as HostContext>::Host>>
         + Send
         + Sync
         + 'static,
-    H: Send + Sync + 'static,
 {
-    type Host = H;
+    type Host = <T::Context as HostContext>::Host;
 }
 
 /// Subscription root with the context [`RequestContext<H>`](RequestContext).
@@ -36,7 +50,7 @@ where
 /// Implemented for every type declared with `#[graph_subscription]`, and for
 /// `juniper::EmptySubscription`.
 pub trait SubscriptionRoot:
-    GraphQLType<DefaultScalarValue, Context = RequestContext<<Self as SubscriptionRoot>::Host>, TypeInfo = ()>
+    GraphQLType<DefaultScalarValue, TypeInfo = ()>
     + Source<RequestContext<<Self as SubscriptionRoot>::Host>>
     + Send
     + Sync
@@ -46,14 +60,13 @@ pub trait SubscriptionRoot:
     type Host: Send + Sync + 'static;
 }
 
-impl<T, H> SubscriptionRoot for T
+impl<T> SubscriptionRoot for T
 where
-    T: GraphQLType<DefaultScalarValue, Context = RequestContext<H>, TypeInfo = ()>
-        + Source<RequestContext<H>>
+    T: GraphQLType<DefaultScalarValue, Context: HostContext, TypeInfo = ()>
+        + Source<RequestContext<<T::Context as HostContext>::Host>>
         + Send
         + Sync
         + 'static,
-    H: Send + Sync + 'static,
 {
-    type Host = H;
+    type Host = <T::Context as HostContext>::Host;
 }

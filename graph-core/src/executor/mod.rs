@@ -12,6 +12,7 @@
 //! - `object`, `output`, `leaf`: values · `tag`: dispatch on a resolver's return type · `result`:
 //!   results of resolvers
 //! - `deferred`: parts of the response that follow the first one
+//! - `messages`: messages of the compiler
 //! - `write`: JSON · `path`: position in the response
 //! - `segment`, `pending`: values that are not ready · `gate`: concurrency limit · `guarded`:
 //!   refusals by guard functions
@@ -31,6 +32,7 @@ mod gate;
 mod guarded;
 mod handle;
 mod leaf;
+pub mod messages;
 mod meter;
 mod object;
 mod output;
@@ -69,7 +71,10 @@ pub use self::path::{ListIndices, Path};
 pub use self::pending::PendingFields;
 pub use self::plan::{Field, Plan};
 pub use self::segment::{Segment, SegmentResult};
-pub use self::table::{Arguments, Coerce, DeclareArguments, FieldInfo, Registry, TypeInfo, argument};
+pub use self::table::{
+    Arguments, Coerce, DeclareArguments, FieldInfo, Registry, TypeInfo, argument, declare_argument,
+    declare_argument_with_default,
+};
 pub use self::tag::{Declared, Returned, Tag, via};
 
 /// Failure that propagates to the nearest nullable value; the error is already recorded.

@@ -8,9 +8,11 @@ use super::{Anchor, Execution, Path, PendingFields, Segment, WriteResult};
 
 /// Type that a field can return.
 #[diagnostic::on_unimplemented(
-    message = "a field of the graph with the context `{C}` cannot return `{Self}`",
-    label = "not a type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` instead of `GraphQLObject`, with the context of the schema"
+    message = "a field cannot return `{Self}`",
+    label = "not a type of the graph with the context `{C}`",
+    note = "write `#[graph_object(context = ..)]` above the `impl` block of an object, or `#[derive(GraphObject)]`; `#[graph_interface(..)]` or `#[graph_union(..)]`; `#[derive(GraphQLEnum, GraphEnum)]` for an enum; the attributes of juniper for objects do not suffice",
+    note = "numbers are `i32` and `f64`; GraphQL has no maps and no sets: write a `Vec` of objects; a value is sent between threads: write `Arc`, not `Rc`",
+    note = "types of one graph have the same `context = ..`; with the context `__AnyContext`, write it in the attribute of the type that has this field"
 )]
 pub trait Output<C> {
     /// Type that has the anchor of the value: the innermost type, or `()` for a leaf.

@@ -6,9 +6,10 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use juniper::meta::Argument;
-use juniper::{ArcStr, DefaultScalarValue, FromInputValue, InputValue, IntoFieldError};
+use juniper::{ArcStr, DefaultScalarValue, InputValue, IntoFieldError, ToInputValue};
 
 use super::handle::TypeHandle;
+use super::messages::Input;
 use super::{Abstract, Object, Source};
 use crate::guard::demand::Guard;
 use crate::validate::{Faults, Validation};
@@ -156,16 +157,29 @@ impl Registry {
     }
 }
 
+/// Declares the argument `name` in juniper's registry.
+pub fn declare_argument<T: Input>(
+    registry: &mut juniper::Registry,
+    name: &'static str,
+) -> Argument<DefaultScalarValue> {
+    registry.arg::<T>(name, &())
+}
+
+/// Declares the argument `name` with a default value.
+pub fn declare_argument_with_default<T: Input + ToInputValue>(
+    registry: &mut juniper::Registry,
+    name: &'static str,
+    value: &T,
+) -> Argument<DefaultScalarValue> {
+    registry.arg_with_default::<T>(name, value, &())
+}
+
 /// Coerces the argument at index `at`.
 ///
 /// # Errors
 ///
 /// The message of the type's parser, for the client.
-pub fn argument<T>(values: &[Option<InputValue>], at: usize) -> Result<T, String>
-where
-    T: FromInputValue,
-    T::Error: IntoFieldError,
-{
+pub fn argument<T: Input>(values: &[Option<InputValue>], at: usize) -> Result<T, String> {
     let parsed = match values.get(at).and_then(Option::as_ref) {
         Some(value) => T::from_input_value(value),
         None => T::from_implicit_null(),

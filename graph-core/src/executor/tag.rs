@@ -13,6 +13,7 @@ use juniper::marker::IsOutputType;
 use juniper::{DefaultScalarValue, GraphQLType, IntoFieldError, ToInputValue};
 
 use super::handle::TypeHandle;
+use super::messages::{ResolverError, Streamed};
 use super::output::Output;
 use super::plan::Field;
 use super::result::{Fine, deep, write_result, written};
@@ -46,13 +47,15 @@ impl<T, C> Tag<T, C> {
 /// Type that a resolver can return: [`Output`], or a `Result` of it. Used for compiler messages
 /// only.
 #[diagnostic::on_unimplemented(
-    message = "a field of the graph with the context `{C}` cannot return `{Self}`",
-    label = "not a type of this graph",
-    note = "write `#[graph_object(context = ..)]`, `#[graph_interface(..)]` or `#[graph_union(..)]` instead of juniper's attribute, or `#[derive(GraphObject)]` instead of `GraphQLObject`, with the context of the schema"
+    message = "a field cannot return `{Self}`",
+    label = "not a type of the graph with the context `{C}`",
+    note = "write `#[graph_object(context = ..)]` above the `impl` block of an object, or `#[derive(GraphObject)]`; `#[graph_interface(..)]` or `#[graph_union(..)]`; `#[derive(GraphQLEnum, GraphEnum)]` for an enum; the attributes of juniper for objects do not suffice",
+    note = "numbers are `i32` and `f64`; GraphQL has no maps and no sets: write a `Vec` of objects; a value is sent between threads: write `Arc`, not `Rc`",
+    note = "types of one graph have the same `context = ..`; with the context `__AnyContext`, write it in the attribute of the type that has this field"
 )]
 pub trait Returned<C> {}
 
-impl<C, T: Output<C> + Send + Sync, E: IntoFieldError + Send> Returned<C> for Result<T, E> {}
+impl<C, T: Output<C> + Send + Sync, E: ResolverError> Returned<C> for Result<T, E> {}
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Option<T> {}
 impl<C, T: Output<C> + Send + Sync> Returned<C> for Vec<T> {}
 
@@ -191,8 +194,9 @@ pub mod via {
     use super::{
         Anchor, BoxFuture, Declared, DefaultScalarValue, Execution, Field, Fine, Future, IntoFieldError,
         IsOutputType, Leaf, ListIndices, Nothing, NullPropagation, Output, Path, Returned, SegmentResult,
-        Tag, ToInputValue, TypeHandle, WriteResult, deep, write_result, written,
+        Streamed, Tag, ToInputValue, TypeHandle, WriteResult, deep, write_result, written,
     };
+    use futures_util::stream::{Empty, Stream, empty};
 
     level! {
         /// Dispatch for a resolver that returns a `Result` of a value.
@@ -310,7 +314,17 @@ pub mod via {
     }
 
     /// Dispatch for a subscription resolver that returns a `Result` of a stream.
-    pub trait FallibleStream<C, S, E> {
+    pub trait FallibleStream<C, S: Stream, E> {
+        /// Returns the tag of the events.
+        fn event(&self) -> Tag<S::Item, C> {
+            Tag::NEW
+        }
+
+        /// Returns the tag of the events, for the anchor.
+        fn anchored(&self) -> Tag<S::Item, C> {
+            Tag::NEW
+        }
+
         /// Returns the stream of a subscription field.
         ///
         /// # Errors
@@ -324,7 +338,7 @@ pub mod via {
         ) -> Result<S, NullPropagation>;
     }
 
-    impl<C, S, E: IntoFieldError> FallibleStream<C, S, E> for &Tag<Result<S, E>, C> {
+    impl<C, S: Stream + Send, E: IntoFieldError + Send> FallibleStream<C, S, E> for &&Tag<Result<S, E>, C> {
         fn stream(
             &self,
             value: Result<S, E>,
@@ -336,7 +350,17 @@ pub mod via {
     }
 
     /// Dispatch for a subscription resolver that returns a stream.
-    pub trait PlainStream<C, S> {
+    pub trait PlainStream<C, S: Stream> {
+        /// Returns the tag of the events.
+        fn event(&self) -> Tag<S::Item, C> {
+            Tag::NEW
+        }
+
+        /// Returns the tag of the events, for the anchor.
+        fn anchored(&self) -> Tag<S::Item, C> {
+            Tag::NEW
+        }
+
         /// Returns the stream of a subscription field.
         ///
         /// # Errors
@@ -345,9 +369,37 @@ pub mod via {
         fn stream(&self, value: S, field: &Field, cx: &Execution<'_, C>) -> Result<S, NullPropagation>;
     }
 
-    impl<C, S> PlainStream<C, S> for Tag<S, C> {
+    impl<C, S: Stream + Send> PlainStream<C, S> for &Tag<S, C> {
         fn stream(&self, value: S, _: &Field, _: &Execution<'_, C>) -> Result<S, NullPropagation> {
             Ok(value)
         }
     }
+
+    /// Dispatch for a subscription resolver that returns no stream. The bound of
+    /// [`event`](Self::event) makes the compiler report the cause once per field.
+    pub trait NoStream<C, S> {
+        /// A call does not compile, because `S` is not [`Streamed`].
+        fn event(&self) -> Tag<bool, C>
+        where
+            S: Streamed,
+        {
+            Tag::NEW
+        }
+
+        /// Placeholder that is never called.
+        fn anchored(&self) -> Tag<bool, C> {
+            Tag::NEW
+        }
+
+        /// Placeholder that is never called.
+        ///
+        /// # Errors
+        ///
+        /// Never fails.
+        fn stream(&self, _: S, _: &Field, _: &Execution<'_, C>) -> Result<Empty<bool>, NullPropagation> {
+            Ok(empty())
+        }
+    }
+
+    impl<C, S> NoStream<C, S> for Tag<S, C> {}
 }

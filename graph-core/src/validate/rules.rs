@@ -121,7 +121,8 @@ impl<T: Items> Items for Nullable<T> {
 }
 
 /// Checks `min = least`.
-pub fn min<L: Number + ?Sized>(value: &impl Each<L>, least: &L, faults: &mut Faults<'_>) {
+pub fn min<L: Number + ?Sized>(value: &impl Each<L>, least: &impl Limit<L>, faults: &mut Faults<'_>) {
+    let least = least.limit();
     value.each(faults, &|value, faults| {
         if value.partial_cmp(least).is_none_or(Ordering::is_lt) {
             faults.report(format!("must be at least {least}"));
@@ -130,7 +131,8 @@ pub fn min<L: Number + ?Sized>(value: &impl Each<L>, least: &L, faults: &mut Fau
 }
 
 /// Checks `max = most`.
-pub fn max<L: Number + ?Sized>(value: &impl Each<L>, most: &L, faults: &mut Faults<'_>) {
+pub fn max<L: Number + ?Sized>(value: &impl Each<L>, most: &impl Limit<L>, faults: &mut Faults<'_>) {
+    let most = most.limit();
     value.each(faults, &|value, faults| {
         if value.partial_cmp(most).is_none_or(Ordering::is_gt) {
             faults.report(format!("must be at most {most}"));
@@ -180,9 +182,47 @@ pub fn max_items(list: &impl Items, most: usize, faults: &mut Faults<'_>) {
 }
 
 /// Reports the result of a `custom` function.
-pub fn custom(result: Result<(), String>, faults: &mut Faults<'_>) {
-    if let Err(message) = result {
+pub fn custom(result: impl Verdict, faults: &mut Faults<'_>) {
+    if let Some(message) = result.fault() {
         faults.report(message);
+    }
+}
+
+/// Result of a `custom` function.
+#[diagnostic::on_unimplemented(
+    message = "a function of `custom` cannot return `{Self}`",
+    label = "write `fn(&T) -> Result<(), String>`, with the message for the client"
+)]
+pub trait Verdict {
+    /// Returns the message of an invalid value.
+    fn fault(self) -> Option<String>;
+}
+
+impl Verdict for Result<(), String> {
+    fn fault(self) -> Option<String> {
+        self.err()
+    }
+}
+
+/// Limit of the values of the type `L`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the limit of a value `{L}`",
+    label = "write a value of the type `{L}`, for example `1` for `i32` and `1.0` for `f64`"
+)]
+pub trait Limit<L: ?Sized> {
+    /// Returns the limit.
+    fn limit(&self) -> &L;
+}
+
+impl Limit<Self> for i32 {
+    fn limit(&self) -> &Self {
+        self
+    }
+}
+
+impl Limit<Self> for f64 {
+    fn limit(&self) -> &Self {
+        self
     }
 }
 

@@ -23,13 +23,11 @@ type Context = RequestContext<Log>;
 
 /// Object with a global id.
 #[graph_interface(node = [User, Secret, Note], for = [User, Secret, Note, NamedValue], context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Node {
     fn id(&self) -> ID;
 }
 
 #[graph_interface(for = User, impl = NodeValue, context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Named {
     fn id(&self) -> ID;
     fn name(&self) -> String;

@@ -11,7 +11,6 @@ use crate::fixture::{codes, fixture};
 type Context = RequestContext<()>;
 
 #[graph_interface(for = [Note, Photo], context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Document {
     fn copies(&self) -> Vec<Note>;
     fn size(&self) -> i32;

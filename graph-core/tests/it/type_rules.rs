@@ -6,7 +6,6 @@ use juniper::{EmptyMutation, EmptySubscription, RootNode};
 type Context = RequestContext<()>;
 
 #[graph_interface(for = [Charge, Refund, Payout], context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Booking {
     fn id(&self) -> i32;
     fn lines(&self, first: i32, last: Option<i32>) -> Option<Vec<i32>>;

@@ -95,7 +95,6 @@ fn sums_to_ten(numbers: &[i32]) -> Result<(), String> {
 }
 
 #[graph_interface(for = [Cat, Dog], context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Animal {
     fn says(&self, #[graphql(default = 1)] times: i32) -> bool;
 }

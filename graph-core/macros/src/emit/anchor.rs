@@ -2,29 +2,26 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::Type;
 use syn::spanned::Spanned;
 
 use super::Target;
-use super::table::Table;
+use super::table::{Table, TagOf};
 use crate::read::lifetimes::inferred;
 
 /// Implements `Anchor`: names the anchors of the fields and members in `table`, then `own`.
-pub(crate) fn anchor(
-    target: &Target<'_>,
-    table: &Table<'_>,
-    behind: fn(&Type) -> TokenStream,
-    own: &TokenStream,
-) -> TokenStream {
+pub(crate) fn anchor(target: &Target<'_>, table: &Table<'_>, value: TagOf, own: &TokenStream) -> TokenStream {
     let context = &target.context;
     let fields = table.fields.iter().map(|field| {
-        let ty = behind(&inferred(&field.ty));
-        (ty, field.ty.span())
+        let tag = value(&inferred(&field.ty), context);
+        (tag, field.ty.span())
     });
-    let members = table.members.iter().map(|ty| (quote!(#ty), ty.span()));
+    let members = table.members.iter().map(|ty| {
+        let tag = quote_spanned!(ty.span()=> __graph::Tag::<#ty, #context>::NEW);
+        (tag, ty.span())
+    });
     let nothing = fields
         .chain(members)
-        .map(|(ty, span)| quote_spanned!(span=> (&&&&&__graph::Tag::<#ty, #context>::NEW).nothing()));
+        .map(|(tag, span)| quote_spanned!(span=> (&&&&&#tag).nothing()));
     let body = quote! {
         fn anchor(_: __graph::Nothing<Self>) {
             #(__graph::name_anchor(#nothing, __graph::Anchor::<#context>::anchor);)*

@@ -2,9 +2,9 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Type;
 use syn::spanned::Spanned;
 
+use super::table::TagOf;
 use crate::read::field::Field;
 use crate::read::lifetimes::inferred;
 use crate::read::parameter::Parameter;
@@ -18,18 +18,15 @@ pub(crate) enum From {
     Struct,
 }
 
-/// Maps the declared type of a field to its type in the schema.
-pub(crate) type Behind = fn(&Type) -> TokenStream;
-
 /// Statements that end with `value`, the result of the resolver of `field`.
-pub(crate) fn call(field: &Field, from: From, context: &TokenStream, behind: Behind) -> TokenStream {
+pub(crate) fn call(field: &Field, from: From, context: &TokenStream, value: TagOf) -> TokenStream {
     let ident = &field.ident;
     if matches!(from, From::Struct) {
         return quote!(let value = &self.#ident;);
     }
     let arguments = arguments(field);
     let receiver = field.has_receiver.then(|| quote!(self,));
-    let parameters = parameters(field, context, behind);
+    let parameters = parameters(field, context, value);
     let call = quote_spanned!(ident.span()=> Self::#ident(#receiver #(#parameters),*));
     if field.is_async {
         quote! {
@@ -50,10 +47,9 @@ pub(crate) fn call(field: &Field, from: From, context: &TokenStream, behind: Beh
 pub(crate) fn predicate(parent: &str, field: &Field) -> Option<TokenStream> {
     let (predicate, name) = (field.marks.predicate.as_ref()?, &field.name);
     // the span makes the compiler report a wrong return type there
-    let allowed = quote_spanned! { predicate.span()=> {
-        let allowed: bool = #predicate(self, cx.context());
-        allowed
-    } };
+    let allowed = quote_spanned! { predicate.span()=>
+        __graph::messages::Verdict::allows(#predicate(self, cx.context()))
+    };
     Some(quote!(#parent, #name, #allowed))
 }
 
@@ -67,7 +63,7 @@ fn arguments(field: &Field) -> Option<TokenStream> {
 }
 
 /// Arguments of the resolver call, without `self`.
-fn parameters(field: &Field, context: &TokenStream, behind: Behind) -> Vec<TokenStream> {
+fn parameters(field: &Field, context: &TokenStream, value: TagOf) -> Vec<TokenStream> {
     let mut place = 0;
     let pass = |parameter: &Parameter| match parameter {
         Parameter::Argument(argument) => {
@@ -75,14 +71,15 @@ fn parameters(field: &Field, context: &TokenStream, behind: Behind) -> Vec<Token
             place += 1;
             // the span of a type that a host's macro wrote would hide the variable
             let arguments = quote!(arguments);
-            quote_spanned!(argument.ty.span()=> ::core::clone::Clone::clone(&#arguments.#at))
+            quote_spanned!(argument.ty.span()=> __graph::messages::clone_argument(&#arguments.#at))
         }
-        Parameter::Context(_) => quote!(::juniper::FromContext::from(cx.context())),
+        Parameter::Context(ty) => {
+            let context = quote!(cx.context());
+            quote_spanned!(ty.span()=> __graph::messages::context_part(#context))
+        }
         Parameter::LookAhead(span) => {
-            let ty = behind(&inferred(&field.ty));
-            quote_spanned! { *span=>
-                cx.look_ahead(field, (&&&&&__graph::Tag::<#ty, #context>::NEW).nothing())
-            }
+            let tag = value(&inferred(&field.ty), context);
+            quote_spanned!(*span=> cx.look_ahead(field, (&&&&&#tag).nothing()))
         }
     };
     field.parameters.iter().map(pass).collect()

@@ -43,8 +43,8 @@ impl<'a> Target<'a> {
             None => {
                 generics
                     .params
-                    .push(parse_quote!(__Context: ::core::marker::Sync));
-                quote!(__Context)
+                    .push(parse_quote!(__AnyContext: ::core::marker::Sync));
+                quote!(__AnyContext)
             }
         };
         Self {
@@ -100,8 +100,8 @@ fn scope(items: &TokenStream, unvalidated: &TokenStream) -> TokenStream {
             #unvalidated
             #[allow(unused_imports, reason = "generated")]
             use ::graph_core::executor::via::{
-                Fallible as _, FallibleLeaf as _, FallibleStream as _, Plain as _, PlainLeaf as _, PlainStream as _,
-                Unknown as _,
+                Fallible as _, FallibleLeaf as _, FallibleStream as _, NoStream as _, Plain as _, PlainLeaf as _,
+                PlainStream as _, Unknown as _,
             };
 
             #items

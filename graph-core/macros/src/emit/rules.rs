@@ -30,19 +30,20 @@ pub(crate) fn checks(name: &str, ty: &Type, value: &TokenStream, rules: &Rules) 
     let custom = rules.custom.as_ref().map(|function| {
         // the span of a function that a host's macro wrote would hide the variable
         let value = quote!(__value);
-        let call = quote_spanned!(function.span()=> #function(#value));
+        let faults = quote!(faults);
+        let call = quote_spanned!(function.span()=> __rules::custom(#function(#value), #faults));
         match wrapper(ty).map(Ident::to_string).as_deref() {
             Some("Option") => quote! {
                 if let ::core::option::Option::Some(__value) = __value {
-                    __rules::custom(#call, faults);
+                    #call;
                 }
             },
             Some("Nullable") => quote! {
                 if let ::juniper::Nullable::Some(__value) = __value {
-                    __rules::custom(#call, faults);
+                    #call;
                 }
             },
-            _ => quote!(__rules::custom(#call, faults);),
+            _ => quote!(#call;),
         }
     });
     let value_of = quote!(__value);

@@ -17,7 +17,7 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
     let table = Table::of_block(block);
     let info = table.info(target, table::streamed);
     let arms = arms(&block.fields, |field| {
-        let call = call(field, From::Method, context, table::streamed);
+        let call = call(field, From::Method, context, table::anchored);
         let asked = predicate(&block.name, field).map(|allowed| {
             quote! {
                 if let ::core::result::Result::Err(refused) = cx.apply_guard(#allowed) {
@@ -29,7 +29,7 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
             ::std::boxed::Box::pin(async move {
                 #asked
                 #call
-                let events = (&&__graph::Tag::of(&value, cx)).stream(value, field, cx)?;
+                let events = (&&&__graph::Tag::of(&value, cx)).stream(value, field, cx)?;
                 let events = __graph::StreamExt::then(events, move |value| async move {
                     (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, __graph::ListIndices::ROOT).await
                 });
@@ -53,6 +53,6 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
     };
     let source = target.implement(&quote!(Source), &body);
     let schema = schema(target, &block.name, Kind::Subscription);
-    let anchor = anchor(target, &table, table::streamed, &TokenStream::new());
+    let anchor = anchor(target, &table, table::anchored, &TokenStream::new());
     quote!(#source #schema #anchor)
 }

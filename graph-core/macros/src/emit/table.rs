@@ -12,7 +12,7 @@ use crate::read::deprecated::Deprecation;
 use crate::read::field::Field;
 use crate::read::graph::Guard;
 use crate::read::lifetimes::inferred;
-use crate::read::parameter::Argument;
+use crate::read::parameter::{Argument, Default};
 
 /// Type as the schema declares it.
 pub(crate) struct Table<'a> {
@@ -38,8 +38,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The constant; `behind` maps a field's type to the type in the schema.
-    pub(crate) fn info(&self, target: &Target<'_>, behind: fn(&Type) -> TokenStream) -> TokenStream {
+    /// The constant; `value` is the tag of a field's value.
+    pub(crate) fn info(&self, target: &Target<'_>, value: TagOf) -> TokenStream {
         let (name, description, guards) = (self.name, optional(self.description), self.guards);
         let context = &target.context;
         let interfaces = self.interfaces.iter().map(|ty| {
@@ -54,7 +54,7 @@ impl<'a> Table<'a> {
             .members
             .iter()
             .map(|ty| quote_spanned!(ty.span()=> __graph::TypeHandle::of::<#context, #ty>()));
-        let fields = self.fields.iter().map(|field| entry(field, context, behind));
+        let fields = self.fields.iter().map(|field| entry(field, context, value));
         quote! {
             const INFO: &'static __graph::TypeInfo = &__graph::TypeInfo {
                 name: #name,
@@ -68,14 +68,14 @@ impl<'a> Table<'a> {
     }
 }
 
-fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream) -> TokenStream {
+fn entry(field: &Field, context: &TokenStream, value: TagOf) -> TokenStream {
     let (name, is_async, guards) = (&field.name, field.is_async, &field.marks.guards);
     let description = optional(field.description.as_deref());
     let deprecated = deprecated(&field.deprecated);
     let arguments = arguments(field);
-    let ty = behind(&inferred(&field.ty));
+    let tag = value(&inferred(&field.ty), context);
     // spanned at the type, so that the compiler reports an unsuitable type there
-    let handle = quote_spanned!(field.ty.span()=> (&&&&&__graph::Tag::<#ty, #context>::NEW).handle());
+    let handle = quote_spanned!(field.ty.span()=> (&&&&&#tag).handle());
     quote! {
         __graph::FieldInfo {
             name: #name,
@@ -93,9 +93,13 @@ fn entry(field: &Field, context: &TokenStream, behind: fn(&Type) -> TokenStream)
 /// Names and declarations of the arguments, and the coercion to their tuple.
 fn arguments(field: &Field) -> Option<TokenStream> {
     let names: Vec<_> = field.arguments().map(|argument| &argument.name).collect();
-    let types = field.arguments().map(|argument| &argument.ty);
+    let types: Vec<_> = field.arguments().map(|argument| &argument.ty).collect();
     let declared = field.arguments().map(declared);
-    let places = 0..names.len();
+    let coerced = types.iter().enumerate().map(|(place, ty)| {
+        // the span of a type that a host's macro wrote would hide the variable
+        let values = quote!(values);
+        quote_spanned!(ty.span()=> __graph::argument::<#ty>(#values, #place)?)
+    });
     let checks = field.arguments().enumerate().map(|(place, argument)| {
         let at = Literal::usize_unsuffixed(place);
         checks(
@@ -115,7 +119,7 @@ fn arguments(field: &Field) -> Option<TokenStream> {
             validation: || ::std::vec![#(#kinds),*],
             declare: |registry| ::std::vec![#(#declared),*],
             coerce: ::core::option::Option::Some(|values, faults| {
-                let arguments: (#(#types,)*) = (#(__graph::argument(values, #places)?,)*);
+                let arguments: (#(#types,)*) = (#(#coerced,)*);
                 #(#checks)*
                 ::core::result::Result::Ok(::std::sync::Arc::new(arguments))
             }),
@@ -126,9 +130,14 @@ fn arguments(field: &Field) -> Option<TokenStream> {
 /// Argument in juniper's registry.
 fn declared(argument: &Argument) -> TokenStream {
     let (name, ty) = (&argument.name, inferred(&argument.ty));
+    // the span of a type that a host's macro wrote would hide the variable
+    let registry = quote!(registry);
     let made = match &argument.default {
-        Some(value) => quote!(registry.arg_with_default::<#ty>(#name, &#value, &())),
-        None => quote!(registry.arg::<#ty>(#name, &())),
+        Some(value) => {
+            let value = default(value, &ty);
+            quote_spanned!(argument.ty.span()=> __graph::declare_argument_with_default::<#ty>(#registry, #name, &#value))
+        }
+        None => quote_spanned!(argument.ty.span()=> __graph::declare_argument::<#ty>(#registry, #name)),
     };
     let description = argument.description.as_ref();
     let description = description.map(|description| quote!(.description(#description)));
@@ -137,6 +146,16 @@ fn declared(argument: &Argument) -> TokenStream {
         quote!(.deprecated(#reason))
     });
     quote!(#made #description #deprecated)
+}
+
+/// Default value of an argument of the type `ty`.
+fn default(value: &Default, ty: &Type) -> TokenStream {
+    match value {
+        Default::Own => quote_spanned!(ty.span()=> __graph::messages::own_default::<#ty>()),
+        Default::Value(value) => {
+            quote_spanned!(value.span()=> __graph::messages::default_value::<#ty, _>(#value))
+        }
+    }
 }
 
 fn optional(text: Option<&str>) -> TokenStream {
@@ -156,12 +175,20 @@ fn deprecated(deprecation: &Deprecation) -> TokenStream {
     }
 }
 
-/// Return type of a resolver.
-pub(crate) fn returned(ty: &Type) -> TokenStream {
-    quote!(#ty)
+/// Expression for the tag of a field's value, by the return type of its resolver and the context.
+pub(crate) type TagOf = fn(&Type, &TokenStream) -> TokenStream;
+
+/// Tag of the value that a resolver returns.
+pub(crate) fn returned(ty: &Type, context: &TokenStream) -> TokenStream {
+    quote_spanned!(ty.span()=> __graph::Tag::<#ty, #context>::NEW)
 }
 
-/// Item type of the stream that a resolver returns.
-pub(crate) fn streamed(ty: &Type) -> TokenStream {
-    quote!(<#ty as ::juniper::ExtractTypeFromStream<_, ::juniper::DefaultScalarValue>>::Item)
+/// Tag of the items of the stream that a resolver returns.
+pub(crate) fn streamed(ty: &Type, context: &TokenStream) -> TokenStream {
+    quote_spanned!(ty.span()=> (&&&__graph::Tag::<#ty, #context>::NEW).event())
+}
+
+/// Like [`streamed`]; a type that is no stream is not reported once more.
+pub(crate) fn anchored(ty: &Type, context: &TokenStream) -> TokenStream {
+    quote_spanned!(ty.span()=> (&&&__graph::Tag::<#ty, #context>::NEW).anchored())
 }

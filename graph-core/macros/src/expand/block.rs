@@ -5,12 +5,11 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{ImplItem, ItemImpl};
 
-use super::or_mistake;
 use crate::emit::call::From;
 use crate::emit::selectable::selectable;
 use crate::emit::table::Table;
 use crate::emit::{Target, in_scope, object, source};
-use crate::read::block::{Block, refuse_shape, strip_block};
+use crate::read::block::{Block, refuse_shape, remove_last, strip_block};
 use crate::read::field::is_ignored;
 
 /// Expands to the block and the implementations of the object type.
@@ -25,25 +24,25 @@ pub(crate) fn object(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
 
 /// Expands to the block and the implementations of the subscription root.
 pub(crate) fn subscription(arguments: &TokenStream, item: ItemImpl) -> TokenStream {
+    let source: Emit = |target, block| source::source(target, block);
     if let Some(mistake) = synchronous(&item) {
-        return refused(item, &mistake);
+        return refused(arguments, item, mistake, source);
     }
-    expand(arguments, item, "graphql_subscription", source::source)
+    expand(arguments, item, "graphql_subscription", source)
 }
 
-fn expand(
-    arguments: &TokenStream,
-    mut item: ItemImpl,
-    attribute: &str,
-    emit: fn(&Target<'_>, &Block) -> TokenStream,
-) -> TokenStream {
-    if let Err(mistake) = refuse_shape(&item, attribute) {
-        return refused(item, &mistake);
-    }
-    let made = or_mistake(Block::read(arguments, &item).map(|block| {
-        let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
-        in_scope(&emit(&target, &block))
-    }));
+/// Generates the implementations of a type.
+type Emit = fn(&Target<'_>, &Block) -> TokenStream;
+
+fn expand(arguments: &TokenStream, mut item: ItemImpl, attribute: &str, emit: Emit) -> TokenStream {
+    let block = match refuse_shape(&item, attribute).and_then(|()| Block::read(arguments, &item)) {
+        Ok(block) => block,
+        Err(mistake) => {
+            remove_last(&mut item.attrs, attribute);
+            return refused(arguments, item, mistake, emit);
+        }
+    };
+    let made = implement(&item, &block, emit);
     strip_block(&mut item);
     quote! {
         // documentation comments are descriptions of the schema
@@ -53,11 +52,22 @@ fn expand(
     }
 }
 
-/// The block without our attributes, and the mistake.
-fn refused(mut item: ItemImpl, mistake: &syn::Error) -> TokenStream {
+fn implement(item: &ItemImpl, block: &Block, emit: Emit) -> TokenStream {
+    let target = Target::new(&item.self_ty, &item.generics, block.context.as_ref());
+    in_scope(&emit(&target, block))
+}
+
+/// The mistake, and the block as a type without fields: otherwise each use of the type would be an
+/// error, too.
+fn refused(arguments: &TokenStream, mut item: ItemImpl, mistake: syn::Error, emit: Emit) -> TokenStream {
+    let mistake = mistake.into_compile_error();
+    // the type of a trait's methods may have a block of its own
+    let stub = match item.trait_ {
+        None => Block::stub(arguments, &item).map(|block| implement(&item, &block, emit)),
+        Some(_) => None,
+    };
     strip_block(&mut item);
-    let mistake = mistake.to_compile_error();
-    quote!(#item #mistake)
+    quote!(#item #mistake #stub)
 }
 
 /// Mistake of a subscription with a resolver that is not asynchronous.

@@ -13,27 +13,54 @@ use crate::emit::{Target, enumeration as emit_enumeration, in_scope, object as e
 use crate::read::deprecated::refuse_unread;
 use crate::read::field::{Field, check, is_ignored};
 use crate::read::graph::Marks;
-use crate::read::item::{ItemWords, OBJECT};
+use crate::read::item::{ItemWords, OBJECT, context};
 use crate::read::rename::Rename;
 use crate::read::words::Word;
 
 /// Expands to the implementations of the object type.
 pub(crate) fn object(item: &DeriveInput) -> TokenStream {
-    or_mistake(read_object(item))
+    read_object(item).unwrap_or_else(|mistake| {
+        let mistake = mistake.into_compile_error();
+        let stub = stub_object(item);
+        quote!(#mistake #stub)
+    })
+}
+
+/// The type without fields: otherwise each use of the type would be an error, too.
+fn stub_object(item: &DeriveInput) -> TokenStream {
+    let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
+    let ty = quote!(#ident #generics);
+    let context = context(&TokenStream::new(), &item.attrs);
+    let target = Target::new(&ty, &item.generics, context.as_ref());
+    let table = Table {
+        name: &ident.to_string(),
+        description: None,
+        guards: &[],
+        interfaces: &[],
+        members: Vec::new(),
+        fields: &[],
+    };
+    in_scope(&emit_object::object(&target, &table, From::Struct))
 }
 
 fn read_object(item: &DeriveInput) -> syn::Result<TokenStream> {
     let Data::Struct(data) = &item.data else {
         return Err(syn::Error::new(
             item.ident.span(),
-            "derive it for a struct; a union has `#[graph_union]`",
+            "derive it for a struct; an enum has `#[derive(GraphQLEnum, GraphEnum)]`, and a union `#[graph_union]`",
         ));
     };
-    let Fields::Named(named) = &data.fields else {
-        return Err(syn::Error::new(
-            item.ident.span(),
-            "name the fields of the struct",
-        ));
+    let named = match &data.fields {
+        Fields::Named(named) => named,
+        Fields::Unnamed(_) => {
+            let message = "name the fields of the struct: `struct Money { amount: i32 }`";
+            return Err(syn::Error::new(item.ident.span(), message));
+        }
+        Fields::Unit => {
+            let message =
+                "a struct without fields has methods: write `#[graph_object]` above its `impl` block";
+            return Err(syn::Error::new(item.ident.span(), message));
+        }
     };
     let words = ItemWords::read(&TokenStream::new(), &item.attrs, &OBJECT)?;
     let rename = words.rename.unwrap_or(Rename::CamelCase);

@@ -5,7 +5,6 @@ use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Ident, Item, TraitItem, Visibility};
 
-use super::or_mistake;
 use crate::emit::interface_value::{interface_value, variant};
 use crate::emit::nodes::nodes;
 use crate::emit::schema::Kind;
@@ -15,18 +14,22 @@ use crate::emit::{Target, in_scope};
 use crate::read::block::{remove, strip_method};
 use crate::read::field::{Field, check};
 use crate::read::graph::Marks;
-use crate::read::item::{INTERFACE, ItemWords, refuse_juniper};
+use crate::read::item::{INTERFACE, ItemWords, context, refuse_juniper};
 use crate::read::rename::Rename;
 
 /// Expands to the trait or struct, the enum of its objects, and the implementations of the
 /// interface.
 pub(crate) fn interface(arguments: &TokenStream, mut item: Item) -> TokenStream {
-    let made = or_mistake(read(arguments, &item));
+    let made = read(arguments, &item).unwrap_or_else(|mistake| {
+        let mistake = mistake.into_compile_error();
+        let stub = stub(arguments, &item);
+        quote!(#mistake #stub)
+    });
     strip(&mut item);
     let allowed = match item {
         // declares the fields only
         Item::Struct(_) => quote!(dead_code),
-        _ => quote!(clippy::missing_errors_doc, clippy::missing_panics_doc),
+        _ => quote!(dead_code, clippy::missing_errors_doc, clippy::missing_panics_doc),
     };
     quote! {
         #[allow(#allowed, reason = "generated")]
@@ -51,7 +54,7 @@ impl<'a> Head<'a> {
             other => {
                 return Err(syn::Error::new(
                     other.span(),
-                    "an interface must be a trait or a struct",
+                    "an interface is a trait or a struct; a union has `#[graph_union]`",
                 ));
             }
         };
@@ -127,6 +130,15 @@ fn emit(head: &Head<'_>, words: &ItemWords, fields: &[Field]) -> syn::Result<Tok
     Ok(quote!(#value #made))
 }
 
+/// The interface without fields: otherwise each use of its value would be an error, too.
+fn stub(arguments: &TokenStream, item: &Item) -> Option<TokenStream> {
+    let head = Head::of(item).ok()?;
+    let mut words = ItemWords::read(arguments, head.attributes, &INTERFACE).ok()?;
+    words.context = words.context.or_else(|| context(arguments, head.attributes));
+    words.nodes = None;
+    emit(&head, &words, &[]).ok()
+}
+
 /// Fields that the item declares; our attributes on them are refused.
 fn fields(item: &Item, rename: Rename) -> syn::Result<Vec<Field>> {
     let mut fields = Vec::new();
@@ -160,7 +172,7 @@ fn fields(item: &Item, rename: Rename) -> syn::Result<Vec<Field>> {
 }
 
 /// Removes the attributes that only the macro understands.
-fn strip(item: &mut Item) {
+pub(super) fn strip(item: &mut Item) {
     match item {
         Item::Trait(item) => {
             remove(&mut item.attrs, "graph");
@@ -177,6 +189,13 @@ fn strip(item: &mut Item) {
             for field in &mut item.fields {
                 remove(&mut field.attrs, "graph");
                 remove(&mut field.attrs, "graphql");
+            }
+        }
+        Item::Enum(item) => {
+            remove(&mut item.attrs, "graph");
+            remove(&mut item.attrs, "graphql");
+            for variant in &mut item.variants {
+                remove(&mut variant.attrs, "graphql");
             }
         }
         _ => {}

@@ -6,20 +6,26 @@ use syn::spanned::Spanned;
 use syn::{Fields, ItemEnum};
 
 use super::interface::unmarked;
-use super::or_mistake;
 use crate::emit::schema::Kind;
 use crate::emit::table::Table;
 use crate::emit::variants::{Variant, variants};
 use crate::emit::{Target, in_scope};
 use crate::read::block::remove;
-use crate::read::item::{ItemWords, UNION, derives};
+use crate::read::item::{ItemWords, UNION, context, derives, underive};
 use crate::read::name::check_unique;
 use crate::read::words::Word;
 
 /// Expands to the enum and the implementations of the union.
 pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
-    let made = or_mistake(refuse(item).and_then(|()| read(arguments, item)));
+    let made = refuse(item).and_then(|()| read(arguments, item));
+    let made = made.unwrap_or_else(|mistake| {
+        let mistake = mistake.into_compile_error();
+        let stub = stub(arguments, item);
+        quote!(#mistake #stub)
+    });
     let mut item = item.clone();
+    // its errors would follow ours
+    underive(&mut item.attrs, DERIVE);
     remove(&mut item.attrs, "graph");
     remove(&mut item.attrs, "graphql");
     for variant in &mut item.variants {
@@ -28,8 +34,11 @@ pub(crate) fn union(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
     quote!(#item #made)
 }
 
+/// Derive of juniper that the attribute replaces.
+const DERIVE: &str = "GraphQLUnion";
+
 fn refuse(item: &ItemEnum) -> syn::Result<()> {
-    if let Some(span) = derives(&item.attrs, "GraphQLUnion") {
+    if let Some(span) = derives(&item.attrs, DERIVE) {
         let message = "remove `GraphQLUnion`: the attribute of graph-core replaces it";
         return Err(syn::Error::new(span, message));
     }
@@ -58,7 +67,8 @@ fn read(arguments: &TokenStream, item: &ItemEnum) -> syn::Result<TokenStream> {
     });
     let types: Vec<_> = types.collect();
     let spanned = item.variants.iter().map(Spanned::span);
-    check_unique(types.iter().map(String::as_str).zip(spanned))?;
+    let remedy = "a member of a union has one variant";
+    check_unique(types.iter().map(String::as_str).zip(spanned), remedy)?;
     let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
     let ty = quote!(#ident #generics);
     let target = Target::new(&ty, &item.generics, words.context.as_ref());
@@ -77,6 +87,23 @@ fn read(arguments: &TokenStream, item: &ItemEnum) -> syn::Result<TokenStream> {
         &variants_of,
         false,
     )))
+}
+
+/// The union without members: otherwise each use of the union would be an error, too.
+fn stub(arguments: &TokenStream, item: &ItemEnum) -> TokenStream {
+    let (ident, (_, generics, _)) = (&item.ident, item.generics.split_for_impl());
+    let ty = quote!(#ident #generics);
+    let context = context(arguments, &item.attrs);
+    let target = Target::new(&ty, &item.generics, context.as_ref());
+    let table = Table {
+        name: &ident.to_string(),
+        description: None,
+        guards: &[],
+        interfaces: &[],
+        members: Vec::new(),
+        fields: &[],
+    };
+    in_scope(&variants(&target, &table, Kind::Union, &[], true))
 }
 
 const ONLY_VARIANTS: &str =

@@ -6,8 +6,10 @@ use syn::{Attribute, FnArg, Ident, ImplItem, ItemImpl, Signature, Type, TypePath
 
 use super::field::{self, Field, is_ignored, refuse_signature};
 use super::graph::{Guard, Marks};
-use super::item::{ItemWords, OBJECT, refuse_juniper};
+use super::item::{ItemWords, OBJECT, context, refuse_juniper};
+use super::parameter::Parameter;
 use super::rename::Rename;
+use super::words::Word;
 
 /// Object type of a block.
 pub(crate) struct Block {
@@ -56,6 +58,39 @@ impl Block {
             fields,
             look_ahead: words.look_ahead,
         })
+    }
+}
+
+impl Block {
+    /// The type of a block with a mistake, without fields, so that its uses compile.
+    pub(crate) fn stub(arguments: &TokenStream, block: &ItemImpl) -> Option<Self> {
+        let context = context(arguments, &block.attrs).or_else(|| {
+            block.items.iter().find_map(|item| match item {
+                ImplItem::Fn(method) => method.sig.inputs.iter().find_map(parameter),
+                _ => None,
+            })
+        });
+        Some(Self {
+            name: type_ident(&block.self_ty).ok()?.to_string(),
+            description: None,
+            interfaces: Vec::new(),
+            context,
+            guards: Vec::new(),
+            look_ahead: Word::list(arguments.clone())
+                .is_ok_and(|words| words.iter().any(|word| word.is("look_ahead"))),
+            fields: Vec::new(),
+        })
+    }
+}
+
+/// Type of a parameter that is the context.
+fn parameter(input: &FnArg) -> Option<Type> {
+    let FnArg::Typed(parameter) = input else {
+        return None;
+    };
+    match Parameter::read(parameter, Rename::None) {
+        Ok(Parameter::Context(ty)) => Some(*ty),
+        _ => None,
     }
 }
 
@@ -113,6 +148,14 @@ pub(crate) fn strip_method(attributes: &mut Vec<Attribute>, signature: &mut Sign
 /// Removes the attributes `name`.
 pub(crate) fn remove(attributes: &mut Vec<Attribute>, name: &str) {
     attributes.retain(|attribute| !super::words::is(attribute, name));
+}
+
+/// Removes the attributes whose path ends with `name`.
+pub(crate) fn remove_last(attributes: &mut Vec<Attribute>, name: &str) {
+    attributes.retain(|attribute| {
+        let last = attribute.path().segments.last();
+        last.is_none_or(|last| last.ident != name)
+    });
 }
 
 #[cfg(test)]

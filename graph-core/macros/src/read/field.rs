@@ -2,15 +2,15 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Ident, LitStr, Pat, ReceiverKind, ReturnType, Signature, Type, parse_quote};
+use syn::{Attribute, FnArg, Ident, LitStr, Pat, ReceiverKind, ReturnType, Signature, Type};
 
 use super::deprecated::{Deprecation, deprecation};
 use super::description::description;
 use super::graph::Marks;
-use super::name;
 use super::parameter::{Argument, Parameter};
 use super::rename::Rename;
 use super::words::{Word, refuse_unknown};
+use super::{foreign, name};
 
 /// Field of an object.
 pub(crate) struct Field {
@@ -49,7 +49,8 @@ impl Field {
         });
         let parameters = typed.collect::<syn::Result<Vec<_>>>()?;
         let arguments = parameters.iter().filter_map(Parameter::argument);
-        name::check_unique(arguments.map(|argument| (argument.name.as_str(), argument.ty.span())))?;
+        let names = arguments.map(|argument| (argument.name.as_str(), argument.ty.span()));
+        name::check_unique(names, name::RENAME)?;
         let has_receiver = signature.receiver().is_some();
         if let (Some(predicate), false) = (&marks.predicate, has_receiver) {
             return Err(syn::Error::new(
@@ -57,10 +58,10 @@ impl Field {
                 "a guard function needs the object: add `&self` to the method",
             ));
         }
-        let ty = match &signature.output {
-            ReturnType::Default => parse_quote!(()),
-            ReturnType::Type(_, ty) => (**ty).clone(),
+        let ReturnType::Type(_, ty) = &signature.output else {
+            return Err(syn::Error::new(signature.ident.span(), foreign::NOTHING));
         };
+        foreign::refuse(ty)?;
         Ok(Some(Self {
             ident: signature.ident.clone(),
             name,
@@ -69,7 +70,7 @@ impl Field {
             is_async: signature.asyncness.is_some(),
             has_receiver,
             parameters,
-            ty,
+            ty: (**ty).clone(),
             marks,
         }))
     }
@@ -94,6 +95,7 @@ impl Field {
                 "a field with a guard must be a method: write `#[graph_object] impl` instead of the derive",
             ));
         }
+        foreign::refuse(&field.ty)?;
         Ok(Some(Self {
             ident: ident.clone(),
             name,
@@ -124,13 +126,15 @@ impl Field {
 /// Checks the fields of one type: there is at least one, and the names differ.
 pub(crate) fn check(fields: &[Field], of: Span) -> syn::Result<()> {
     if fields.is_empty() {
-        return Err(syn::Error::new(of, "the type has no fields"));
+        return Err(syn::Error::new(
+            of,
+            "the type has no fields: write a method for each field",
+        ));
     }
-    name::check_unique(
-        fields
-            .iter()
-            .map(|field| (field.name.as_str(), field.ident.span())),
-    )
+    let names = fields
+        .iter()
+        .map(|field| (field.name.as_str(), field.ident.span()));
+    name::check_unique(names, name::RENAME)
 }
 
 /// Arguments of juniper's attribute on a field.
@@ -186,7 +190,7 @@ pub(crate) fn refuse_signature(signature: &Signature) -> syn::Result<()> {
     {
         return Err(syn::Error::new(
             ty.span(),
-            "name the type: a box (`Pin<Box<dyn Stream<Item = ..> + Send>>`) or a type of your own",
+            "name the type, for example `Vec<..>`; for a stream write `Pin<Box<dyn Stream<Item = ..> + Send>>`",
         ));
     }
     let wrong = match signature.inputs.first() {

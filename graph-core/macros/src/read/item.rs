@@ -2,8 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, LitStr, Type, TypePath};
+use syn::{Attribute, Ident, LitStr, Path, Token, Type, TypePath, parse_quote};
 
 use super::description::description;
 use super::name;
@@ -146,6 +147,16 @@ impl ItemWords {
     }
 }
 
+/// Context of a type with a mistake, also if the argument is misspelled.
+pub(crate) fn context(arguments: &TokenStream, attributes: &[Attribute]) -> Option<Type> {
+    let mut words = Word::list(arguments.clone()).unwrap_or_default();
+    words.extend(Word::of(attributes, "graphql").unwrap_or_default());
+    let mut words = words
+        .iter()
+        .filter(|word| word.is("ctx") || word.is_similar("context"));
+    words.find_map(|word| word.value("context = Type").ok())
+}
+
 /// Refuses a type that is listed twice.
 fn unrepeated<T: ToTokens>(types: &[T]) -> syn::Result<()> {
     let mut seen = Vec::new();
@@ -201,6 +212,19 @@ pub(crate) fn derives(attributes: &[Attribute], name: &str) -> Option<Span> {
             read.ok().and(found)
         })
         .next()
+}
+
+/// Removes the derive `name`.
+pub(crate) fn underive(attributes: &mut [Attribute], name: &str) {
+    for attribute in attributes.iter_mut().filter(|attribute| is(attribute, "derive")) {
+        let paths = attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+        let Ok(paths) = paths else { continue };
+        let named = |path: &&Path| path.segments.last().is_some_and(|last| last.ident == name);
+        if paths.iter().any(|path| named(&path)) {
+            let others = paths.iter().filter(|path| !named(path));
+            *attribute = parse_quote!(#[derive(#(#others),*)]);
+        }
+    }
 }
 
 #[cfg(test)]

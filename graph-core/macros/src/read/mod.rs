@@ -4,6 +4,7 @@ pub(crate) mod block;
 pub(crate) mod deprecated;
 pub(crate) mod description;
 pub(crate) mod field;
+pub(crate) mod foreign;
 pub(crate) mod graph;
 pub(crate) mod item;
 pub(crate) mod lifetimes;

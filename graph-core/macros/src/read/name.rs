@@ -18,17 +18,27 @@ pub(crate) fn check(name: &str, span: Span) -> syn::Result<()> {
     Err(syn::Error::new(span, message))
 }
 
-/// Refuses the second of two equal names in `names`, the fields or arguments of one item.
-pub(crate) fn check_unique<'n>(names: impl Iterator<Item = (&'n str, Span)>) -> syn::Result<()> {
+/// Refuses the second of two equal names in `names`, the fields or arguments of one item; `remedy`
+/// says what to write.
+pub(crate) fn check_unique<'n>(
+    names: impl Iterator<Item = (&'n str, Span)>,
+    remedy: &str,
+) -> syn::Result<()> {
     let mut seen = Vec::new();
     for (name, span) in names {
         if seen.contains(&name) {
-            return Err(syn::Error::new(span, format!("`{name}` is declared twice")));
+            return Err(syn::Error::new(
+                span,
+                format!("`{name}` is declared twice: {remedy}"),
+            ));
         }
         seen.push(name);
     }
     Ok(())
 }
+
+/// Remedy for two fields or arguments.
+pub(crate) const RENAME: &str = "rename one with `#[graphql(name = \"..\")]`";
 
 #[cfg(test)]
 mod tests {
@@ -48,7 +58,7 @@ mod tests {
     fn equal_names_are_refused() {
         let unique = |names: &[&'static str]| {
             let names = names.iter().map(|name| (*name, Span::call_site()));
-            check_unique(names).is_ok()
+            check_unique(names, RENAME).is_ok()
         };
         assert!(unique(&["a", "b", "A"]));
         assert!(!unique(&["a", "b", "a"]));

@@ -3,14 +3,14 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, LitStr, Pat, PatType, Type, parse_quote};
+use syn::{Expr, LitStr, Pat, PatType, Type};
 
 use super::deprecated::{Deprecation, deprecation};
 use super::description::description;
-use super::name;
 use super::rename::Rename;
 use super::rules::Rules;
 use super::words::{Word, refuse_unknown};
+use super::{foreign, name};
 
 /// Parameter of a resolver.
 pub(crate) enum Parameter {
@@ -28,9 +28,16 @@ pub(crate) struct Argument {
     pub(crate) ty: Type,
     pub(crate) description: Option<String>,
     pub(crate) deprecated: Deprecation,
-    /// Expression of the default value.
-    pub(crate) default: Option<Expr>,
+    pub(crate) default: Option<Default>,
     pub(crate) rules: Rules,
+}
+
+/// Default value of an argument.
+pub(crate) enum Default {
+    /// `default`: that of Rust.
+    Own,
+    /// `default = ..`.
+    Value(Box<Expr>),
 }
 
 /// Arguments of juniper's attribute on an argument of a field.
@@ -60,14 +67,7 @@ impl Parameter {
         };
         let called = pattern.map(|name| name.unraw().to_string()).unwrap_or_default();
         if has(&CONTEXT) || matches!(called.as_str(), "context" | "ctx" | "_context" | "_ctx") {
-            refuse_unknown(&words, &CONTEXT)?;
-            if let Some(span) = rules.at {
-                return Err(syn::Error::new(
-                    span,
-                    "the context is no argument: remove `validate`",
-                ));
-            }
-            return Ok(Self::Context(Box::new(referred(&parameter.ty).clone())));
+            return Self::context(parameter, &words, rules.at);
         }
         if has(&["executor", "exec"]) || matches!(called.as_str(), "executor" | "_executor") {
             return Err(syn::Error::new(
@@ -96,6 +96,8 @@ impl Parameter {
             }
         };
         name::check(&name, parameter.pat.span())?;
+        refuse_reference(&parameter.ty)?;
+        foreign::refuse(&parameter.ty)?;
         Ok(Self::Argument(Box::new(Argument {
             name,
             ty: (*parameter.ty).clone(),
@@ -110,15 +112,61 @@ impl Parameter {
                 .transpose()?,
         })))
     }
+
+    /// The context; `rules` is the position of an attribute that only arguments have.
+    fn context(parameter: &PatType, words: &[Word], rules: Option<Span>) -> syn::Result<Self> {
+        refuse_unknown(words, &CONTEXT)?;
+        let mistake = match rules {
+            Some(span) => (span, "the context is no argument: remove `validate`"),
+            None if is_shared_reference(&parameter.ty) => {
+                return Ok(Self::Context(Box::new(referred(&parameter.ty).clone())));
+            }
+            None => (
+                parameter.ty.span(),
+                "take the context by reference: `context: &Context`",
+            ),
+        };
+        Err(syn::Error::new(mistake.0, mistake.1))
+    }
 }
 
 /// Value of `default` or `default = ..`.
-fn default(word: &Word) -> syn::Result<Expr> {
-    if word.has_value() {
-        let value: Expr = word.value("default = ..")?;
-        return Ok(parse_quote!((#value).into()));
+fn default(word: &Word) -> syn::Result<Default> {
+    Ok(match word.has_value() {
+        true => Default::Value(Box::new(word.value("default = ..")?)),
+        false => Default::Own,
+    })
+}
+
+/// Refuses an argument that is borrowed: arguments are coerced to owned values.
+fn refuse_reference(ty: &Type) -> syn::Result<()> {
+    let target = match ty {
+        Type::Paren(inner) => return refuse_reference(&inner.elem),
+        Type::Group(inner) => return refuse_reference(&inner.elem),
+        Type::Reference(reference) => &*reference.elem,
+        _ => return Ok(()),
+    };
+    let owned = match target {
+        Type::Path(path) if path.path.is_ident("str") => "write `String`",
+        Type::Slice(_) => "write `Vec<..>`",
+        _ => {
+            "write the type without `&`; the context is called `context`, or marked with `#[graphql(context)]`"
+        }
+    };
+    Err(syn::Error::new(
+        ty.span(),
+        format!("an argument is owned: {owned}"),
+    ))
+}
+
+/// Returns `true` for `&T`.
+fn is_shared_reference(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => reference.mutability.is_none(),
+        Type::Paren(inner) => is_shared_reference(&inner.elem),
+        Type::Group(inner) => is_shared_reference(&inner.elem),
+        _ => false,
     }
-    Ok(parse_quote!(::core::default::Default::default()))
 }
 
 fn is_look_ahead(ty: &Type) -> bool {

@@ -60,6 +60,11 @@ impl Word {
         self.name == name
     }
 
+    /// Returns `true` for `name`, also if it is misspelled.
+    pub(crate) fn is_similar(&self, name: &str) -> bool {
+        is_similar(&self.name.to_string().to_lowercase(), name)
+    }
+
     pub(crate) fn has_value(&self) -> bool {
         self.value.is_some()
     }
@@ -102,8 +107,7 @@ pub(crate) fn refuse_unknown(words: &[Word], known: &[&str]) -> syn::Result<()> 
     for (at, word) in words.iter().enumerate() {
         let name = &word.name;
         if !known.iter().any(|known| word.is(known)) {
-            let known = known.join("`, `");
-            let message = format!("unknown argument `{name}`: the arguments here are `{known}`");
+            let message = format!("unknown argument `{name}`: {}", remedy(&name.to_string(), known));
             return Err(syn::Error::new(name.span(), message));
         }
         let repeated = words.iter().take(at).any(|earlier| earlier.name == *name);
@@ -112,6 +116,33 @@ pub(crate) fn refuse_unknown(words: &[Word], known: &[&str]) -> syn::Result<()> 
         }
     }
     Ok(())
+}
+
+/// Arguments of our own attribute on a field.
+const OURS: [&str; 5] = ["authenticated", "scope", "role", "guard", "validate"];
+
+/// Proposal for an unknown argument `name`.
+fn remedy(name: &str, known: &[&str]) -> String {
+    if OURS.contains(&name) {
+        return format!("write `#[graph({name} ..)]`, not `#[graphql(..)]`");
+    }
+    match known.iter().find(|known| is_similar(name, known)) {
+        Some(known) => format!("write `{known}`"),
+        None => format!("the arguments here are `{}`", known.join("`, `")),
+    }
+}
+
+/// Returns `true` if the words differ by one letter, or by the ends of longer words.
+fn is_similar(word: &str, known: &str) -> bool {
+    let start = word
+        .chars()
+        .zip(known.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (left, right) = (word.chars().rev(), known.chars().rev());
+    let end = left.zip(right).take_while(|(a, b)| a == b).count();
+    let longest = word.chars().count().max(known.chars().count());
+    longest > 2 && (start + end + 1 >= longest || start > 3)
 }
 
 /// Returns `true` if `attribute` is `#[name]`, with or without arguments.

@@ -48,7 +48,6 @@ pub(super) struct Outer {
 }
 
 #[graph_interface(for = [User, Team], context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Node {
     fn id(&self) -> i32;
 }

@@ -53,7 +53,6 @@ impl Robot {
 }
 
 #[graph_interface(for = [Robot, Team], context = Context, name = "Node")]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 pub(crate) trait Node {
     fn id(&self) -> ID;
     #[deprecated = "ask support"]

@@ -8,14 +8,12 @@ use serde_json::json;
 type Context = RequestContext<()>;
 
 #[graph_interface(for = [NamedValue, Item], context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Identified {
     fn id(&self) -> i32;
 }
 
 /// Something with a name.
 #[graph_interface(for = Item, impl = IdentifiedValue, context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Named {
     fn id(&self) -> i32;
     fn name(&self, #[graphql(default = false, description = "In capitals.")] loud: bool) -> String;
@@ -48,7 +46,6 @@ impl<'a> Line<'a> {
 }
 
 #[graph_interface(for = Line<'a>, context = Context)]
-#[expect(dead_code, reason = "the attribute reads the signatures only")]
 trait Text<'a> {
     fn text(&self) -> &'a str;
 }

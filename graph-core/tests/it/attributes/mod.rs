@@ -3,6 +3,8 @@
 mod deprecated;
 mod families;
 mod forms;
+// no code uses the traits of interfaces, and the compiler must not report them
+#[deny(dead_code)]
 mod interfaces;
 
 use futures_util::StreamExt as _;

@@ -14,27 +14,23 @@ mod roll;
 )]
 mod schema_0;
 #[expect(
-    dead_code,
     clippy::needless_pass_by_value,
-    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+    reason = "arguments are taken as the macros hand them over"
 )]
 mod schema_1;
 #[expect(
-    dead_code,
     clippy::needless_pass_by_value,
-    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+    reason = "arguments are taken as the macros hand them over"
 )]
 mod schema_1_twin;
 #[expect(
-    dead_code,
     clippy::needless_pass_by_value,
-    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+    reason = "arguments are taken as the macros hand them over"
 )]
 mod schema_2;
 #[expect(
-    dead_code,
     clippy::needless_pass_by_value,
-    reason = "traits are there for their attribute, arguments are taken as the macros hand them over"
+    reason = "arguments are taken as the macros hand them over"
 )]
 mod schema_3;
 mod world;

@@ -1,6 +1,5 @@
 //! Guard modes: filter, reject and dry run.
 
-#[expect(dead_code, reason = "a trait is there for its attribute")]
 mod desk;
 mod nested;
 mod schema;

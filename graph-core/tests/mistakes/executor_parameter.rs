@@ -1,0 +1,26 @@
+//! A resolver takes the executor of juniper.
+//!
+//! Message: only juniper has an executor: take what you need from the context
+use graph_core::{Engine, RequestContext, graph_object};
+use juniper::Executor;
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn ahead(executor: &Executor<'_, '_, Context>) -> bool {
+        executor.look_ahead().field_name() == "ahead"
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

@@ -1,0 +1,26 @@
+//! A guard stands in `#[graphql(..)]`.
+//!
+//! Message: not `#[graphql(..)]`
+use graph_core::{Engine, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    #[graphql(scope = "read:email")]
+    fn email() -> Option<i32> {
+        None
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

@@ -1,0 +1,31 @@
+//! A guard function does not take the context.
+//!
+//! Compiler: this function takes 1 argument but 2 arguments were supplied
+use graph_core::{Engine, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    #[graph(guard = Self::is_own)]
+    fn email(&self) -> Option<i32> {
+        None
+    }
+
+    #[graphql(ignore)]
+    fn is_own(&self) -> bool {
+        true
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

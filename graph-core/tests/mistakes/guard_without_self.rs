@@ -1,0 +1,26 @@
+//! A field with a guard function has no `&self`.
+//!
+//! Message: a guard function needs the object: add `&self` to the method
+use graph_core::{Engine, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    #[graph(guard = Self::is_own)]
+    fn email() -> Option<i32> {
+        None
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

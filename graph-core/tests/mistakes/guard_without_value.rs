@@ -1,0 +1,26 @@
+//! `scope` has no value.
+//!
+//! Message: scope = "read:charges"
+use graph_core::{Engine, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    #[graph(scope)]
+    fn email() -> Option<i32> {
+        None
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

@@ -1,0 +1,37 @@
+//! A field of an interface has a guard.
+//!
+//! Message: mark the field of each object type instead
+use graph_core::{Engine, GraphObject, RequestContext, graph_interface, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+#[graph_interface(for = User, context = Context)]
+trait Named {
+    #[graph(authenticated)]
+    fn name(&self) -> String;
+}
+
+#[derive(GraphObject)]
+#[graphql(impl = NamedValue, context = Context)]
+struct User {
+    name: String,
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn value() -> Option<NamedValue> {
+        None
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

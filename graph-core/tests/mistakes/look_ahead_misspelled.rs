@@ -1,0 +1,33 @@
+//! A look-ahead asks for a field that the object does not have.
+//!
+//! Compiler: no field `amuont` on type
+use graph_core::look_ahead::LookAhead;
+use graph_core::{Engine, GraphObject, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+#[derive(GraphObject)]
+#[graphql(context = Context, look_ahead)]
+struct Charge {
+    amount: i32,
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn charges(look_ahead: LookAhead<'_, Charge>) -> Vec<Charge> {
+        drop(look_ahead.selects(|charge| charge.amuont));
+        vec![]
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

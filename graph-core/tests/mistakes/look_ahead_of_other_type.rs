@@ -1,0 +1,39 @@
+//! A look-ahead is that of another type than the field returns.
+//!
+//! Compiler: mismatched types
+use graph_core::look_ahead::LookAhead;
+use graph_core::{Engine, GraphObject, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+#[derive(GraphObject)]
+#[graphql(context = Context, look_ahead)]
+struct Charge {
+    amount: i32,
+}
+
+#[derive(GraphObject)]
+#[graphql(context = Context, look_ahead)]
+struct Refund {
+    amount: i32,
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn charges(look_ahead: LookAhead<'_, Refund>) -> Vec<Charge> {
+        drop(look_ahead.selects(|charge| charge.amount));
+        vec![]
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

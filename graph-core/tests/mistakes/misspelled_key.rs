@@ -1,0 +1,25 @@
+//! An argument of the attribute is misspelled.
+//!
+//! Message: unknown argument `
+use graph_core::{Engine, RequestContext, graph_object};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Query;
+
+#[graph_object(contex = Context)]
+impl Query {
+    fn id() -> i32 {
+        1
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

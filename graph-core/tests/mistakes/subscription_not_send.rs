@@ -1,0 +1,31 @@
+//! The stream of a subscription is not `Send`.
+//!
+//! Message: write `Pin<Box<dyn Stream<Item = ..> + Send>>`
+use futures_util::stream::LocalBoxStream;
+use graph_core::{Engine, RequestContext, graph_object, graph_subscription};
+use juniper::{EmptyMutation, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Subscription;
+
+#[graph_subscription(context = Context)]
+impl Subscription {
+    async fn ticks() -> LocalBoxStream<'static, i32> {
+        unimplemented!()
+    }
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn id() -> i32 {
+        1
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(Query, EmptyMutation::<Context>::new(), Subscription);
+    let _ = Engine::builder(schema);
+}

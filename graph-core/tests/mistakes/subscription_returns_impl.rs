@@ -1,0 +1,30 @@
+//! A resolver of a subscription returns `impl Stream`.
+//!
+//! Message: write `Pin<Box<dyn Stream<Item = ..> + Send>>`
+use graph_core::{Engine, RequestContext, graph_object, graph_subscription};
+use juniper::{EmptyMutation, RootNode};
+
+type Context = RequestContext<()>;
+
+struct Subscription;
+
+#[graph_subscription(context = Context)]
+impl Subscription {
+    async fn ticks() -> impl futures_util::Stream<Item = i32> {
+        futures_util::stream::empty()
+    }
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn id() -> i32 {
+        1
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(Query, EmptyMutation::<Context>::new(), Subscription);
+    let _ = Engine::builder(schema);
+}

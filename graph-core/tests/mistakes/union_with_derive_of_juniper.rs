@@ -1,0 +1,36 @@
+//! A union also has the derive of juniper.
+//!
+//! Message: the attribute of graph-core replaces it
+use graph_core::{Engine, GraphObject, RequestContext, graph_object, graph_union};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+#[derive(GraphObject)]
+struct User {
+    name: String,
+}
+
+#[graph_union]
+#[derive(juniper::GraphQLUnion)]
+enum Found {
+    User(User),
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn value() -> Option<Found> {
+        None
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}

@@ -1,0 +1,30 @@
+//! A variant of a union has named fields.
+//!
+//! Message: write `User(User)`
+use graph_core::{Engine, RequestContext, graph_object, graph_union};
+use juniper::{EmptyMutation, EmptySubscription, RootNode};
+
+type Context = RequestContext<()>;
+
+#[graph_union]
+enum Found {
+    User { name: String },
+}
+
+struct Query;
+
+#[graph_object(context = Context)]
+impl Query {
+    fn value() -> Option<Found> {
+        None
+    }
+}
+
+fn main() {
+    let schema = RootNode::new(
+        Query,
+        EmptyMutation::<Context>::new(),
+        EmptySubscription::<Context>::new(),
+    );
+    let _ = Engine::builder(schema);
+}
