@@ -29,7 +29,7 @@ pub struct FieldSet<T: ?Sized> {
     of: PhantomData<fn(&T)>,
 }
 
-const BITS: u16 = u64::BITS as u16;
+const BITS: u16 = 64;
 
 impl<T: Selectable> FieldSet<T> {
     /// Adds the field.
@@ -125,7 +125,9 @@ impl<T: Selectable> std::fmt::Debug for FieldSet<T> {
 mod tests {
     use super::*;
 
-    fn set(indices: &[u16]) -> FieldSet<str> {
+    struct Any;
+
+    fn set(indices: &[u16]) -> FieldSet<Any> {
         let mut set = FieldSet::default();
         indices.iter().for_each(|index| set.insert_index(*index));
         set
@@ -137,11 +139,11 @@ mod tests {
         assert!(!low.is_superset(&high) && !high.is_superset(&low));
         let mut both = low.clone();
         both.union_with(&high);
-        assert_eq!(both, set(&[0, 63, 64, 200]));
+        assert!(both == set(&[0, 63, 64, 200]));
         assert!(both.is_superset(&low) && both.is_superset(&high));
         let mut other_way = high;
         other_way.union_with(&low);
-        assert_eq!(other_way, both);
+        assert!(other_way == both);
         assert!(low.is_superset(&set(&[])) && set(&[]).is_empty());
         assert!(!set(&[]).is_superset(&low));
     }

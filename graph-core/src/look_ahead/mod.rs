@@ -91,9 +91,13 @@ impl<'p, T: ?Sized> LookAhead<'p, T> {
     }
 }
 
-impl<'p, T: Selectable> LookAhead<'p, T> {
+/// The methods require a [`Selectable`] type, so that its absence is reported with what to write.
+impl<'p, T> LookAhead<'p, T> {
     /// Returns `true` if the operation selects the field.
-    pub fn selects<A, V: ?Sized>(&self, field: impl FnOnce(&T::Fields) -> FieldRef<T, A, V>) -> bool {
+    pub fn selects<A, V: ?Sized>(&self, field: impl FnOnce(&T::Fields) -> FieldRef<T, A, V>) -> bool
+    where
+        T: Selectable,
+    {
         let index = field(&T::FIELDS).index();
         self.any(&mut |selected| selected.idx == index)
     }
@@ -103,7 +107,10 @@ impl<'p, T: Selectable> LookAhead<'p, T> {
     pub fn each<A: Any, V: ?Sized>(
         &self,
         field: impl FnOnce(&T::Fields) -> FieldRef<T, A, V>,
-    ) -> Vec<SelectedField<'p, A, V>> {
+    ) -> Vec<SelectedField<'p, A, V>>
+    where
+        T: Selectable,
+    {
         let selected = self.matching(field(&T::FIELDS).index()).into_iter();
         let selected = selected.filter_map(|field| {
             Some(SelectedField {
@@ -121,7 +128,10 @@ impl<'p, T: Selectable> LookAhead<'p, T> {
     pub fn below<A, V: Selects + ?Sized>(
         &self,
         field: impl FnOnce(&T::Fields) -> FieldRef<T, A, V>,
-    ) -> LookAhead<'p, V::Type> {
+    ) -> LookAhead<'p, V::Type>
+    where
+        T: Selectable,
+    {
         LookAhead {
             fields: self.matching(field(&T::FIELDS).index()),
             decisions: self.decisions,
@@ -131,7 +141,10 @@ impl<'p, T: Selectable> LookAhead<'p, T> {
 
     /// Returns the set of selected fields.
     #[must_use]
-    pub fn fields(&self) -> FieldSet<T> {
+    pub fn fields(&self) -> FieldSet<T>
+    where
+        T: Selectable,
+    {
         let mut set = FieldSet::default();
         self.any(&mut |selected| {
             set.insert_index(selected.idx);
@@ -141,7 +154,10 @@ impl<'p, T: Selectable> LookAhead<'p, T> {
     }
 
     /// Selected fields of the object type with this index.
-    fn matching(&self, index: u16) -> Vec<&'p Field> {
+    fn matching(&self, index: u16) -> Vec<&'p Field>
+    where
+        T: Selectable,
+    {
         let mut found = Vec::new();
         self.any(&mut |selected| {
             if selected.idx == index {
@@ -153,17 +169,21 @@ impl<'p, T: Selectable> LookAhead<'p, T> {
     }
 
     /// Calls `found` for each field whose resolver will run, until it returns `true`.
-    fn any(&self, found: &mut dyn FnMut(&'p Field) -> bool) -> bool {
+    fn any(&self, found: &mut dyn FnMut(&'p Field) -> bool) -> bool
+    where
+        T: Selectable,
+    {
         let mut below = self.fields.iter().map(|field| field.selected(T::NAME));
         below.any(|fields| any(fields, self.decisions, found))
     }
-}
 
-impl<'p, T: AbstractType> LookAhead<'p, T> {
     /// Returns the selection on objects of the type `O`. It is empty if no object of this interface
     /// or union has the type.
     #[must_use]
-    pub fn on<O: Selectable>(&self) -> LookAhead<'p, O> {
+    pub fn on<O: Selectable>(&self) -> LookAhead<'p, O>
+    where
+        T: AbstractType,
+    {
         LookAhead {
             fields: self.fields.clone(),
             decisions: self.decisions,

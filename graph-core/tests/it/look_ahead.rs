@@ -122,9 +122,10 @@ impl Pet {
         #[graphql(default = 2)] first: i32,
         #[graph(validate(max_length = 3))] tag: Option<String>,
     ) -> Vec<Photo> {
-        let photo = |at| Photo {
-            url: format!("{at}{}", tag.as_deref().unwrap_or_default()),
-            width: at,
+        let url = tag.unwrap_or_default();
+        let photo = |width| Photo {
+            url: url.clone(),
+            width,
         };
         (0..first).map(photo).collect()
     }
@@ -136,7 +137,7 @@ impl Pet {
         })
     }
 
-    fn mother(&self, context: &Context, look_ahead: LookAhead<'_, Self>) -> Option<Box<Self>> {
+    fn mother(&self, context: &Context, look_ahead: &LookAhead<'_, Self>) -> Option<Box<Self>> {
         context.host().report("mother", &look_ahead.fields());
         Some(Box::new(Self { id: self.id + 1 }))
     }
@@ -198,7 +199,7 @@ struct Query;
 
 #[graph_object(context = Context)]
 impl Query {
-    fn pet(context: &Context, look_ahead: LookAhead<'_, Pet>) -> Result<Option<Pet>, GraphError> {
+    fn pet(context: &Context, look_ahead: &LookAhead<'_, Pet>) -> Result<Option<Pet>, GraphError> {
         context.host().report("pet", &look_ahead.fields());
         for photos in look_ahead.each(|pet| pet.photos) {
             let (first, tag) = photos.arguments();
@@ -218,7 +219,7 @@ impl Query {
     fn page(
         context: &Context,
         first: Option<i32>,
-        look_ahead: LookAhead<'_, PetConnection>,
+        look_ahead: &LookAhead<'_, PetConnection>,
     ) -> Result<PetConnection, GraphError> {
         let nodes = look_ahead.below(|page| page.edges).below(|edge| edge.node);
         context.host().report("nodes", &nodes.fields());
@@ -238,7 +239,7 @@ impl Query {
             .into())
     }
 
-    fn animals(context: &Context, look_ahead: LookAhead<'_, AnimalValue>) -> Vec<AnimalValue> {
+    fn animals(context: &Context, look_ahead: &LookAhead<'_, AnimalValue>) -> Vec<AnimalValue> {
         context.host().report("of pets", &look_ahead.on::<Pet>().fields());
         context
             .host()
@@ -246,7 +247,7 @@ impl Query {
         vec![Pet { id: 1 }.into(), Stone.into()]
     }
 
-    fn things(context: &Context, look_ahead: LookAhead<'_, Thing>) -> Vec<Thing> {
+    fn things(context: &Context, look_ahead: &LookAhead<'_, Thing>) -> Vec<Thing> {
         context.host().report("of pets", &look_ahead.on::<Pet>().fields());
         context
             .host()
@@ -278,13 +279,17 @@ fn engine() -> ZooEngine {
         .unwrap()
 }
 
-async fn ask_with(query: &str, variables: Value, principal: Option<Principal>) -> (Value, Vec<String>) {
+async fn ask_with(
+    query: &str,
+    variables: impl Into<Value>,
+    principal: Option<Principal>,
+) -> (Value, Vec<String>) {
     let seen = Seen::default();
     let mut context = RequestContext::new(seen.clone()).with_selective_loader(Owners(seen.clone()));
     if let Some(principal) = principal {
         context = context.with_principal(principal);
     }
-    let variables = serde_json::from_value(variables).unwrap();
+    let variables = serde_json::from_value(variables.into()).unwrap();
     let request = GraphRequest::new(query).with_variables(variables);
     let response = engine().execute(&request, &context).await;
     (serde_json::to_value(&response).unwrap(), seen.take())

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Type;
 use syn::spanned::Spanned;
 
 use super::table::TagOf;
@@ -77,9 +78,10 @@ fn parameters(field: &Field, context: &TokenStream, value: TagOf) -> Vec<TokenSt
             let context = quote!(cx.context());
             quote_spanned!(ty.span()=> __graph::messages::context_part(#context))
         }
-        Parameter::LookAhead(span) => {
+        Parameter::LookAhead(declared) => {
+            let reference = matches!(**declared, Type::Reference(_)).then(|| quote!(&));
             let tag = value(&inferred(&field.ty), context);
-            quote_spanned!(*span=> cx.look_ahead(field, (&&&&&#tag).nothing()))
+            quote_spanned!(declared.span()=> #reference cx.look_ahead(field, (&&&&&#tag).nothing()))
         }
     };
     field.parameters.iter().map(pass).collect()

@@ -17,8 +17,8 @@ pub(crate) enum Parameter {
     Argument(Box<Argument>),
     /// Context, or a part of it through `FromContext`.
     Context(Box<Type>),
-    /// Selection below the field.
-    LookAhead(Span),
+    /// Selection below the field, by value or by reference.
+    LookAhead(Box<Type>),
 }
 
 /// Argument of a field.
@@ -75,14 +75,14 @@ impl Parameter {
                 "only juniper has an executor: take what you need from the context",
             ));
         }
-        if is_look_ahead(&parameter.ty) {
+        if is_look_ahead(referred(&parameter.ty)) {
             if let Some(span) = rules.at.or_else(|| words.first().map(|word| word.name.span())) {
                 return Err(syn::Error::new(
                     span,
                     "the look-ahead is no argument: remove the attribute",
                 ));
             }
-            return Ok(Self::LookAhead(parameter.ty.span()));
+            return Ok(Self::LookAhead(parameter.ty.clone()));
         }
         refuse_unknown(&words, &ARGUMENT)?;
         let name = match (words.iter().find(|word| word.is("name")), pattern) {
