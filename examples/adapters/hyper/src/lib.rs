@@ -276,7 +276,8 @@ async fn converse<S>(
     let http = http
         .timer(TokioTimer::new())
         .header_read_timeout(connection.limits.read_timeout);
-    let http = http.serve_connection(TokioIo::new(stream), answer);
+    let stream = TokioIo::new(connection.switch.spelled(stream));
+    let http = http.serve_connection(stream, answer);
     let mut http = pin!(http.with_upgrades());
     tokio::select! {
         _ = &mut http => {}

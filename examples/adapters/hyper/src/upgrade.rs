@@ -11,6 +11,11 @@ pub(crate) struct Switch;
 #[cfg(not(feature = "websocket"))]
 impl Switch {
     #[expect(clippy::unused_self, reason = "the signature of the real one")]
+    pub(crate) fn spelled<S>(&self, stream: S) -> S {
+        stream
+    }
+
+    #[expect(clippy::unused_self, reason = "the signature of the real one")]
     pub(crate) fn complete<B>(
         &self,
         response: http::Response<B>,

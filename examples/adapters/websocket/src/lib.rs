@@ -24,6 +24,8 @@ pub mod graph;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod run;
+#[cfg(feature = "hyper")]
+mod spelling;
 
 use std::fmt;
 use std::future::Future;

@@ -1,5 +1,7 @@
 //! The conformance kit for adapters, run on hyper.
 
+mod handshake;
+
 use host_adapter_conformance::{Adapter, Server, refuse};
 use host_adapter_hyper::{Limits, serve, serve_tls};
 
