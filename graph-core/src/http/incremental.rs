@@ -16,7 +16,8 @@
 //! # Semantics
 //!
 //! - A field that is also selected outside of the deferred fragment is in the first part.
-//! - No resolver runs twice, and a field of several deferred fragments is sent once.
+//! - No resolver runs twice, and a field of several deferred fragments is sent once. A fragment
+//!   whose fields are all sent is not announced.
 //! - The fields of a fragment start when the first part is sent. A fragment inside another one is
 //!   sent after it.
 //! - If a failure propagates to the object of a fragment, the fragment fails and the rest of the
@@ -312,10 +313,19 @@ impl<'p> Publisher<'p> {
         })
     }
 
+    /// Announces a fragment; or those inside it, if all of its fields are sent.
     fn announce(&mut self, fragment: &Fragment) {
+        let is_sent = self.is_sent(fragment);
         let Some(state) = self.fragments.get_mut(fragment) else {
             return;
         };
+        if is_sent {
+            state.end = Some(End::Complete);
+            for fragment in &std::mem::take(&mut state.inside) {
+                self.announce(fragment);
+            }
+            return;
+        }
         let id = self.announced;
         state.id = Some(id);
         self.announced += 1;
@@ -328,6 +338,14 @@ impl<'p> Publisher<'p> {
         };
         entry(&pending, &mut self.next.pending);
         self.finish(fragment);
+    }
+
+    /// Returns `true` if other fragments have sent all groups of `fragment`.
+    fn is_sent(&self, fragment: &Fragment) -> bool {
+        let is_waiting = |group| self.groups.get(group).is_some_and(|state| state.result.is_some());
+        self.fragments.get(fragment).is_some_and(|state| {
+            state.waiting == 0 && state.failure.is_none() && !state.groups.iter().any(is_waiting)
+        })
     }
 
     /// Sends an announced fragment if it has failed or all its groups are complete.

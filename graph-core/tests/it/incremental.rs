@@ -16,10 +16,11 @@ use graph_core::{Engine, GraphError, RequestContext, graph_object, graph_subscri
 use host_ports::testing::SeededEntropy;
 use http::{Request, Response};
 use juniper::RootNode;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::fixture::{accepting, codes, get, json as envelope, post};
+use crate::reassembled::{Reassembled, list, payloads};
 
 const APOLLO: &str =
     "multipart/mixed;deferSpec=20220824,application/graphql-response+json,application/json;q=0.9";
@@ -247,23 +248,7 @@ async fn parts_with(
     let response = engine
         .respond(accepting(post(query, variables), accept), context(host))
         .await;
-    let response = match response {
-        HttpResponse::Stream(response) => response,
-        HttpResponse::Full(response) => {
-            return vec![String::from_utf8(response.into_body().to_vec()).unwrap()];
-        }
-    };
-    let text = body(response).await;
-    let text = text.strip_prefix("--graphql\r\n").unwrap();
-    let text = text.strip_suffix("\r\n--graphql--\r\n").unwrap();
-    let parts = text.split("\r\n--graphql\r\n");
-    parts
-        .map(|part| {
-            let (head, body) = part.split_once("\r\n\r\n").unwrap();
-            assert_eq!(head, "content-type: application/json");
-            body.to_owned()
-        })
-        .collect()
+    payloads(response).await
 }
 
 async fn whole(engine: &TestEngine, query: &str, host: &Arc<Host>) -> Value {
@@ -499,6 +484,21 @@ async fn field_of_two_fragments_is_sent_once() {
     assert_eq!(host.calls()["name 1"], 1);
 }
 
+/// G24: a fragment whose fields were all sent with another one is not announced.
+#[tokio::test]
+async fn fragment_whose_fields_are_sent_is_not_announced() {
+    let (engine, host) = (engine(), Arc::<Host>::default());
+    let query = "{ now { ... @defer(label: \"a\") { id }
+        ... @defer(label: \"b\") { name ... @defer(label: \"c\") { id ... @defer(label: \"d\") { n: id } } } } }";
+    let found = parts(&engine, query, GRAPHQL_JS, &host).await;
+    let expected = [
+        r#"{"data":{"now":{}},"pending":[{"id":"0","path":["now"],"label":"a"},{"id":"1","path":["now"],"label":"b"}],"hasNext":true}"#,
+        r#"{"incremental":[{"id":"0","data":{"id":1}}],"completed":[{"id":"0"}],"hasNext":true}"#,
+        r#"{"pending":[{"id":"2","path":["now"],"label":"d"}],"incremental":[{"id":"1","data":{"name":"name 1"}},{"id":"2","data":{"n":1}}],"completed":[{"id":"1"},{"id":"2"}],"hasNext":false}"#,
+    ];
+    assert_eq!(found, expected);
+}
+
 /// G24: `if: false` and a variable that is false defer nothing; a variable without a value does.
 #[tokio::test]
 async fn condition_decides() {
@@ -548,14 +548,13 @@ async fn failure_is_limited_to_its_fragment() {
             .map(|part| serde_json::from_str(part).unwrap())
             .collect();
         assert_eq!(payloads[0]["data"], json!({ "now": { "id": 1 } }));
-        let mut merged = Merged::default();
-        payloads.iter().for_each(|payload| merged.add(payload));
+        let merged = Reassembled::of(&found);
         assert_eq!(
             merged.data,
             json!({ "now": { "id": 1, "name": "name 1", "risky": null } })
         );
         let mut paths: Vec<_> = merged
-            .errors
+            .all_errors()
             .iter()
             .map(|error| error["path"].to_string())
             .collect();
@@ -564,7 +563,7 @@ async fn failure_is_limited_to_its_fragment() {
             paths,
             [format!("[\"now\",\"{field}\"]"), "[\"now\",\"risky\"]".to_owned()]
         );
-        assert_eq!(merged.failed, 1);
+        assert_eq!(merged.failed().count(), 1);
         let found = parts(&engine, &query, APOLLO, &host).await.concat();
         assert!(
             found.contains(r#"{"path":["now"],"data":null,"label":"bad","errors":["#),
@@ -606,10 +605,7 @@ async fn list_entries_have_a_fragment_each() {
     // null entries have none
     let query = "{ now { many(count: 500) { id child { id ... @defer { inner { name } } } } } }";
     let found = parts(&engine, query, GRAPHQL_JS, &host).await;
-    let mut merged = Merged::default();
-    for part in &found {
-        merged.add(&serde_json::from_str(part).unwrap());
-    }
+    let merged = Reassembled::of(&found);
     assert_eq!(merged.data, whole(&engine, query, &host).await["data"]);
     let found = parts(
         &engine,
@@ -644,10 +640,7 @@ async fn mutation_defers_below_its_root() {
         "mutation { a: write(id: 1) { id ... @defer { name } } b: write(id: 2) { ... @defer { id } } }";
     let found = parts(&engine, query, APOLLO, &host).await;
     assert_eq!(found[0], r#"{"data":{"a":{"id":1},"b":{}},"hasNext":true}"#);
-    let mut merged = Merged::default();
-    for part in &found {
-        merged.add(&serde_json::from_str(part).unwrap());
-    }
+    let merged = Reassembled::of(&found);
     assert_eq!(
         merged.data,
         json!({ "a": { "id": 1, "name": "name 1" }, "b": { "id": 2 } })
@@ -723,10 +716,7 @@ async fn deadline_ends_deferred_fields() {
         now { many(count: 30) { ... @defer { held id } } } }";
     for accept in [APOLLO, GRAPHQL_JS] {
         let found = parts(&engine, query, accept, &host).await;
-        let mut merged = Merged::default();
-        for part in &found {
-            merged.add(&serde_json::from_str(part).unwrap());
-        }
+        let merged = Reassembled::of(&found);
         assert_eq!(
             merged.data["node"],
             json!({ "id": 1, "name": "name 1", "held": null, "inner": { "held": null } })
@@ -873,90 +863,6 @@ async fn misplaced_defer_is_refused() {
     }
 }
 
-/// Merges payloads as a client does.
-#[derive(Default)]
-struct Merged {
-    data: Value,
-    errors: Vec<Value>,
-    pending: Map<String, Value>,
-    failed: usize,
-    is_complete: bool,
-}
-
-impl Merged {
-    fn add(&mut self, payload: &Value) {
-        assert!(!self.is_complete, "{payload}");
-        if let Some(data) = payload.get("data") {
-            self.data = data.clone();
-        }
-        self.fail(payload);
-        for pending in list(payload, "pending") {
-            let before = self.pending.insert(
-                pending["id"].as_str().unwrap().to_owned(),
-                pending["path"].clone(),
-            );
-            assert_eq!(before, None);
-        }
-        for entry in list(payload, "incremental") {
-            let mut path = match entry.get("id") {
-                Some(id) => self.pending[id.as_str().unwrap()].as_array().unwrap().clone(),
-                None => entry["path"].as_array().unwrap().clone(),
-            };
-            path.extend(list(entry, "subPath").iter().cloned());
-            self.fail(entry);
-            if entry["data"].is_null() {
-                self.failed += 1;
-                continue;
-            }
-            let into = at(&mut self.data, &path).unwrap();
-            merge(into, &entry["data"]);
-        }
-        for pending in list(payload, "pending") {
-            let object = at(&mut self.data, pending["path"].as_array().unwrap());
-            assert!(object.is_some_and(|object| object.is_object()), "{payload}");
-        }
-        for completed in list(payload, "completed") {
-            self.failed += usize::from(completed.get("errors").is_some());
-            self.fail(completed);
-            assert!(self.pending.remove(completed["id"].as_str().unwrap()).is_some());
-        }
-        self.is_complete = payload["hasNext"] != true;
-        assert!(!self.is_complete || self.pending.is_empty(), "{payload}");
-    }
-
-    fn fail(&mut self, entry: &Value) {
-        self.errors.extend(list(entry, "errors").iter().cloned());
-    }
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value[key].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn at<'v>(value: &'v mut Value, path: &[Value]) -> Option<&'v mut Value> {
-    path.iter().try_fold(value, |value, step| match step {
-        Value::String(key) => value.get_mut(key),
-        index => value.get_mut(usize::try_from(index.as_u64()?).ok()?),
-    })
-}
-
-/// Adds fields; a field that is there already must be an object in both.
-fn merge(into: &mut Value, from: &Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (key, value) in from {
-                match into.get_mut(key) {
-                    Some(known) => panic!("{key} is sent twice: {known} and {value}"),
-                    None => {
-                        into.insert(key.clone(), value.clone());
-                    }
-                }
-            }
-        }
-        (into, from) => panic!("{into} and {from}"),
-    }
-}
-
 /// Pseudo-random numbers.
 struct Dice(u64);
 
@@ -1074,14 +980,11 @@ async fn merged_payloads_equal_plain_response() {
         let calls = host.calls();
         for accept in [APOLLO, GRAPHQL_JS] {
             let found = parts(&engine, &query, accept, &host).await;
-            let mut merged = Merged::default();
-            for part in &found {
-                merged.add(&serde_json::from_str(part).unwrap());
-            }
+            let merged = Reassembled::of(&found);
             assert!(merged.is_complete, "{query}");
             assert_eq!(merged.data, expected["data"], "{query}\n{found:#?}");
             assert_eq!(
-                sorted(&merged.errors),
+                sorted(&merged.all_errors()),
                 sorted(list(&expected, "errors")),
                 "{query}"
             );

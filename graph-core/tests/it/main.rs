@@ -38,6 +38,7 @@ mod panics;
 mod persisted;
 mod policies;
 mod prices;
+mod reassembled;
 mod relay;
 mod schema_text;
 mod single_connection;

@@ -8,8 +8,10 @@ import { valueOf } from "./values.mjs";
 const ALIASES = ["x", "y", "z", "total", "aLongAliasWhoseKeyDoesNotFitInline", "_"];
 
 class Composer {
-  constructor(schema, seed) {
+  constructor(schema, seed, { deferred = false } = {}) {
     this.schema = schema;
+    this.deferred = deferred;
+    this.labels = 0;
     this.random = new Random(seed);
     this.variables = [];
     this.fragments = [];
@@ -72,7 +74,7 @@ class Composer {
     if (depth <= 1) return undefined;
     const bare = this.random.chance(20);
     const on = bare ? owner : this.random.pick(this.conditions(owner));
-    return `...${bare ? "" : ` on ${on.name}`}${this.directives()} ${this.selection(on, depth - 1)}`;
+    return `...${bare ? "" : ` on ${on.name}`}${this.directives()}${this.deferral()} ${this.selection(on, depth - 1)}`;
   }
 
   spread(owner, depth) {
@@ -80,13 +82,13 @@ class Composer {
     const fitting = this.conditions(owner);
     // only finished fragments are spread, so there are no cycles
     const known = this.fragments.filter((it) => fitting.includes(it.on));
-    if (known.length && random.chance(60)) return `...${random.pick(known).name}${this.directives()}`;
+    if (known.length && random.chance(60)) return `...${random.pick(known).name}${this.directives()}${this.deferral()}`;
     if (this.left < 0) return undefined;
     const on = random.pick(fitting);
     const body = this.selection(on, depth - 1);
     const name = `Part${this.fragments.length}`;
     this.fragments.push({ name, on, body });
-    return `...${name}${this.directives()}`;
+    return `...${name}${this.directives()}${this.deferral()}`;
   }
 
   field(field, depth) {
@@ -155,6 +157,19 @@ class Composer {
     return { text: `$${made.name}` };
   }
 
+  // `@defer` of a fragment
+  deferral() {
+    const { random } = this;
+    if (!this.deferred || !random.chance(70)) return "";
+    const args = [];
+    if (random.chance(40)) args.push(`label: "part ${(this.labels += 1)}"`);
+    if (random.chance(25)) {
+      const value = this.variable(named("Boolean"), true) ?? { text: String(random.chance(80)) };
+      args.push(`if: ${value.text}`);
+    }
+    return ` @defer${args.length ? `(${args.join(", ")})` : ""}`;
+  }
+
   directives() {
     const { random } = this;
     if (!random.chance(12)) return "";
@@ -166,7 +181,7 @@ class Composer {
   }
 }
 
-// Returns `{ query, variables, operationName }` for a seed.
-export function compose(schema, seed) {
-  return new Composer(schema, seed).compose();
+// Returns `{ query, variables, operationName }` for a seed. `deferred`: most fragments have `@defer`.
+export function compose(schema, seed, options) {
+  return new Composer(schema, seed, options).compose();
 }

@@ -15,11 +15,11 @@ const run = (schema, document, { variables, operationName }) =>
   execute({ schema, document, contextValue: new World(), variableValues: variables, operationName });
 
 // The first of the merged nodes is sufficient.
-const candidate = ({ path, locations, message, originalError }) =>
+export const candidate = ({ path, locations, message, originalError }) =>
   originalError instanceof Failure ? { path, locations: [{ line: locations[0].line, column: locations[0].column }], message } : { path };
 
 // positions on `path` where `data` is null
-function nulled(data, path) {
+export function nulled(data, path) {
   let value = data;
   for (const [index, segment] of path.entries()) {
     if (value === null) return path.slice(0, index);

@@ -1,17 +1,14 @@
 // Generated schema for graphql-js.
 
-import {
-  GraphQLBoolean, GraphQLEnumType, GraphQLFloat, GraphQLID, GraphQLInputObjectType, GraphQLInt, GraphQLInterfaceType, GraphQLList, GraphQLNonNull,
-  GraphQLObjectType, GraphQLSchema, GraphQLString, GraphQLUnionType,
-} from "graphql";
+import * as graphql from "graphql";
 import { resolver } from "./world.mjs";
 import { camel } from "./types.mjs";
 
-const SCALARS = { Int: GraphQLInt, Float: GraphQLFloat, String: GraphQLString, Boolean: GraphQLBoolean, ID: GraphQLID };
-
-// `loose`: all fields of objects are nullable, so that no failure hides another.
-export function schemaOf(invented, { loose = false } = {}) {
-  const types = new Map(Object.entries(SCALARS));
+// `loose`: all fields of objects are nullable, so that no failure hides another. `library`: another
+// release of graphql-js; `directives`: those of the schema, if not the default ones.
+export function schemaOf(invented, { loose = false, library = graphql, directives } = {}) {
+  const { GraphQLEnumType, GraphQLInputObjectType, GraphQLInterfaceType, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLUnionType } = library;
+  const types = new Map(library.specifiedScalarTypes.map((it) => [it.name, it]));
   const input = (type) => {
     const inner = type.list ? new GraphQLList(input(type.of)) : types.get(type.of);
     return type.nullable ? inner : new GraphQLNonNull(inner);
@@ -37,5 +34,5 @@ export function schemaOf(invented, { loose = false } = {}) {
     object: (it) => new GraphQLObjectType({ name: it.name, interfaces: () => it.interfaces.map((name) => types.get(name)), fields: fields(it) }),
   };
   for (const definition of invented.definitions) types.set(definition.name, build[definition.kind](definition));
-  return new GraphQLSchema({ query: types.get("Query"), mutation: types.get("Mutation"), types: [...types.values()] });
+  return new GraphQLSchema({ query: types.get("Query"), mutation: types.get("Mutation"), types: [...types.values()], directives });
 }

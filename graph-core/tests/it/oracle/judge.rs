@@ -29,14 +29,14 @@ impl Case {
 
 /// Entry of `errors`; `None` in a case matches any value.
 #[derive(Deserialize)]
-struct Failure {
+pub(crate) struct Failure {
     path: Value,
     locations: Option<Value>,
     message: Option<String>,
 }
 
 impl Failure {
-    fn allows(&self, seen: &Self) -> bool {
+    pub(crate) fn allows(&self, seen: &Self) -> bool {
         self.path == seen.path
             && (self.locations.is_none() || self.locations == seen.locations)
             && (self.message.is_none() || self.message == seen.message)
@@ -65,19 +65,23 @@ pub(crate) fn judge(case: &Case, answered: &[u8]) -> Result<(), String> {
     if executed.data.get() != data {
         return Err("data differs".to_owned());
     }
-    let mut told = vec![0; case.errors.len()];
-    for (number, seen) in executed.errors.iter().enumerate() {
-        let group = case
-            .errors
+    judge_errors(&case.errors, &executed.errors)
+}
+
+/// Compares errors with the groups of a case.
+pub(crate) fn judge_errors(groups: &[Vec<Failure>], seen: &[Failure]) -> Result<(), String> {
+    let mut told = vec![0; groups.len()];
+    for (number, seen) in seen.iter().enumerate() {
+        let group = groups
             .iter()
             .position(|group| group.iter().any(|it| it.allows(seen)));
         let group = group.ok_or(format!("error {number} is none of graphql-js's"))?;
         told[group] += 1;
     }
     if let Some(group) = told.iter().position(|times| *times == 0) {
-        return Err(format!("nothing is told of {}", case.errors[group][0].path));
+        return Err(format!("nothing is told of {}", groups[group][0].path));
     }
-    let most = |group: usize| case.errors[group].len();
+    let most = |group: usize| groups[group].len();
     if told.iter().enumerate().any(|(group, times)| *times > most(group)) {
         return Err("an error is told twice".to_owned());
     }

@@ -5,6 +5,7 @@
 //! `tests/oracle/vectors` contains some of them; `tests/oracle/run` checks thousands more.
 
 mod canon;
+mod deferred;
 mod judge;
 mod prelude;
 mod roll;
@@ -40,8 +41,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use graph_core::RequestContext;
 use graph_core::http::HttpResponse;
+use http::Request;
 
 use self::judge::{Case, judge};
 use self::world::{World, elsewhere};
@@ -59,14 +62,22 @@ macro_rules! engines {
                 Self { $($schema: $schema::engine(),)+ }
             }
 
-            /// Response of `schema` to a request.
-            async fn answer(&self, schema: &str, body: String, world: World) -> Vec<u8> {
-                let (request, context) = (post_body(body), RequestContext::new(world));
-                let answer = match schema {
+            /// Engines with `@defer`.
+            fn deferring() -> Self {
+                Self { $($schema: $schema::deferring(),)+ }
+            }
+
+            async fn respond(&self, schema: &str, request: Request<Bytes>, world: World) -> HttpResponse {
+                let context = RequestContext::new(world);
+                match schema {
                     $(stringify!($schema) => self.$schema.respond(request, context).await,)+
                     other => panic!("no schema {other}"),
-                };
-                match answer {
+                }
+            }
+
+            /// Response of `schema` to a request.
+            async fn answer(&self, schema: &str, body: String, world: World) -> Vec<u8> {
+                match self.respond(schema, post_body(body), world).await {
                     HttpResponse::Full(response) => response.into_body().to_vec(),
                     HttpResponse::Stream(_) => panic!("unexpected subscription"),
                 }

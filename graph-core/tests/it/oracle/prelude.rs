@@ -1,5 +1,6 @@
 //! Imports and macros of the generated sources.
 
+pub(crate) use graph_core::engine::EngineBuilder;
 use graph_core::limits::Limits;
 pub(crate) use graph_core::{
     Engine, GraphEnum, GraphError, GraphObject, RequestContext, graph_interface, graph_object, graph_union,
@@ -95,12 +96,17 @@ macro_rules! schema {
     ($query:ident, $mutation:ty, $changes:expr) => {
         pub(crate) type Built = Engine<$query, $mutation, EmptySubscription<Context>>;
 
-        pub(crate) fn engine() -> Built {
+        fn builder() -> EngineBuilder<$query, $mutation, EmptySubscription<Context>> {
             let root = RootNode::new($query, $changes, EmptySubscription::new());
-            Engine::builder(root)
-                .with_limits(unlimited())
-                .build()
-                .unwrap()
+            Engine::builder(root).with_limits(unlimited())
+        }
+
+        pub(crate) fn engine() -> Built {
+            builder().build().unwrap()
+        }
+
+        pub(crate) fn deferring() -> Built {
+            builder().with_incremental_delivery().build().unwrap()
         }
     };
 }
