@@ -9,19 +9,24 @@ use juniper::ArcStr;
 use juniper::meta::DeprecationStatus;
 
 use super::text::{described, quoted};
-use super::{EnumValue, Field, Fields, InputField, InputObject, Schema, Type, TypeId, TypeKind};
+use super::{
+    DirectiveDefinition, EnumValue, Field, Fields, InputField, InputObject, Schema, Type, TypeId, TypeKind,
+};
+
+/// Directives that every schema has.
+const BUILT_IN: [&str; 5] = ["deprecated", "include", "oneOf", "skip", "specifiedBy"];
 
 impl Schema {
     /// Prints the definitions that are not built in.
     pub(crate) fn sdl(&self) -> String {
-        let mut text = roots(self);
-        for (_, ty) in self.types().filter(|(_, ty)| !ty.is_builtin()) {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&definition(self, ty));
-        }
-        text
+        let types = self.types().filter(|(_, ty)| !ty.is_builtin());
+        let types = types.map(|(_, ty)| definition(self, ty));
+        let directives = self.directives.iter();
+        let directives = directives.filter(|directive| !BUILT_IN.contains(&directive.name.as_str()));
+        let directives = directives.map(|directive| directive_definition(self, directive));
+        let definitions = std::iter::once(roots(self)).chain(directives).chain(types);
+        let definitions: Vec<String> = definitions.filter(|text| !text.is_empty()).collect();
+        definitions.join("\n")
     }
 }
 
@@ -71,6 +76,20 @@ fn definition(schema: &Schema, ty: &Type) -> String {
     text
 }
 
+fn directive_definition(schema: &Schema, directive: &DirectiveDefinition) -> String {
+    let mut text = String::new();
+    described(directive.description.as_ref(), "", true, &mut text);
+    text.push_str(&format!("directive @{}", directive.name));
+    arguments(schema, &directive.arguments, "", &mut text);
+    if directive.is_repeatable {
+        text.push_str(" repeatable");
+    }
+    let mut locations: Vec<&str> = directive.locations.iter().map(String::as_str).collect();
+    locations.sort_unstable();
+    text.push_str(&format!(" on {}\n", locations.join(" | ")));
+    text
+}
+
 fn composite(schema: &Schema, keyword: &str, name: &str, declared: &Fields, text: &mut String) {
     let interfaces = list(schema, " implements ", &declared.interfaces, " & ");
     text.push_str(&format!("{keyword} {name}{interfaces}"));
@@ -99,7 +118,7 @@ fn fields<'s>(schema: &Schema, all: impl Iterator<Item = &'s Field>, text: &mut 
     block(&all, text, |field, first, text| {
         described(field.description.as_ref(), "  ", first, text);
         text.push_str(&format!("  {}", field.name));
-        arguments(schema, &field.arguments, text);
+        arguments(schema, &field.arguments, "  ", text);
         text.push_str(&format!(": {}", schema.print(field.ty)));
         deprecated(&field.deprecation, text);
     });
@@ -142,7 +161,7 @@ fn block<T>(all: &[&T], text: &mut String, write: impl Fn(&T, bool, &mut String)
 }
 
 /// Writes the arguments on one line, or one per line if an argument has a description.
-fn arguments(schema: &Schema, all: &[InputField], text: &mut String) {
+fn arguments(schema: &Schema, all: &[InputField], indent: &str, text: &mut String) {
     let all = sorted(all.iter(), |argument| &argument.name);
     if all.is_empty() {
         return;
@@ -152,8 +171,9 @@ fn arguments(schema: &Schema, all: &[InputField], text: &mut String) {
     for (at, one) in all.iter().enumerate() {
         match (lines, at) {
             (true, _) => {
-                described(one.description.as_ref(), "    ", at == 0, text);
-                text.push_str("    ");
+                let indent = format!("{indent}  ");
+                described(one.description.as_ref(), &indent, at == 0, text);
+                text.push_str(&indent);
             }
             (false, 0) => {}
             (false, _) => text.push_str(", "),
@@ -163,7 +183,8 @@ fn arguments(schema: &Schema, all: &[InputField], text: &mut String) {
             text.push('\n');
         }
     }
-    text.push_str(if lines { "  )" } else { ")" });
+    text.push_str(if lines { indent } else { "" });
+    text.push(')');
 }
 
 fn argument(schema: &Schema, argument: &InputField, text: &mut String) {

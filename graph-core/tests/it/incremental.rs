@@ -289,10 +289,10 @@ async fn defer_is_unknown_by_default() {
     assert_eq!(refused.status(), 406);
 }
 
-/// G24: introspection shows the directive; the SDL does not print it, like other directives of the
-/// specification.
+/// G24: introspection and the SDL have the directive, so that tools accept documents with it. The
+/// SDL is that of graphql-js.
 #[tokio::test]
-async fn introspection_shows_the_directive() {
+async fn introspection_and_sdl_have_the_directive() {
     let (engine, host) = (engine(), Arc::<Host>::default());
     let query = "{ __schema { directives { name locations isRepeatable
         args { name defaultValue type { kind name ofType { name } } } } } }";
@@ -311,7 +311,19 @@ async fn introspection_shows_the_directive() {
         ],
     });
     assert_eq!(defer.unwrap(), &expected);
-    assert_eq!(engine.sdl(), plain().build().unwrap().sdl());
+    let without = plain().build().unwrap().sdl();
+    let definition = r#""""
+Directs the executor to defer this fragment when the `if` argument is true or undefined.
+"""
+directive @defer(
+  """Deferred when true or undefined."""
+  if: Boolean! = true
+
+  """Unique name"""
+  label: String
+) on FRAGMENT_SPREAD | INLINE_FRAGMENT
+"#;
+    assert_eq!(engine.sdl(), format!("{definition}\n{without}"));
 }
 
 /// G24: Apollo's format, byte for byte.

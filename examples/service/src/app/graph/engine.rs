@@ -24,7 +24,7 @@ use crate::clock::DemoClock;
 use crate::desk::Desk;
 
 fn builder() -> EngineBuilder<Query, Mutation, Subscription> {
-    Engine::builder(RootNode::new(Query, Mutation, Subscription))
+    Engine::builder(RootNode::new(Query, Mutation, Subscription)).with_incremental_delivery()
 }
 
 /// The GraphQL engine over one desk.
@@ -49,7 +49,6 @@ impl Graph {
         let mut builder = builder()
             .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.clone()))
             .with_batches()
-            .with_incremental_delivery()
             .with_cost_reports()
             .with_incident_log(move |incident: &Incident| {
                 log(&format!(
