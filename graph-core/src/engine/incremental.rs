@@ -25,8 +25,8 @@ use crate::subscription::{Emitter, produced};
 enum Payload {
     /// Only result, because nothing was deferred.
     Whole(GraphResponse),
-    /// JSON of one of several payloads.
-    Part(Vec<u8>),
+    /// JSON of one of several payloads; the last one is marked.
+    Part(Vec<u8>, bool),
 }
 
 impl<Q, M, S> Engine<Q, M, S>
@@ -65,7 +65,7 @@ where
                 let parts = stream::iter(first).chain(payloads);
                 let parts = parts.filter_map(|payload| {
                     std::future::ready(match payload {
-                        Payload::Part(json) => Some(json),
+                        Payload::Part(json, is_last) => Some((json, is_last)),
                         // unreachable: a whole response is the only item
                         Payload::Whole(_) => None,
                     })
@@ -136,7 +136,7 @@ where
                     is_first = false;
                     let response = response.with_cost(found.report.clone());
                     let first = publisher.first(response, part.inside);
-                    emitter.emit(Payload::Part(first)).await;
+                    emitter.emit(Payload::Part(first, false)).await;
                     continue;
                 };
                 publisher.add(&deferral, part.data, part.inside, errors);
@@ -152,7 +152,9 @@ where
                 publisher.fail(unfinished.errors());
             }
             if let Some(payload) = publisher.payload() {
-                emitter.emit(Payload::Part(payload)).await;
+                emitter
+                    .emit(Payload::Part(payload, publisher.is_complete()))
+                    .await;
             }
             if publisher.is_complete() {
                 return None;

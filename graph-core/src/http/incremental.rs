@@ -6,7 +6,7 @@
 //!
 //! | range | format | clients |
 //! |---|---|---|
-//! | `multipart/mixed;deferSpec=20220824` | `incremental` with `path` | Apollo Client 3; Apollo Client 4 with `Defer20220824Handler` |
+//! | `multipart/mixed;deferSpec=20220824` | `incremental` with `path` | Apollo Client 3; Apollo Client 4 with `Defer20220824Handler`; Relay, by a network layer |
 //! | `multipart/mixed;incrementalSpec=v0.2` | `pending`, `incremental` with `id`, `completed`: the payloads of graphql-js 17.1.0 | Apollo Client 4 with `GraphQL17Alpha9Handler` |
 //!
 //! Any other client gets one response, as if the operation had no `@defer`. This also applies to
@@ -21,7 +21,8 @@
 //! - The fields of a fragment start when the first part is sent. A fragment inside another one is
 //!   sent after it.
 //! - If a failure propagates to the object of a fragment, the fragment fails and the rest of the
-//!   response stays. Fragments inside it are not sent.
+//!   response stays. Fragments inside it are not sent. Apollo's format then has `"data": null`,
+//!   which Apollo Client 3 writes over the object; Apollo Client 4 keeps the object.
 //! - The deadline, the limit of response bytes and the limits of the operation count all parts
 //!   together. Each fragment of an object counts as 128 bytes, in addition to its data.
 //! - Dropping the response stops the rest of the operation.
@@ -43,10 +44,10 @@ use crate::executor::plan::Plan;
 use crate::response::{GraphResponse, PathSegment, ResponseError};
 
 /// Content type of [`DeferFormat::Apollo`].
-pub(super) const APOLLO: &str = r#"multipart/mixed;boundary="graphql";deferSpec=20220824"#;
+pub(super) const APOLLO: &str = "multipart/mixed;boundary=graphql;deferSpec=20220824";
 
 /// Content type of [`DeferFormat::GraphqlJs`].
-pub(super) const GRAPHQL_JS: &str = r#"multipart/mixed;boundary="graphql";incrementalSpec=v0.2"#;
+pub(super) const GRAPHQL_JS: &str = "multipart/mixed;boundary=graphql;incrementalSpec=v0.2";
 
 /// Format of the payloads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -114,15 +114,15 @@ pub(crate) fn parts(items: impl Stream<Item = StreamItem> + Send + 'static) -> R
     streamed(&MULTIPART, body)
 }
 
-/// Renders the payloads of an operation with deferred fragments as parts; see [`incremental`].
+/// Renders the payloads of an operation with deferred fragments as parts; see [`incremental`]. The
+/// last payload is marked.
 pub(crate) fn deferred(
-    payloads: impl Stream<Item = Vec<u8>> + Send + 'static,
+    payloads: impl Stream<Item = (Vec<u8>, bool)> + Send + 'static,
     format: DeferFormat,
 ) -> Response<EventStream> {
     let opening = stream::iter([Bytes::from_static(multipart::START)]);
-    let parts = payloads.map(|payload| multipart::json(&payload));
-    let closing = stream::iter([Bytes::from_static(multipart::CLOSING)]);
-    let body = EventStream::parts(opening.chain(parts).chain(closing), multipart::HEARTBEAT);
+    let parts = payloads.map(|(payload, is_last)| multipart::json(&payload, is_last));
+    let body = EventStream::parts(opening.chain(parts), multipart::DEFERRED_HEARTBEAT);
     let fields = match format {
         DeferFormat::Apollo => &APOLLO,
         DeferFormat::GraphqlJs => &GRAPHQL_JS,

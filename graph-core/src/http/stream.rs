@@ -51,7 +51,8 @@ impl EventStream {
     }
 
     /// Adds an item without content after each silence of `interval`, so that proxies keep the
-    /// connection open: a comment in `text/event-stream`, the part `{}` in `multipart/mixed`.
+    /// connection open: a comment in `text/event-stream`, the part `{}` in a multipart
+    /// subscription, the part `{"hasNext":true}` between deferred fragments.
     ///
     /// 5 to 15 seconds are usual. Without this method, a silent stream sends nothing.
     ///

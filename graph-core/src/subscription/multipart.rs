@@ -8,7 +8,7 @@
 //!
 //! | operation | response |
 //! |---|---|
-//! | a subscription that starts | 200 with `multipart/mixed;boundary="graphql";subscriptionSpec=1.0` |
+//! | a subscription that starts | 200 with `multipart/mixed;boundary=graphql;subscriptionSpec=1.0` |
 //! | a query or a mutation | the response in the other formats of `Accept`, or as JSON |
 //! | a request or an operation that is refused | the error with its status, in the same formats |
 //!
@@ -24,13 +24,15 @@
 //! | `{"payload":null,"errors":[…]}` | error that ends the subscription |
 //! | `{}` | heartbeat; see [`EventStream::with_keep_alive`] |
 //!
-//! The first part is a heartbeat, so that the response has a part even if no event happens. The
-//! closing delimiter follows when the subscription ends. If the host drops the response, for
-//! example because the token expired, the delimiter is missing and Apollo Client 4 reports an
-//! error.
+//! The first part is a heartbeat, so that the response has a part even if no event happens. When
+//! the subscription ends, a last heartbeat and the closing delimiter follow. If the host drops the
+//! response, for example because the token expired, the closing delimiter is missing and Apollo
+//! Client 4 reports an error.
 //!
-//! A chunk of the response ends with the delimiter of the next part, because clients read a part up
-//! to the delimiter after it.
+//! A chunk of the response ends with the delimiter line of the next part, because clients read a
+//! part up to the delimiter after it. The line is complete, because the parser of Go needs its end.
+//! So another part must follow: the last heartbeat. Each part has its length, with which the parser
+//! of aiohttp does not wait for the next part.
 //!
 //! # Security
 //!
@@ -48,45 +50,64 @@ use bytes::Bytes;
 use super::StreamItem;
 
 /// Content type of the response.
-pub(crate) const MEDIA_TYPE: &str = r#"multipart/mixed;boundary="graphql";subscriptionSpec=1.0"#;
+pub(crate) const MEDIA_TYPE: &str = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0";
 
 /// Start of the response: a heartbeat with the delimiters around it, as Apollo Router sends.
-pub(crate) const OPENING: &[u8] = b"\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
+pub(crate) const OPENING: &[u8] =
+    b"\r\n--graphql\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}\r\n--graphql\r\n";
 
 /// Delimiter before a first part that is ready.
-pub(crate) const START: &[u8] = b"--graphql";
-
-/// Rest of the closing delimiter, after [`DELIMITER`].
-pub(crate) const CLOSING: &[u8] = b"--\r\n";
+pub(crate) const START: &[u8] = b"--graphql\r\n";
 
 /// Part that clients ignore.
-pub(crate) const HEARTBEAT: &[u8] = b"\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
+pub(crate) const HEARTBEAT: &[u8] =
+    b"content-type: application/json\r\ncontent-length: 2\r\n\r\n{}\r\n--graphql\r\n";
 
-/// Text between a delimiter and the body of its part.
-const HEAD: &[u8] = b"\r\ncontent-type: application/json\r\n\r\n";
+/// Last part, which clients ignore, and the closing delimiter.
+pub(crate) const CLOSING: &[u8] =
+    b"content-type: application/json\r\ncontent-length: 2\r\n\r\n{}\r\n--graphql--\r\n";
 
-/// Delimiter after a part.
-const DELIMITER: &[u8] = b"\r\n--graphql";
+/// Part between deferred fragments that clients ignore.
+pub(crate) const DEFERRED_HEARTBEAT: &[u8] =
+    b"content-type: application/json\r\ncontent-length: 16\r\n\r\n{\"hasNext\":true}\r\n--graphql\r\n";
+
+/// Headers of a part, up to the number of its bytes.
+const HEAD: &[u8] = b"content-type: application/json\r\ncontent-length: ";
+
+/// Delimiter between two parts.
+const DELIMITER: &[u8] = b"\r\n--graphql\r\n";
+
+/// Delimiter after the last part.
+const LAST_DELIMITER: &[u8] = b"\r\n--graphql--\r\n";
 
 /// Writes the part of `item`, from the end of the previous delimiter to the end of the next one.
 pub(crate) fn part(item: StreamItem) -> Option<Bytes> {
-    let part = match item {
+    let (start, json) = match item {
         StreamItem::Opened => return None,
-        StreamItem::Response(response) => {
-            let json = response.into_json();
-            [HEAD, br#"{"payload":"#, &json, b"}", DELIMITER].concat()
-        }
-        StreamItem::Failure(response) => {
-            let errors = response.errors_json();
-            [HEAD, br#"{"payload":null,"errors":"#, &errors, b"}", DELIMITER].concat()
-        }
+        StreamItem::Response(response) => (r#"{"payload":"#, response.into_json()),
+        StreamItem::Failure(response) => (r#"{"payload":null,"errors":"#, response.errors_json().into()),
     };
-    Some(part.into())
+    Some(framed(&[start.as_bytes(), &json, b"}"], DELIMITER))
 }
 
 /// Writes a part with the body `json`.
-pub(crate) fn json(json: &[u8]) -> Bytes {
-    [HEAD, json, DELIMITER].concat().into()
+pub(crate) fn json(json: &[u8], is_last: bool) -> Bytes {
+    framed(&[json], if is_last { LAST_DELIMITER } else { DELIMITER })
+}
+
+/// Writes a part with the concatenated `body`.
+fn framed(body: &[&[u8]], delimiter: &[u8]) -> Bytes {
+    let length = body.iter().map(|piece| piece.len()).sum::<usize>();
+    // a length has at most 20 digits
+    let mut part = Vec::with_capacity(HEAD.len() + 24 + length + delimiter.len());
+    part.extend_from_slice(HEAD);
+    part.extend_from_slice(length.to_string().as_bytes());
+    part.extend_from_slice(b"\r\n\r\n");
+    for piece in body {
+        part.extend_from_slice(piece);
+    }
+    part.extend_from_slice(delimiter);
+    part.into()
 }
 
 #[cfg(test)]
@@ -96,7 +117,10 @@ mod tests {
     use crate::response::GraphResponse;
 
     fn check(item: StreamItem, body: &str) {
-        let expected = format!("\r\ncontent-type: application/json\r\n\r\n{body}\r\n--graphql");
+        let length = body.len();
+        let expected = format!(
+            "content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}\r\n--graphql\r\n"
+        );
         assert_eq!(part(item).unwrap(), expected);
     }
 
@@ -123,7 +147,9 @@ mod tests {
     /// G25: the heartbeat is a part with an empty object.
     #[test]
     fn heartbeat_is_empty_part() {
-        assert_eq!([HEAD, b"{}", DELIMITER].concat(), HEARTBEAT);
+        assert_eq!(json(b"{}", false), HEARTBEAT);
+        assert_eq!(json(b"{}", true), CLOSING);
+        assert_eq!(json(br#"{"hasNext":true}"#, false), DEFERRED_HEARTBEAT);
         assert_eq!([DELIMITER, HEARTBEAT].concat(), OPENING);
     }
 }

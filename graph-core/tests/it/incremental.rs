@@ -326,6 +326,12 @@ directive @defer(
     assert_eq!(engine.sdl(), format!("{definition}\n{without}"));
 }
 
+/// Part with a delimiter before it.
+fn part_of(body: &str) -> String {
+    let length = body.len();
+    format!("--graphql\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}\r\n")
+}
+
 /// G24: Apollo's format, byte for byte.
 #[tokio::test]
 async fn apollo_format_is_exact() {
@@ -336,7 +342,7 @@ async fn apollo_format_is_exact() {
         assert_eq!(response.status(), 200);
         assert_eq!(
             response.headers()["content-type"],
-            "multipart/mixed;boundary=\"graphql\";deferSpec=20220824"
+            "multipart/mixed;boundary=graphql;deferSpec=20220824"
         );
         assert_eq!(response.headers()["cache-control"], "private, no-store");
         assert_eq!(response.headers()["vary"], "accept");
@@ -344,8 +350,7 @@ async fn apollo_format_is_exact() {
             r#"{"data":{"node":{"id":1}},"hasNext":true}"#,
             r#"{"incremental":[{"path":["node"],"data":{"name":"name 1"},"label":"rest"}],"hasNext":false}"#,
         ];
-        let expected =
-            expected.map(|body| format!("--graphql\r\ncontent-type: application/json\r\n\r\n{body}\r\n"));
+        let expected = expected.map(part_of);
         assert_eq!(body(response).await, expected.concat() + "--graphql--\r\n");
     }
 }
@@ -358,14 +363,13 @@ async fn graphql_js_format_is_exact() {
     let response = open(&engine, accepting(post(query, Value::Null), GRAPHQL_JS), &host).await;
     assert_eq!(
         response.headers()["content-type"],
-        "multipart/mixed;boundary=\"graphql\";incrementalSpec=v0.2"
+        "multipart/mixed;boundary=graphql;incrementalSpec=v0.2"
     );
     let expected = [
         r#"{"data":{"node":{"id":1}},"pending":[{"id":"0","path":["node"],"label":"rest"}],"hasNext":true}"#,
         r#"{"incremental":[{"id":"0","data":{"name":"name 1"}}],"completed":[{"id":"0"}],"hasNext":false}"#,
     ];
-    let expected =
-        expected.map(|body| format!("--graphql\r\ncontent-type: application/json\r\n\r\n{body}\r\n"));
+    let expected = expected.map(part_of);
     assert_eq!(body(response).await, expected.concat() + "--graphql--\r\n");
 }
 
@@ -675,9 +679,9 @@ async fn deferred_fields_start_late_and_stop_with_the_stream() {
     let query = "{ node { id ... @defer { name held } } }";
     let response = open(&engine, accepting(post(query, Value::Null), APOLLO), &host).await;
     let mut stream = response.into_body();
-    assert_eq!(stream.next().await.unwrap(), "--graphql");
+    assert_eq!(stream.next().await.unwrap(), "--graphql\r\n");
     let first = stream.next().await.unwrap();
-    assert!(first.ends_with(b"\"hasNext\":true}\r\n--graphql"));
+    assert!(first.ends_with(b"\"hasNext\":true}\r\n--graphql\r\n"));
     assert!(!host.calls().contains_key("name 1"));
     for _ in 0..10 {
         assert!(stream.next().now_or_never().is_none());
@@ -687,6 +691,35 @@ async fn deferred_fields_start_late_and_stop_with_the_stream() {
     assert_eq!(Arc::strong_count(&host.running), 2);
     drop(stream);
     assert_eq!(Arc::strong_count(&host.running), 1);
+}
+
+/// G24: a silent response gets heartbeats, which are payloads of both formats.
+#[tokio::test]
+async fn silent_fragment_sends_heartbeats() {
+    let (engine, host) = (engine(), Arc::<Host>::default());
+    for accept in [APOLLO, GRAPHQL_JS] {
+        host.released.send_replace(false);
+        let request = accepting(post("{ node { id ... @defer { held } } }", Value::Null), accept);
+        let response = open(&engine, request, &host).await;
+        let timer = timer_fn(|_| std::future::ready(()));
+        let mut stream = response
+            .into_body()
+            .with_keep_alive(timer, Duration::from_secs(5));
+        assert_eq!(stream.next().await.unwrap(), "--graphql\r\n");
+        assert!(stream.next().await.unwrap().ends_with(b"true}\r\n--graphql\r\n"));
+        let heartbeat =
+            "content-type: application/json\r\ncontent-length: 16\r\n\r\n{\"hasNext\":true}\r\n--graphql\r\n";
+        for _ in 0..3 {
+            assert_eq!(stream.next().await.unwrap(), heartbeat);
+        }
+        host.released.send_replace(true);
+        let mut rest = stream
+            .by_ref()
+            .skip_while(|chunk| std::future::ready(chunk == heartbeat));
+        let last = rest.next().await.unwrap();
+        assert!(last.ends_with(b"\"hasNext\":false}\r\n--graphql--\r\n"));
+        assert_eq!(stream.next().await, None);
+    }
 }
 
 /// G24: guards and errors of resolvers work in deferred fragments.

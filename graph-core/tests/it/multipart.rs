@@ -22,22 +22,38 @@ fn content_type(response: &Response<Bytes>) -> &str {
 }
 
 /// Start of each response.
-const OPENING: &str = "\r\n--graphql\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
+const OPENING: &str =
+    "\r\n--graphql\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}\r\n--graphql\r\n";
+
+/// End of each response.
+const CLOSING: &str = "content-type: application/json\r\ncontent-length: 2\r\n\r\n{}\r\n--graphql--\r\n";
 
 /// Response with the parts `bodies`, and the closing delimiter.
 fn parts(bodies: &[&str]) -> String {
-    let part = |body| format!("\r\ncontent-type: application/json\r\n\r\n{body}\r\n--graphql");
+    let part = |body: &&str| {
+        let length = body.len();
+        format!("content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}\r\n--graphql\r\n")
+    };
     let parts: String = bodies.iter().map(part).collect();
-    format!("{OPENING}{parts}--\r\n")
+    format!("{OPENING}{parts}{CLOSING}")
 }
 
-/// Bodies of the parts after the first heartbeat, as the parser of Apollo Client splits them.
+/// Bodies of the parts between the first and the last heartbeat, as the parser of Apollo Client
+/// splits them.
 fn bodies(text: &str) -> Vec<Value> {
     let parts = text.strip_prefix(OPENING).unwrap();
-    let parts = parts.strip_suffix("\r\n--graphql--\r\n").unwrap();
+    let parts = parts.strip_suffix(CLOSING).unwrap();
+    let parts = parts.strip_suffix("\r\n--graphql\r\n").unwrap();
     parts
         .split("\r\n--graphql")
-        .map(|part| serde_json::from_str(part.split_once("\r\n\r\n").unwrap().1).unwrap())
+        .map(|part| {
+            let (head, body) = part.split_once("\r\n\r\n").unwrap();
+            assert!(
+                head.ends_with(&format!("\r\ncontent-length: {}", body.len())),
+                "{head}"
+            );
+            serde_json::from_str(body).unwrap()
+        })
         .collect()
 }
 
@@ -64,7 +80,7 @@ async fn events_are_parts_until_the_closing_delimiter() {
         assert_eq!(response.status(), 200);
         assert_eq!(
             content_type(&response),
-            "multipart/mixed;boundary=\"graphql\";subscriptionSpec=1.0"
+            "multipart/mixed;boundary=graphql;subscriptionSpec=1.0"
         );
         assert_eq!(response.headers()["cache-control"], "private, no-store");
         assert_eq!(response.headers()["vary"], "accept");
@@ -77,7 +93,8 @@ async fn events_are_parts_until_the_closing_delimiter() {
     }
 }
 
-/// G25: a chunk ends with a delimiter, so a client reads a part before the next event.
+/// G25: a chunk ends with the line of a delimiter, so a client reads a part before the next event,
+/// also a client that reads whole lines or the length of the part.
 #[tokio::test]
 async fn part_is_complete_before_next_event() {
     let shop = fixture();
@@ -89,12 +106,12 @@ async fn part_is_complete_before_next_event() {
     feed.send(7).unwrap();
     assert_eq!(
         chunks.next().await.unwrap(),
-        "\r\ncontent-type: application/json\r\n\r\n\
-         {\"payload\":{\"data\":{\"live\":{\"id\":7}}}}\r\n--graphql"
+        "content-type: application/json\r\ncontent-length: 38\r\n\r\n\
+         {\"payload\":{\"data\":{\"live\":{\"id\":7}}}}\r\n--graphql\r\n"
     );
     assert!(chunks.next().now_or_never().is_none());
     drop(feed);
-    assert_eq!(chunks.next().await.unwrap(), "--\r\n");
+    assert_eq!(chunks.next().await.unwrap(), CLOSING);
     assert_eq!(chunks.next().await, None);
 }
 
@@ -393,7 +410,7 @@ impl Manual {
 /// G25: a silent stream sends a heartbeat after each interval, in its own format.
 #[tokio::test]
 async fn silent_stream_sends_heartbeats() {
-    let part = "\r\ncontent-type: application/json\r\n\r\n{}\r\n--graphql";
+    let part = "content-type: application/json\r\ncontent-length: 2\r\n\r\n{}\r\n--graphql\r\n";
     for (accept, heartbeat) in [(PARTS, part), ("text/event-stream", ":\n\n")] {
         let shop = fixture();
         let feed = feed(&shop);

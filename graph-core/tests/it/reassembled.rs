@@ -192,7 +192,11 @@ pub(crate) async fn payloads(response: HttpResponse) -> Vec<String> {
     parts
         .map(|part| {
             let (head, body) = part.split_once("\r\n\r\n").unwrap();
-            assert_eq!(head, "content-type: application/json");
+            let length = body.len();
+            assert_eq!(
+                head,
+                format!("content-type: application/json\r\ncontent-length: {length}")
+            );
             body.to_owned()
         })
         .collect()

@@ -102,7 +102,7 @@ const checks = {
       const { data } = withData.at(-1);
       assert.equal(data.viewer.subject, SUBJECT);
       assert.equal(typeof data.charges.edges[0].node.amount, "number");
-      assert.deepEqual(types, [`multipart/mixed;boundary="graphql";${format}`]);
+      assert.deepEqual(types, [`multipart/mixed;boundary=graphql;${format}`]);
     }
   },
 

@@ -63,7 +63,7 @@ function overMultipart({ token = TOKEN, ...options } = {}) {
   });
 }
 
-const MULTIPART = '200 multipart/mixed;boundary="graphql";subscriptionSpec=1.0';
+const MULTIPART = '200 multipart/mixed;boundary=graphql;subscriptionSpec=1.0';
 
 // Results of a subscription of Apollo Client; `return` unsubscribes.
 function pushed(client, text) {

@@ -76,9 +76,12 @@ async fn multipart_subscription_ends_with_its_token() {
     clock.advance(Duration::from_secs(600));
     let id = path.trim_start_matches("/v1/charges/");
     let payload = format!(r#"{{"payload":{{"data":{{"chargeUpdated":{{"id":"{id}"}}}}}}}}"#);
-    let part = |body| format!("\r\ncontent-type: application/json\r\n\r\n{body}\r\n--graphql");
+    let part = |body: &str| {
+        let length = body.len();
+        format!("content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}\r\n--graphql\r\n")
+    };
     let parts: String = ["{}", payload.as_str(), "{}"].map(part).concat();
-    assert_eq!(reading.await.unwrap(), format!("\r\n--graphql{parts}"));
+    assert_eq!(reading.await.unwrap(), format!("\r\n--graphql\r\n{parts}"));
 }
 
 /// G10: a service that shuts down ends its streams.
