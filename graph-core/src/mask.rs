@@ -1,11 +1,11 @@
-//! Masking of resolver errors: a [`GraphError`](crate::GraphError) passes, any other error is
-//! hidden and logged.
+//! Masking of resolver errors: a [`GraphError`](crate::GraphError) passes; any other error is
+//! hidden and logged, unless the host passes the errors of juniper.
 
 use std::any::Any;
 
 use juniper::{DefaultScalarValue, FieldError, Object, Value};
 
-use crate::error::{CODE, DETAIL, ErrorCode, MASKED, PANIC, panic_message, with_causes};
+use crate::error::{CODE, DETAIL, ErrorCode, MASKED, PANIC, panic_message, text, with_causes};
 use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog, StoreError};
 use crate::response::{Location, PathSegment, ResponseError};
 
@@ -14,6 +14,8 @@ pub(crate) struct Mask<'e> {
     entropy: &'e dyn Entropy,
     log: Option<&'e dyn IncidentLog>,
     correlation_id: Option<String>,
+    /// `true` if errors of juniper pass to the client.
+    passes_field_errors: bool,
 }
 
 impl<'e> Mask<'e> {
@@ -26,7 +28,14 @@ impl<'e> Mask<'e> {
             entropy,
             log,
             correlation_id: correlation_id.map(str::to_owned),
+            passes_field_errors: false,
         }
+    }
+
+    /// Sets whether errors of juniper pass to the client.
+    pub(crate) fn passing_field_errors(mut self, passes: bool) -> Self {
+        self.passes_field_errors = passes;
+        self
     }
 
     /// Error for the client after a field failed.
@@ -44,6 +53,7 @@ impl<'e> Mask<'e> {
             (Some(code), Some(object)) if code != ErrorCode::InternalServerError => {
                 ResponseError::new(code, error.message()).with_extensions(public(object))
             }
+            (None, carried) if self.passes_field_errors => passed(error.message(), carried),
             (_, carried) => {
                 let detail = carried
                     .and_then(|object| text(object, DETAIL))
@@ -85,17 +95,24 @@ impl<'e> Mask<'e> {
     }
 }
 
+/// Error of juniper, unmasked.
+fn passed(message: &str, carried: Option<&Object<DefaultScalarValue>>) -> ResponseError {
+    let Some(carried) = carried else {
+        return ResponseError::new(ErrorCode::InternalServerError, message);
+    };
+    let code = text(carried, "code").and_then(ErrorCode::from_wire);
+    let error = ResponseError::new(code.unwrap_or(ErrorCode::InternalServerError), message);
+    let error = error.with_extensions(public(carried));
+    match carried.contains_field("code") {
+        true => error.with_code_of_extensions(),
+        false => error,
+    }
+}
+
 fn draw(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; 16];
     entropy.fill(&mut bytes);
     format!("{:032x}", u128::from_be_bytes(bytes))
-}
-
-fn text<'o>(object: &'o Object<DefaultScalarValue>, key: &str) -> Option<&'o str> {
-    match object.get_field_value(key)? {
-        Value::Scalar(DefaultScalarValue::String(text)) => Some(text),
-        _ => None,
-    }
 }
 
 fn public(object: &Object<DefaultScalarValue>) -> impl Iterator<Item = (String, Value)> {

@@ -217,6 +217,8 @@ pub struct ResponseError {
     path: Vec<PathSegment>,
     code: ErrorCode,
     extensions: Vec<(String, Value)>,
+    /// `true` if `extensions` has the code that is sent, as an error of juniper carries it.
+    has_own_code: bool,
 }
 
 impl ResponseError {
@@ -227,6 +229,7 @@ impl ResponseError {
             path: Vec::new(),
             code,
             extensions: Vec::new(),
+            has_own_code: false,
         }
     }
 
@@ -242,6 +245,12 @@ impl ResponseError {
 
     pub(crate) fn with_extensions(mut self, extensions: impl IntoIterator<Item = (String, Value)>) -> Self {
         self.extensions.extend(extensions);
+        self
+    }
+
+    /// Sends the `code` of the extensions, at its place among them.
+    pub(crate) fn with_code_of_extensions(mut self) -> Self {
+        self.has_own_code = true;
         self
     }
 
@@ -264,6 +273,10 @@ impl ResponseError {
     }
 
     /// Returns `extensions.code`.
+    ///
+    /// If the host [passes errors of juniper](crate::EngineBuilder::danger_pass_field_errors), the
+    /// code of such an error may be outside of [`ErrorCode`]. The method then returns
+    /// [`ErrorCode::InternalServerError`]; [`extension`](Self::extension) has the code itself.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.code
@@ -299,9 +312,14 @@ struct Extensions<'e>(&'e ResponseError);
 impl Serialize for Extensions<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("code", self.0.code.as_str())?;
-        for (key, value) in self.0.extensions.iter().filter(|(key, _)| key != "code") {
-            map.serialize_entry(key, value)?;
+        let is_written = self.0.has_own_code;
+        if !is_written {
+            map.serialize_entry("code", self.0.code.as_str())?;
+        }
+        for (key, value) in &self.0.extensions {
+            if is_written || key != "code" {
+                map.serialize_entry(key, value)?;
+            }
         }
         map.end()
     }

@@ -29,6 +29,7 @@ where
 {
     schema: RootNode<Q, M, S>,
     introspection: bool,
+    passes_field_errors: bool,
     limits: Limits,
     costs: CostModel,
     http: HttpPolicy,
@@ -74,6 +75,7 @@ where
         EngineBuilder {
             schema,
             introspection,
+            passes_field_errors: false,
             limits: Limits::default(),
             costs: CostModel::default(),
             http: HttpPolicy {
@@ -144,6 +146,54 @@ where
     #[must_use]
     pub fn with_incident_log(mut self, log: impl IncidentLog + 'static) -> Self {
         self.log = Some(Arc::new(log));
+        self
+    }
+
+    /// Sends message and extensions of juniper's `FieldError` to the client, as juniper does.
+    /// Default: off, and the error is masked.
+    ///
+    /// For a schema that moves from juniper and whose clients read these messages.
+    ///
+    /// - `extensions.code` is kept, also a code outside of [`ErrorCode`](crate::ErrorCode).
+    /// - An error without a code gets `INTERNAL_SERVER_ERROR`.
+    /// - Extensions that are not an object are dropped.
+    /// - The incident log does not receive the error.
+    /// - Masked [`GraphError`](crate::GraphError)s and panics stay masked.
+    ///
+    /// # Security
+    ///
+    /// `?` converts every type with `Display` into a `FieldError`: the errors of a database or of a
+    /// file system with their texts. Clients read all of them. Return
+    /// [`GraphError`](crate::GraphError) from new resolvers.
+    ///
+    /// ```
+    /// use graph_core::http::GraphRequest;
+    /// use graph_core::{Engine, RequestContext, graph_object};
+    /// use juniper::{EmptyMutation, EmptySubscription, RootNode};
+    /// use juniper::{FieldError, FieldResult, graphql_value};
+    ///
+    /// struct Query;
+    ///
+    /// #[graph_object(context = RequestContext<()>)]
+    /// impl Query {
+    ///     fn stock() -> FieldResult<Option<i32>> {
+    ///         Err(FieldError::new("sold out", graphql_value!({ "code": "SOLD_OUT" })))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), graph_core::engine::ConfigError> {
+    /// let schema = RootNode::new(Query, EmptyMutation::new(), EmptySubscription::new());
+    /// let engine = Engine::builder(schema).danger_pass_field_errors().build()?;
+    /// let request = GraphRequest::new("{ stock }");
+    /// let response = engine.execute(&request, &RequestContext::new(())).await;
+    /// assert_eq!(response.errors()[0].message(), "sold out");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn danger_pass_field_errors(mut self) -> Self {
+        self.passes_field_errors = true;
         self
     }
 
@@ -364,6 +414,7 @@ where
                     schema,
                     documents: Cache::new(self.plan_cache),
                     introspective: self.introspection,
+                    passes_field_errors: self.passes_field_errors,
                     concurrency: self.concurrency,
                     deadline: self.deadline,
                     limits: self.limits,

@@ -79,6 +79,8 @@ where
     automatic: Option<AutomaticPersistedQueries>,
     /// `true` if introspection is enabled.
     introspective: bool,
+    /// `true` if errors of juniper pass to the client.
+    passes_field_errors: bool,
     /// Maximum number of asynchronous resolvers of one operation that run at once.
     concurrency: Option<usize>,
     deadline: Option<(Duration, Arc<dyn Timer>)>,
@@ -358,6 +360,7 @@ where
             self.inner.log.as_deref(),
             context.correlation_id(),
         )
+        .passing_field_errors(self.inner.passes_field_errors)
     }
 }
 

@@ -4,6 +4,8 @@
 //! - Every other error (a [`FieldError`] of juniper, an error converted with `?`) is masked. The
 //!   client receives `INTERNAL_SERVER_ERROR` and a correlation id; the
 //!   [`IncidentLog`](crate::ports::IncidentLog) receives the cause.
+//! - A host that moves from juniper can
+//!   [pass](crate::EngineBuilder::danger_pass_field_errors) errors of juniper unmasked.
 //! - Errors before execution are not masked. They include the error texts of the host's own scalar
 //!   and input object parsers: write these texts for clients.
 //!
@@ -29,7 +31,7 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt::Display;
 
-use juniper::{FieldError, IntoFieldError, Object, ScalarValue, Value};
+use juniper::{DefaultScalarValue, FieldError, IntoFieldError, Object, ScalarValue, Value};
 
 pub use self::code::ErrorCode;
 
@@ -55,6 +57,8 @@ pub struct GraphError {
     detail: Option<String>,
     /// The resolver panicked.
     has_panicked: bool,
+    /// Extensions of an error of juniper, whose message is `detail`.
+    foreign: Option<Box<Value>>,
 }
 
 impl GraphError {
@@ -74,6 +78,7 @@ impl GraphError {
             extensions: Vec::new(),
             detail: None,
             has_panicked: false,
+            foreign: None,
         }
     }
 
@@ -114,6 +119,54 @@ impl GraphError {
         Self::masked(cause.to_string())
     }
 
+    /// Converts an error of juniper, for a function that returns [`GraphError`], such as
+    /// [`Batch::load`](crate::Batch::load).
+    ///
+    /// - An error that was a [`GraphError`] keeps its code.
+    /// - Any other error is masked, unless the host
+    ///   [passes errors of juniper](crate::EngineBuilder::danger_pass_field_errors).
+    ///
+    /// ```
+    /// use graph_core::{ErrorCode, GraphError};
+    /// use juniper::{FieldError, FieldResult};
+    ///
+    /// fn stock() -> FieldResult<u32> {
+    ///     Err(FieldError::from("sold out"))
+    /// }
+    ///
+    /// fn is_available() -> Result<bool, GraphError> {
+    ///     Ok(stock().map_err(GraphError::from_field_error)? > 0)
+    /// }
+    ///
+    /// assert_eq!(is_available().unwrap_err().code(), ErrorCode::InternalServerError);
+    /// ```
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
+    pub fn from_field_error(error: FieldError) -> Self {
+        let message = error.message().to_owned();
+        let carried = error.extensions();
+        let code = carried.as_object_value().and_then(|object| text(object, CODE));
+        let Some(code) = code.and_then(ErrorCode::from_wire) else {
+            return Self {
+                foreign: Some(Box::new(carried.clone())),
+                ..Self::masked(message)
+            };
+        };
+        let mut restored = Self::new(code, message);
+        for (key, value) in carried.as_object_value().into_iter().flat_map(Object::iter) {
+            match (key.as_str(), value.as_scalar()) {
+                (CODE, _) => {}
+                (DETAIL, Some(DefaultScalarValue::String(detail))) => {
+                    restored.message = MASKED.to_owned();
+                    restored.detail = Some(detail.clone());
+                }
+                (PANIC, _) => restored.has_panicked = true,
+                _ => restored.extensions.push((key.clone(), value.clone())),
+            }
+        }
+        restored
+    }
+
     /// Adds `extensions.{key}` to the error.
     ///
     /// The key `code` is ignored. A masked error sends no extensions.
@@ -150,6 +203,7 @@ impl GraphError {
             message: MASKED.to_owned(),
             extensions: Vec::new(),
             detail: Some(detail),
+            foreign: None,
         }
     }
 }
@@ -180,8 +234,19 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
     detail
 }
 
+/// String value of `key` among the extensions of an error.
+pub(crate) fn text<'o>(object: &'o Object<DefaultScalarValue>, key: &str) -> Option<&'o str> {
+    match object.get_field_value(key)? {
+        Value::Scalar(DefaultScalarValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
 impl<S: ScalarValue> From<GraphError> for FieldError<S> {
     fn from(error: GraphError) -> Self {
+        if let (Some(extensions), Some(message)) = (error.foreign, &error.detail) {
+            return Self::new(message, extensions.map_scalar_value());
+        }
         let mut carried = Object::with_capacity(error.extensions.len() + 2);
         carried.add_field(CODE, Value::scalar(error.code.as_str()));
         if let Some(detail) = error.detail {

@@ -19,6 +19,7 @@ mod documents;
 mod errors;
 mod executing;
 mod execution;
+mod field_errors;
 mod fixture;
 mod front_end;
 mod guards;
