@@ -136,7 +136,8 @@ use syn::{DeriveInput, Item, ItemEnum, ItemImpl, parse_macro_input};
 /// - A parameter of the type `graph_core::LookAhead` is the selection below the field. See
 ///   `graph_core::look_ahead`.
 /// - Every other parameter is an argument of the field.
-/// - An `executor` parameter is refused, because only juniper has an executor.
+/// - An `executor` parameter is refused, because only juniper has an executor. For the selection
+///   write a parameter of the type `graph_core::look_ahead::LookAhead`.
 ///
 /// These names may start with an underscore.
 ///

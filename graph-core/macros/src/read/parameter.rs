@@ -72,7 +72,7 @@ impl Parameter {
         if has(&["executor", "exec"]) || matches!(called.as_str(), "executor" | "_executor") {
             return Err(syn::Error::new(
                 parameter.span(),
-                "only juniper has an executor: take what you need from the context",
+                "only juniper has an executor: write `look_ahead: LookAhead<'_, T>` for the selection, and take the rest from the context",
             ));
         }
         if is_look_ahead(referred(&parameter.ty)) {
