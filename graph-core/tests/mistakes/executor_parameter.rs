@@ -1,6 +1,6 @@
 //! A resolver takes the executor of juniper.
 //!
-//! Message: only juniper has an executor: take what you need from the context
+//! Message: only juniper has an executor: write `look_ahead: LookAhead<'_, T>` for the selection
 use graph_core::{Engine, RequestContext, graph_object};
 use juniper::Executor;
 use juniper::{EmptyMutation, EmptySubscription, RootNode};

@@ -1,6 +1,6 @@
 //! The object of a look-ahead has no `look_ahead` in its attribute.
 //!
-//! Compiler: the trait `Selectable` must be implemented
+//! Message: write `look_ahead` in the attribute of
 use graph_core::look_ahead::LookAhead;
 use graph_core::{Engine, GraphObject, RequestContext, graph_object};
 use juniper::{EmptyMutation, EmptySubscription, RootNode};
