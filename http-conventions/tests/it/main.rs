@@ -12,6 +12,7 @@ mod idempotency;
 mod idempotency_failures;
 mod idempotency_fixture;
 mod idempotency_records;
+mod idempotency_simulation;
 mod idempotency_store_down;
 mod links;
 mod locations;
