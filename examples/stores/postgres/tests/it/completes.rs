@@ -10,17 +10,17 @@ use http_conventions_conformance::completes_in_transaction::{End, TransactionalS
 
 use crate::support::with_notes;
 
-struct Notes(Database);
+pub(crate) struct Notes(pub(crate) Database);
 
 impl Notes {
-    async fn write_row(
+    pub(crate) async fn write_row(
         &self,
-        row: u32,
+        row: i64,
         settlement: Option<&Settlement>,
         end: End,
     ) -> Result<Result<Option<Receipt>, Fenced>, DatabaseError> {
         let mut transaction = self.0.pool().begin().await?;
-        let insert = sqlx::query("INSERT INTO note (id) VALUES ($1)").bind(i64::from(row));
+        let insert = sqlx::query("INSERT INTO note (id) VALUES ($1)").bind(row);
         insert.execute(&mut *transaction).await?;
         let receipt = match settlement {
             Some(settlement) => match idempotency::complete_in(&mut transaction, settlement).await? {
@@ -49,7 +49,7 @@ impl TransactionalStore for Notes {
         settlement: Option<&Settlement>,
         end: End,
     ) -> Result<Result<Option<Receipt>, Fenced>, StoreError> {
-        Ok(self.write_row(row, settlement, end).await?)
+        Ok(self.write_row(i64::from(row), settlement, end).await?)
     }
 
     async fn rows(&self) -> Result<Vec<u32>, StoreError> {

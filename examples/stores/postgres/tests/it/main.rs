@@ -12,6 +12,7 @@ mod crash;
 mod database;
 mod errors;
 mod killed;
+mod killed_keys;
 mod outbox;
 mod own_server;
 mod parallel_requests;
