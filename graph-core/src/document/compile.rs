@@ -19,7 +19,7 @@ use crate::error::ErrorCode;
 use crate::executor::FieldInfo;
 use crate::executor::plan::{
     ArgRef, DeferredFragment, DeferredGroup, Field, FieldFaults, FieldIndex, FieldMeta as Meta, Place, Plan,
-    Selection, SlotPlan,
+    Selection, SlotPlan, path_size,
 };
 use crate::executor::write::Key;
 use crate::limits::CostModel;
@@ -246,10 +246,16 @@ impl<'c, 't> Compiler<'c, 't> {
     ) -> Result<Field, GraphResponse> {
         let number = count(self.deferred.len());
         self.fields += 1;
+        let known = fragments
+            .iter()
+            .filter_map(|at| self.fragments.get(usize::try_from(*at).ok()?));
+        let of_fragments = known.map(|fragment| fragment.overhead(&self.places));
+        let overhead = of_fragments.sum::<usize>() + path_size(&self.places, place);
         self.deferred.push(DeferredGroup {
             fragments: fragments.into(),
             place,
             lists: self.lists(place),
+            overhead,
         });
         let around = self.group.replace(number);
         let fields = groups

@@ -34,6 +34,9 @@ pub struct Execution<'x, C> {
     pub(crate) deliveries: Deliveries,
 }
 
+/// Approximate bytes of an error without its message and path.
+const FAILURE: usize = 96;
+
 /// Failed field.
 #[derive(Debug)]
 pub(crate) struct FieldFailure {
@@ -123,15 +126,33 @@ impl<'x, C> Execution<'x, C> {
         self.record_failure_by_meta(field.meta, indices, error.into_field_error())
     }
 
+    /// Records a failure, unless its error exceeds the limit of the errors. Then one error says so,
+    /// instead of this one and all that follow.
     pub(crate) fn record_failure_by_meta(
         &self,
         meta: u32,
         indices: ListIndices,
         error: FieldError,
     ) -> NullPropagation {
+        let size = self.size_of_failure(meta, &indices, &error);
+        if self.meter.admits_error(size) {
+            self.keep_failure(meta, indices, error);
+        } else if self.meter.exceed() {
+            self.keep_failure(meta, indices, self.too_large());
+        }
+        NullPropagation
+    }
+
+    /// Approximate bytes of an error in the response.
+    fn size_of_failure(&self, meta: u32, indices: &ListIndices, error: &FieldError) -> usize {
+        let meta = usize::try_from(meta).ok();
+        let place = meta.and_then(|at| self.plan.metas.get(at)).map(|meta| meta.place);
+        FAILURE + error.message().len() + self.plan.path_size(place, indices.as_slice())
+    }
+
+    fn keep_failure(&self, meta: u32, indices: ListIndices, error: FieldError) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         failures.push(FieldFailure { meta, indices, error });
-        NullPropagation
     }
 
     /// Records the failure of `field` and writes null if the field is nullable.
@@ -180,12 +201,15 @@ impl<'x, C> Execution<'x, C> {
     #[cold]
     fn exceed(&self, field: &Field, path: &Path<'_>) -> WriteResult {
         if self.meter.exceed() {
-            let limit = self.meter.limit();
-            let message = format!("the response is larger than {limit} bytes; it ends here");
-            let error = GraphError::new(ErrorCode::MaxResponseSizeExceeded, message);
-            self.record_failure(field, path.list_indices(), error);
+            self.keep_failure(field.meta, path.list_indices(), self.too_large());
         }
         Err(NullPropagation)
+    }
+
+    fn too_large(&self) -> FieldError {
+        let limit = self.meter.limit();
+        let message = format!("the response is larger than {limit} bytes; it ends here");
+        GraphError::new(ErrorCode::MaxResponseSizeExceeded, message).into()
     }
 
     /// Records that generated code and the plan do not match.

@@ -1,4 +1,4 @@
-//! Limit of the bytes of one response, checked while it is written.
+//! Limits of the bytes of one response, checked while it is written.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -9,6 +9,9 @@ pub(crate) struct Meter {
     limit: usize,
     /// Bytes of the parts that futures have completed.
     completed: AtomicUsize,
+    /// Bytes of the errors, which have the same limit of their own: otherwise nothing would fit
+    /// behind them.
+    errors: AtomicUsize,
     is_exceeded: AtomicBool,
 }
 
@@ -17,6 +20,7 @@ impl Meter {
         Self {
             limit,
             completed: AtomicUsize::new(0),
+            errors: AtomicUsize::new(0),
             is_exceeded: AtomicBool::new(false),
         }
     }
@@ -31,6 +35,12 @@ impl Meter {
     #[inline]
     pub(crate) fn complete(&self, length: usize) {
         self.completed.fetch_add(length, Ordering::Relaxed);
+    }
+
+    /// Counts an error of `length` bytes; returns `true` if it fits.
+    pub(crate) fn admits_error(&self, length: usize) -> bool {
+        let before = self.errors.fetch_add(length, Ordering::Relaxed);
+        before.saturating_add(length) <= self.limit
     }
 
     /// Returns `true` after the limit was exceeded: further lists are null.
@@ -52,6 +62,7 @@ impl Meter {
     /// Starts the next response of the same execution: an event of a subscription.
     pub(crate) fn reset(&self) {
         self.completed.store(0, Ordering::Relaxed);
+        self.errors.store(0, Ordering::Relaxed);
         self.is_exceeded.store(false, Ordering::Relaxed);
     }
 }

@@ -4,7 +4,7 @@ use juniper::{EmptyMutation, EmptySubscription};
 
 use super::contain::contained;
 use super::deferred::{Deferral, deferred};
-use super::plan::{DeferredGroup, Field};
+use super::plan::Field;
 use super::table::TypeInfo;
 use super::{
     Anchor, BoxFuture, BoxStream, Execution, ListIndices, Nothing, NullPropagation, Path, PendingFields,
@@ -163,7 +163,7 @@ fn defer<'p, C: Sync, T: Object<C> + ?Sized>(
 ) {
     let group = usize::try_from(field.meta).ok();
     let group = group.and_then(|at| cx.plan().deferred.get(at));
-    cx.meter.complete(group.map_or(0, DeferredGroup::overhead));
+    cx.meter.complete(group.map_or(0, |group| group.overhead));
     let indices = path.list_indices();
     let hole = seg.defer(field.meta, indices.clone());
     let part = Deferral {

@@ -43,6 +43,11 @@ impl Plan {
         }
     }
 
+    /// Approximate bytes of the path of a field in JSON.
+    pub(crate) fn path_size(&self, place: Option<u32>, indices: &[u32]) -> usize {
+        path_size(&self.places, place) + indices.len() * INDEX
+    }
+
     /// Path of a field: response keys with list indices between them. Empty for the root.
     pub(crate) fn path(&self, place: Option<u32>, indices: &[u32]) -> Vec<PathSegment> {
         let mut around = Vec::new();
@@ -67,6 +72,20 @@ impl Plan {
         }
         path
     }
+}
+
+/// Approximate bytes of a list index in a path.
+const INDEX: usize = 6;
+
+/// Approximate bytes of the response keys in the path of a field in JSON.
+pub(crate) fn path_size(places: &[Place], mut place: Option<u32>) -> usize {
+    let mut size = 0;
+    while let Some(known) = place.and_then(|at| places.get(usize::try_from(at).ok()?)) {
+        // quotes and a comma
+        size += known.key.len() + 3;
+        place = known.parent;
+    }
+    size
 }
 
 impl std::fmt::Debug for Plan {
@@ -229,17 +248,20 @@ pub(crate) struct DeferredGroup {
     pub(crate) place: Option<u32>,
     /// Number of list indices of the object.
     pub(crate) lists: u32,
+    /// Approximate bytes that the paths and labels of one object add to the response.
+    pub(crate) overhead: usize,
 }
 
-impl DeferredGroup {
-    /// Bytes that the paths and labels of one object add to the response.
-    pub(crate) fn overhead(&self) -> usize {
-        self.fragments.len() * OVERHEAD
+/// Approximate bytes that announce and complete a deferred fragment, without path and label.
+const OVERHEAD: usize = 128;
+
+impl DeferredFragment {
+    /// Approximate bytes that the fragment adds to the response for one object.
+    pub(crate) fn overhead(&self, places: &[Place]) -> usize {
+        let label = self.label.as_deref().map_or(0, str::len);
+        OVERHEAD + label + path_size(places, self.place)
     }
 }
-
-/// Approximate bytes that announce and complete a deferred fragment.
-const OVERHEAD: usize = 128;
 
 /// Active `@defer` on one object type at one position.
 #[derive(Debug)]

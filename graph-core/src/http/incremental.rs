@@ -24,7 +24,8 @@
 //!   response stays. Fragments inside it are not sent. Apollo's format then has `"data": null`,
 //!   which Apollo Client 3 writes over the object; Apollo Client 4 keeps the object.
 //! - The deadline, the limit of response bytes and the limits of the operation count all parts
-//!   together. Each fragment of an object counts as 128 bytes, in addition to its data.
+//!   together. Each fragment of an object counts as 128 bytes, its path and its label, in addition
+//!   to its data.
 //! - Dropping the response stops the rest of the operation.
 //!
 //! # Performance

@@ -30,7 +30,9 @@
 //!
 //! Each scalar, list and object in the variables is a value. The limit of the response is checked
 //! while the response is written: the value that exceeds it is null, as are all lists behind it,
-//! and one error says so. The other limits are checked before any resolver runs.
+//! and one error says so. The errors of fields, with their paths, have a limit of the same size.
+//! Beyond it, one error says so, further fields fail without an error, and further lists are null.
+//! The other limits are checked before any resolver runs.
 //!
 //! # Cost
 //!
@@ -159,7 +161,8 @@ impl Limits {
         self
     }
 
-    /// Limits the bytes of `data` in a response. Default: 16 MiB.
+    /// Limits the bytes of `data` in a response, and separately those of the errors of its fields.
+    /// Default: 16 MiB each.
     ///
     /// The response of an operation that exceeds the limit is partial: see
     /// [the limits](crate::limits). The limit applies in every [mode](Self::with_mode).

@@ -802,6 +802,39 @@ async fn response_limit_counts_all_parts() {
     assert!(all.len() < 6_000, "{}", all.len());
 }
 
+/// G24, G22: the paths and labels of the fragments count towards the limit of response bytes.
+#[tokio::test]
+async fn paths_and_labels_count_towards_the_limit() {
+    let engine = plain()
+        .with_incremental_delivery()
+        .with_limits(Limits::default().with_response_bytes(20_000))
+        .build()
+        .unwrap();
+    let host = Arc::<Host>::default();
+    let long = "a".repeat(3_000);
+    for query in [
+        format!("{{ now {{ {long}: many(count: 100) {{ ... @defer {{ id }} }} }} }}"),
+        format!("{{ now {{ many(count: 100) {{ {long}: inner {{ ... @defer {{ id }} }} }} }} }}"),
+        format!("{{ now {{ many(count: 100) {{ ... @defer(label: \"{long}\") {{ id }} }} }} }}"),
+        format!("{{ now {{ many(count: 100) {{ ... @defer {{ {long}: risky }} }} }} }}"),
+        // objects below the one of the fragment
+        format!(
+            "{{ now {{ {long}: many(count: 100) {{ id }} ... @defer {{ {long}: many(count: 100) {{ risky }} }} }} }}"
+        ),
+        // several fragments of few objects
+        format!(
+            "{{ now {{ {long}: many(count: 2) {{ {} }} }} }}",
+            "... @defer { id } ".repeat(30)
+        ),
+    ] {
+        for accept in [APOLLO, GRAPHQL_JS] {
+            let all = parts(&engine, &query, accept, &host).await.concat();
+            assert!(all.contains("MAX_RESPONSE_SIZE_EXCEEDED"), "{query}");
+            assert!(all.len() < 80_000, "{} bytes for {query}", all.len());
+        }
+    }
+}
+
 /// G24, G27: a panic of a deferred resolver nulls its field.
 #[tokio::test]
 async fn panic_nulls_its_deferred_field() {

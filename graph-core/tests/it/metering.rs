@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use graph_core::http::{GraphRequest, HttpResponse};
 use graph_core::limits::{FieldCost, LimitMode, Limits};
-use graph_core::{Engine, RequestContext, graph_object, graph_subscription};
+use graph_core::{Engine, GraphError, RequestContext, graph_object, graph_subscription};
 use juniper::{GraphQLInputObject, RootNode, Variables};
 use serde_json::{Value, json};
 
@@ -59,6 +59,10 @@ impl Query {
     fn small() -> i32 {
         1
     }
+
+    fn people(count: i32) -> Option<Vec<User>> {
+        Some((0..count).map(User).collect())
+    }
 }
 
 struct User(i32);
@@ -76,6 +80,24 @@ impl User {
 
     fn friends(&self) -> Vec<Self> {
         vec![Self(self.0 + 1)]
+    }
+
+    fn friend(&self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    fn missing(&self) -> Result<Option<i32>, GraphError> {
+        Err(GraphError::not_found("no such value"))
+    }
+
+    async fn late_missing(&self) -> Result<Option<i32>, GraphError> {
+        tokio::task::yield_now().await;
+        Err(GraphError::not_found("no such value"))
+    }
+
+    #[graph(authenticated)]
+    fn secret(&self) -> Option<i32> {
+        Some(self.0)
     }
 }
 
@@ -95,6 +117,12 @@ impl Subscription {
     async fn counts() -> BoxStream<'static, Option<Vec<i32>>> {
         stream::iter([3, 1_000, 3])
             .map(|count| Some((0..count).collect()))
+            .boxed()
+    }
+
+    async fn people() -> BoxStream<'static, Option<Vec<User>>> {
+        stream::repeat_with(|| Some(vec![User(1), User(2)]))
+            .take(3)
             .boxed()
     }
 }
@@ -297,6 +325,42 @@ async fn response_is_cut_at_its_limit() {
     }
 }
 
+/// G22: the errors of fields count towards the limit, with the response keys in their paths.
+#[tokio::test]
+async fn errors_count_towards_the_limit() {
+    let limits = Limits::default().with_response_bytes(20_000).with_cost(1_000_000);
+    let long = "a".repeat(3_000);
+    for query in [
+        "{ small people(count: 1000) { missing } last: small }".to_owned(),
+        "{ small people(count: 1000) { lateMissing } last: small }".to_owned(),
+        "{ small people(count: 1000) { secret } last: small }".to_owned(),
+        // a long response key is in the path of every error
+        format!("{{ small {long}: people(count: 20) {{ missing }} last: small }}"),
+        format!("{{ small people(count: 20) {{ {long}: missing }} last: small }}"),
+        format!("{{ small people(count: 20) {{ {long}: lateMissing }} last: small }}"),
+        // without a list
+        format!(
+            "{{ small people(count: 1) {{ {long}: friend {{ missing secret friend {{ missing secret \
+             friend {{ missing secret friend {{ missing secret }} }} }} }} }} last: small }}"
+        ),
+    ] {
+        let answer = execute(limits, &query, json!({})).await;
+        let bytes = answer.to_string().len();
+        assert!(bytes < 60_000, "{bytes} bytes for {query}");
+        let codes = codes(&answer);
+        let exceeded = codes.iter().filter(|code| **code == "MAX_RESPONSE_SIZE_EXCEEDED");
+        assert_eq!(exceeded.count(), 1, "{codes:?} for {query}");
+        assert_eq!(
+            (&answer["data"]["small"], &answer["data"]["last"]),
+            (&json!(1), &json!(1))
+        );
+    }
+    // errors within the limit stay
+    let answer = execute(limits, "{ people(count: 3) { id missing } }", json!({})).await;
+    assert_eq!(codes(&answer), ["NOT_FOUND"; 3]);
+    assert_eq!(answer["data"]["people"][2], json!({ "id": 2, "missing": null }));
+}
+
 /// G22: the limit of the response counts each event of a subscription on its own.
 #[tokio::test]
 async fn each_event_has_the_whole_limit() {
@@ -308,4 +372,13 @@ async fn each_event_has_the_whole_limit() {
     assert_eq!((&answers[0], &answers[2]), (&small, &small));
     assert_eq!(answers[1]["data"], json!({ "counts": null }));
     assert_eq!(codes(&answers[1]), ["MAX_RESPONSE_SIZE_EXCEEDED"]);
+    // and so do its errors
+    let limits = Limits::default().with_response_bytes(400);
+    let request = GraphRequest::new("subscription { people { missing } }");
+    let events = engine(limits).subscribe(request, RequestContext::new(()));
+    let answers: Vec<_> = events.map(|answer| json!(answer)).collect().await;
+    assert_eq!(answers.len(), 3);
+    for answer in &answers {
+        assert_eq!(codes(answer), ["NOT_FOUND"; 2], "{answer}");
+    }
 }
