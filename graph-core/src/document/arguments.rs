@@ -7,7 +7,7 @@ use super::operation::OperationTree;
 use super::parse::Field;
 use super::variables::Coerced;
 use crate::error::GraphError;
-use crate::executor::plan::{FieldIndex, SlotPlan, SlotValue};
+use crate::executor::plan::{SlotPlan, SlotValue};
 use crate::executor::{Arguments, FieldInfo};
 use crate::schema::{Field as FieldDefinition, Schema};
 use crate::validate::{Fault, Faults};
@@ -23,7 +23,8 @@ pub(super) enum Prepared {
 
 /// Field in the plan, in the table of its type, and in the schema.
 pub(super) struct Target<'s> {
-    pub(super) at: FieldIndex,
+    /// Index into the metas of the plan.
+    pub(super) meta: u32,
     pub(super) info: &'static FieldInfo,
     pub(super) definition: &'s FieldDefinition,
 }
@@ -35,7 +36,11 @@ pub(super) fn prepare<'t>(
     target: &Target<'_>,
     field: &Field<'t>,
 ) -> Prepared {
-    let Target { at, info, definition } = *target;
+    let Target {
+        meta,
+        info,
+        definition,
+    } = *target;
     let Some(coerce) = info.coerce else {
         return Prepared::None;
     };
@@ -59,7 +64,7 @@ pub(super) fn prepare<'t>(
         .any(|value| value.written.as_ref().is_some_and(has_variable))
     {
         let values = values.into();
-        return Prepared::Slot(SlotPlan { at, info, values });
+        return Prepared::Slot(SlotPlan { meta, info, values });
     }
     let values: Vec<_> = values
         .into_iter()

@@ -18,8 +18,8 @@ use super::view::View;
 use crate::error::ErrorCode;
 use crate::executor::FieldInfo;
 use crate::executor::plan::{
-    ArgRef, DeferredFragment, DeferredGroup, Field, FieldFaults, FieldIndex, FieldMeta as Meta, Place, Plan,
-    Selection, SlotPlan, path_size,
+    ArgRef, DeferredFragment, DeferredGroup, Field, FieldFaults, FieldMeta as Meta, Place, Plan, Selection,
+    SlotPlan, path_size,
 };
 use crate::executor::write::Key;
 use crate::limits::CostModel;
@@ -357,8 +357,7 @@ impl<'c, 't> Compiler<'c, 't> {
             group: self.group,
         });
         let policy = self.policy(found, location, parent);
-        let meta = number;
-        let args = self.arguments(found, group, FieldIndex { meta, policy });
+        let args = self.arguments(found, group, number);
         let (selection, sel_async) = self.below(ty.named, &group.sets, place)?;
         Ok(Field {
             key: Key::new(group.key),
@@ -374,10 +373,10 @@ impl<'c, 't> Compiler<'c, 't> {
         })
     }
 
-    fn arguments(&mut self, found: &Found<'_>, group: &Group<'c, 't>, at: FieldIndex) -> ArgRef {
+    fn arguments(&mut self, found: &Found<'_>, group: &Group<'c, 't>, meta: u32) -> ArgRef {
         let (schema, tree) = (self.facts.schema, self.collector.tree);
         let target = Target {
-            at,
+            meta,
             info: found.info,
             definition: found.definition,
         };
@@ -385,7 +384,7 @@ impl<'c, 't> Compiler<'c, 't> {
             Prepared::None => ArgRef::None,
             Prepared::Const(arguments, faults) => {
                 if !faults.is_empty() {
-                    self.faulty(at, faults);
+                    self.faulty(meta, faults);
                 }
                 ArgRef::Const(arguments)
             }
@@ -402,11 +401,11 @@ impl<'c, 't> Compiler<'c, 't> {
 
     /// Keeps the faults of a field. All fields keep at least one, because a guard can later exclude
     /// any of the others.
-    fn faulty(&mut self, at: FieldIndex, mut faults: Vec<Fault>) {
+    fn faulty(&mut self, meta: u32, mut faults: Vec<Fault>) {
         faults.truncate(MISTAKES.saturating_sub(self.reported).max(1));
         self.reported += faults.len();
         self.constants += faults.iter().map(Fault::size).sum::<usize>();
-        self.faults.push(FieldFaults { at, faults });
+        self.faults.push(FieldFaults { meta, faults });
     }
 
     /// Guards of a field: its own, those of its return type, and at the root those of the root

@@ -122,17 +122,21 @@ where
             let arguments = coerced_arguments(slot, variables, &mut faults);
             cx.decisions.arguments.push(arguments);
             if !faults.is_empty() {
-                let at = slot.at;
-                found.push(FieldFaults { at, faults });
+                let meta = slot.meta;
+                found.push(FieldFaults { meta, faults });
             }
         }
         if found.is_empty() && plan.faults.is_empty() {
             return Ok(cx);
         }
         let faulty = plan.faults.iter().chain(&found);
-        // a field that a guard refuses is never called, and the principal may not know its rules
-        let faulty = faulty.filter(|field| !cx.decisions.denies(field.at.policy));
-        let faulty = faulty.map(|field| (field.at, field.faults.as_slice()));
+        // a field that a guard refuses is never called, nor are those below it, and the principal
+        // may not know their rules
+        let is_denied = |policy| cx.decisions.denies(policy);
+        let reachable = (!cx.decisions.denied.is_empty()).then(|| plan.reachable(&is_denied));
+        let is_reachable = |meta: &u32| reachable.as_ref().is_none_or(|known| known.contains(meta));
+        let faulty = faulty.filter(|field| is_reachable(&field.meta));
+        let faulty = faulty.map(|field| (field.meta, field.faults.as_slice()));
         failures::invalid_arguments(plan, faulty).map_or(Ok(cx), Err)
     }
 

@@ -1,5 +1,6 @@
 //! Compiled operation, which owns all its data.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,6 +44,14 @@ impl Plan {
         }
     }
 
+    /// Indices into [`Plan::metas`] of the fields that can run if `is_denied` refuses the fields
+    /// with some policies.
+    pub(crate) fn reachable(&self, is_denied: &dyn Fn(Option<u16>) -> bool) -> HashSet<u32> {
+        let mut reached = Reached::default();
+        reached.list(&self.fields, is_denied);
+        reached.metas
+    }
+
     /// Approximate bytes of the path of a field in JSON.
     pub(crate) fn path_size(&self, place: Option<u32>, indices: &[u32]) -> usize {
         path_size(&self.places, place) + indices.len() * INDEX
@@ -71,6 +80,42 @@ impl Plan {
             }
         }
         path
+    }
+}
+
+/// Fields that can run.
+#[derive(Default)]
+struct Reached {
+    metas: HashSet<u32>,
+    /// Lists of fields so far; the object types of an interface share them.
+    lists: HashSet<*const Field>,
+}
+
+impl Reached {
+    fn list(&mut self, fields: &[Field], is_denied: &dyn Fn(Option<u16>) -> bool) {
+        if !self.lists.insert(fields.as_ptr()) {
+            return;
+        }
+        for field in fields {
+            match (field.idx, is_denied(field.policy)) {
+                // the guards of the object
+                (Field::CONST, true) => return,
+                (Field::CONST, false) | (_, true) => continue,
+                (Field::DEFERRED, false) => {}
+                (_, false) => {
+                    self.metas.insert(field.meta);
+                }
+            }
+            match &field.selection {
+                Selection::Leaf => {}
+                Selection::Object(fields) => self.list(fields, is_denied),
+                Selection::Abstract(types) => {
+                    for (_, fields) in types.iter() {
+                        self.list(fields, is_denied);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -198,25 +243,18 @@ pub(crate) enum ArgRef {
 /// Arguments of a field with variables.
 #[derive(Debug)]
 pub(crate) struct SlotPlan {
-    pub(crate) at: FieldIndex,
+    /// Index into [`Plan::metas`].
+    pub(crate) meta: u32,
     pub(crate) info: &'static FieldInfo,
     /// Literal, default and nullability of each argument.
     pub(crate) values: Box<[SlotValue]>,
 }
 
-/// Field with arguments to validate.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldIndex {
-    /// Index into [`Plan::metas`].
-    pub(crate) meta: u32,
-    /// Index into [`Policies::distinct`].
-    pub(crate) policy: Option<u16>,
-}
-
 /// Faults in the arguments of a field.
 #[derive(Debug)]
 pub(crate) struct FieldFaults {
-    pub(crate) at: FieldIndex,
+    /// Index into [`Plan::metas`].
+    pub(crate) meta: u32,
     pub(crate) faults: Vec<Fault>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::demand::{Guard, Policies};
 use super::{Principal, RequestContext};
 use crate::error::{ErrorCode, GraphError};
-use crate::response::{GraphResponse, ResponseError};
+use crate::response::{GraphResponse, MISTAKES, ResponseError};
 
 /// Effect of a refusal by a guard.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -15,7 +15,7 @@ pub enum GuardMode {
     /// of a non-null field propagates to its nearest nullable parent.
     #[default]
     Filter,
-    /// The operation is refused before it runs, with one error for each refused field.
+    /// The operation is refused before it runs, with one error for each refused field, up to 100.
     ///
     /// Two kinds of guards need an object, and act as in [`Filter`](Self::Filter): guard functions,
     /// and the guards of a type that is a member of an interface or a union.
@@ -114,8 +114,12 @@ impl Watch {
         let mut errors = Vec::new();
         for (guarded, refused) in refused {
             self.report(&guarded.coordinate(), refused.code(), context.principal());
-            if self.mode == GuardMode::Reject && guarded.field.is_some() {
-                errors.push(ResponseError::new(refused.code(), refused.message()).at(guarded.location));
+            if self.mode == GuardMode::Reject && guarded.field.is_some() && errors.len() < MISTAKES {
+                let error = ResponseError::new(refused.code(), refused.message()).at(guarded.location);
+                // a field of an interface has an entry for each object type
+                if !errors.contains(&error) {
+                    errors.push(error);
+                }
             }
         }
         match self.mode {

@@ -22,7 +22,10 @@
 //! - An absent value and null are valid. `custom` receives the value within `Option` or `Nullable`.
 //! - A fault in a trusted document, in arguments without variables, fails
 //!   [`EngineBuilder::build`](crate::engine::EngineBuilder::build).
-//! - The arguments of a field that a guard refuses are not validated. The field is never called.
+//! - The arguments of a field that a guard on the principal refuses are not validated, nor are
+//!   those of the fields below it. These fields are never called.
+//! - A `custom` function depends on the value only, because the result for arguments without
+//!   variables is cached with the document.
 //! - An argument whose type implements [`Validate`] is always validated, without an attribute; so
 //!   are options and lists of it, and the fields of an input object with the derive. An input
 //!   object without the derive is not validated, nor are the input objects in its fields. Derive

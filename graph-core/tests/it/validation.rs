@@ -11,12 +11,12 @@ use graph_core::persisted::{DocumentHash, Manifest, TrustedDocuments};
 use graph_core::validate::{Faults, Validate};
 use graph_core::{
     Engine, GraphInput, GraphObject, GraphRequest, Principal, RequestContext, graph_interface, graph_object,
-    graph_subscription,
+    graph_subscription, graph_union,
 };
 use juniper::{EmptyMutation, EmptySubscription, GraphQLInputObject, ID, Nullable, RootNode};
 use serde_json::{Value, json};
 
-use crate::fixture::{codes, post};
+use crate::fixture::{accepting, codes, post};
 
 /// Number of resolver calls.
 type Context = RequestContext<Arc<AtomicUsize>>;
@@ -127,6 +127,11 @@ impl Dog {
     }
 }
 
+/// Quotes the value, as rules of hosts may do.
+fn is_refused(text: &str) -> Result<(), String> {
+    Err(format!("`{text}` is refused"))
+}
+
 struct Query;
 
 #[graph_object(context = Context)]
@@ -173,6 +178,41 @@ impl Query {
 
     fn zoo() -> Zoo {
         Zoo
+    }
+
+    #[graph(role = "owner")]
+    fn vault() -> Option<Zoo> {
+        Some(Zoo)
+    }
+
+    fn places() -> Vec<Option<Place>> {
+        vec![Some(Place::Zoo(Zoo)), Some(Place::Lab(Lab))]
+    }
+
+    fn echo(context: &Context, #[graph(validate(custom = is_refused))] text: String) -> bool {
+        called(context) && text.is_empty()
+    }
+}
+
+#[graph_union(context = Context)]
+enum Place {
+    Zoo(Zoo),
+    Lab(Lab),
+}
+
+/// Guarded type.
+struct Lab;
+
+#[graph_object(context = Context)]
+#[graph(role = "owner")]
+impl Lab {
+    fn zoo() -> Zoo {
+        Zoo
+    }
+
+    fn tests(context: &Context, #[graph(validate(max = 9))] first: i32) -> i32 {
+        called(context);
+        first
     }
 }
 
@@ -487,6 +527,87 @@ async fn fields_that_cannot_run_are_not_validated() {
     let answer = json!(engine().execute(&GraphRequest::new(query), &owner).await);
     assert_eq!(codes(&answer), ["BAD_USER_INPUT", "BAD_USER_INPUT"]);
     assert!(answer.get("data").is_none());
+}
+
+/// G29: below a field or an object that a guard refuses, nothing is validated: the principal may
+/// not know the rules there.
+#[tokio::test]
+async fn fields_below_refused_ones_are_not_validated() {
+    let owner = || Context::new(Arc::default()).with_principal(Principal::new("ada").with_roles(["owner"]));
+    for (query, data, refusals) in [
+        (
+            "query($n: Int = 10) { rules vault { cages(first: $n) } }",
+            json!({ "rules": true, "vault": null }),
+            1,
+        ),
+        (
+            "{ rules vault { cages(first: 10) } }",
+            json!({ "rules": true, "vault": null }),
+            1,
+        ),
+        (
+            "query($n: Int = 10) { places { ... on Lab { tests(first: $n) zoo { cages(first: 11) } } } }",
+            json!({ "places": [{}, null] }),
+            1,
+        ),
+        (
+            "{ places { ... on Lab { zoo { cages(first: 10) } } } }",
+            json!({ "places": [{}, null] }),
+            1,
+        ),
+    ] {
+        let request = GraphRequest::new(query);
+        let anonymous = Context::new(Arc::default());
+        let answer = json!(engine().execute(&request, &anonymous).await);
+        assert_eq!(answer["data"], data, "{query}: {answer}");
+        assert_eq!(codes(&answer), vec!["UNAUTHENTICATED"; refusals], "{query}");
+        let answer = json!(engine().execute(&request, &owner()).await);
+        assert_eq!(codes(&answer)[0], "BAD_USER_INPUT", "{query}: {answer}");
+        assert!(answer.get("data").is_none(), "{query}");
+    }
+    // the same selection of an object that no guard refuses is validated
+    let query = "query($n: Int = 10) { places { ... on Zoo { ...F } ... on Lab { zoo { ...F } } } } \
+                 fragment F on Zoo { cages(first: $n) }";
+    let anonymous = Context::new(Arc::default());
+    let answer = json!(engine().execute(&GraphRequest::new(query), &anonymous).await);
+    assert_eq!(codes(&answer), ["BAD_USER_INPUT"]);
+    assert_eq!(answer["errors"][0]["path"], json!(["places", "cages"]));
+}
+
+/// G29: the faults of a refused field stay unreported beside deferred fragments.
+#[tokio::test]
+async fn refused_fields_beside_fragments_are_not_validated() {
+    let schema = RootNode::new(Query, Mutation, Subscription);
+    let engine = Engine::builder(schema)
+        .with_incremental_delivery()
+        .build()
+        .unwrap();
+    for (query, is_faulty) in [
+        ("{ secret(key: 2) ... @defer { rules } }", false),
+        ("{ rules ... @defer { vault { cages(first: 10) } } }", false),
+        ("{ rules ... @defer { zoo { cages(first: 10) } } }", true),
+    ] {
+        let request = accepting(post(query, json!({})), "multipart/mixed;deferSpec=20220824");
+        let response = engine.respond(request, Context::new(Arc::default())).await;
+        let is_refused = matches!(response, HttpResponse::Full(_));
+        assert_eq!(is_refused, is_faulty, "{query}");
+    }
+}
+
+/// G29: the size of an answer with faults is limited, for long names and for messages that quote
+/// the value.
+#[tokio::test]
+async fn answers_with_faults_are_limited_in_size() {
+    let long = "a".repeat(100_000);
+    let people = vec![json!({ "homes": [] }); 150];
+    let query = format!("query($p: [Person!]) {{ {long}: people(input: $p) {{ size }} }}");
+    let (answer, _) = ask(&query, json!({ "p": people })).await;
+    assert_eq!(codes(&answer)[0], "BAD_USER_INPUT");
+    let bytes = answer.to_string().len();
+    assert!(bytes < 1_000_000, "{bytes} bytes");
+    let (answer, _) = ask("query($t: String!) { echo(text: $t) }", json!({ "t": long })).await;
+    assert_eq!(codes(&answer), ["BAD_USER_INPUT"]);
+    assert!(answer.to_string().len() < 5_000);
 }
 
 /// G29: a field of an interface is reported once, and an answer has at most 100 faults.

@@ -1,6 +1,7 @@
 //! Guard modes: filter, reject and dry run.
 
 mod desk;
+mod interfaces;
 mod nested;
 mod schema;
 mod subscriptions;

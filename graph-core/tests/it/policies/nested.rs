@@ -1,9 +1,10 @@
 //! Guards below fields and types without guards.
 
 use graph_core::guard::GuardMode;
+use graph_core::limits::Limits;
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::{self, Desk};
 use crate::fixture::codes;
 
 /// G15: the guards of fields hold below a type without guards.
@@ -64,6 +65,18 @@ async fn rejected_mutation_writes_nothing() {
         )
         .await;
     assert_eq!(answer, json!({ "data": { "legacy": { "year": 1999 } } }));
+}
+
+/// G15: a rejected operation has at most 100 errors, as other invalid operations.
+#[tokio::test]
+async fn rejected_operation_has_at_most_100_errors() {
+    let limits = Limits::default().with_aliases(200).with_root_fields(200);
+    let desk = Desk::with(desk::builder().with_guards(GuardMode::Reject).with_limits(limits));
+    let fields: String = (0..150).map(|at| format!("a{at}: user {{ email }} ")).collect();
+    let answer = desk.ask(&format!("{{ {fields} }}"), &desk.anonymous()).await;
+    assert_eq!(codes(&answer), ["UNAUTHENTICATED"; 100]);
+    // the log has every refusal
+    assert_eq!(desk.told().len(), 150);
 }
 
 /// G15: a dry run does not affect a concurrent operation of another engine on the same thread.
