@@ -358,9 +358,11 @@ impl<'c, 't> Compiler<'c, 't> {
         });
         let policy = self.policy(found, location, parent);
         let args = self.arguments(found, group, number);
-        let (selection, sel_async) = self.below(ty.named, &group.sets, place)?;
+        let (selection, sel_async) = self.below(ty.named, &group.sets, (place, location))?;
+        let key = Key::new(group.key);
+        self.constants += key.heap();
         Ok(Field {
-            key: Key::new(group.key),
+            key,
             idx: found.idx,
             non_null: ty.is_non_null(),
             has_async: found.info.is_async || sel_async,
@@ -423,11 +425,11 @@ impl<'c, 't> Compiler<'c, 't> {
 
     /// Entry that checks the guards of an object type in an interface or union. It writes no
     /// output.
-    fn entrance(&mut self, entry: &Entry, place: u32) -> Option<Field> {
-        let mut metas = self.metas.iter();
-        let location = metas.find(|meta| meta.place == place)?.location;
+    fn entrance(&mut self, entry: &Entry, (place, location): (u32, Location)) -> Option<Field> {
         let policy = self.policies.object(entry.info, location)?;
         let meta = count(self.metas.len());
+        // a guarded member counts like a field
+        self.fields += 1;
         self.metas.push(Meta {
             place,
             location,
@@ -446,6 +448,7 @@ impl<'c, 't> Compiler<'c, 't> {
         let next = count(self.places.len());
         let known = *self.known_places.entry((parent, key)).or_insert(next);
         if known == next {
+            self.constants += key.len();
             let key = key.into();
             self.places.push(Place { parent, key, lists });
         }
@@ -454,12 +457,17 @@ impl<'c, 't> Compiler<'c, 't> {
 
     /// Compiles the selection on a value of type `name`. Also returns `true` if the selection has
     /// an asynchronous field.
-    fn below(&mut self, ty: TypeId, sets: &Sets<'t>, place: u32) -> Result<(Selection, bool), GraphResponse> {
+    fn below(
+        &mut self,
+        ty: TypeId,
+        sets: &Sets<'t>,
+        (place, location): (u32, Location),
+    ) -> Result<(Selection, bool), GraphResponse> {
         if !self.facts.schema.type_at(ty).is_composite() {
             return Ok((Selection::Leaf, false));
         }
         if self.abstracts == 0 {
-            return self.composite(ty, sets, place);
+            return self.composite(ty, sets, (place, location));
         }
         // implementing types may narrow a field's type differently, so the type is part of the key
         let sets_of = sets.iter().map(|set| (set.list.id(), set.fragment));
@@ -467,7 +475,7 @@ impl<'c, 't> Compiler<'c, 't> {
         if let Some(shared) = self.shared.get(&key) {
             return Ok(shared.clone());
         }
-        let below = self.composite(ty, sets, place)?;
+        let below = self.composite(ty, sets, (place, location))?;
         self.shared.insert(key, below.clone());
         Ok(below)
     }
@@ -476,7 +484,7 @@ impl<'c, 't> Compiler<'c, 't> {
         &mut self,
         ty: TypeId,
         sets: &Sets<'t>,
-        place: u32,
+        (place, location): (u32, Location),
     ) -> Result<(Selection, bool), GraphResponse> {
         let is_async = |fields: &[Field]| fields.iter().any(|field| field.has_async);
         let facts = self.facts;
@@ -489,7 +497,7 @@ impl<'c, 't> Compiler<'c, 't> {
         let mut types = Vec::new();
         for object in &facts.schema.type_at(ty).possible {
             let entry = facts.index.get(&facts.schema.type_at(*object).name);
-            let entrance = entry.and_then(|entry| self.entrance(entry, place));
+            let entrance = entry.and_then(|entry| self.entrance(entry, (place, location)));
             types.push(self.object(*object, sets, Some(place), entrance)?);
         }
         self.abstracts -= 1;

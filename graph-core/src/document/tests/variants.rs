@@ -50,6 +50,21 @@ fn kept(document: &Document) -> Vec<u64> {
     plans.iter().map(|variant| variant.mask).collect()
 }
 
+/// G19: the size of a document counts its long response keys in each plan, for each object type of
+/// an interface and once more for paths.
+#[test]
+fn size_of_document_counts_keys_in_every_plan() {
+    let graph = Graph::new();
+    let long = "k".repeat(100_000);
+    let text = FOUR.replace("{ user { id } x", &format!("{{ nodes {{ {long}: id }} x"));
+    let document = document(&graph, &text);
+    assert!(
+        document.size > VARIANTS * 3 * long.len(),
+        "{} bytes",
+        document.size
+    );
+}
+
 /// G19: a document without deciding variables has exactly one plan.
 #[test]
 fn a_document_that_nothing_decides_has_one_plan() {
