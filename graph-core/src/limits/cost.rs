@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use juniper::{OperationType, Variables};
 
+use super::entries::EntryCounts;
 use super::measure::is_introspection;
 use super::outline::{Outline, OutlineField, Shape};
 use crate::connection::PageLimits;
@@ -139,10 +140,11 @@ impl CostModel {
         costs.flat_map(|cost| cost.slicing.iter().cloned()).collect()
     }
 
-    pub(crate) fn cost(&self, outline: &Outline, list_size: u32, variables: &Variables) -> u64 {
+    pub(crate) fn cost<'m>(&'m self, outline: &'m Outline, list_size: u32, variables: &'m Variables) -> u64 {
         let pricing = Pricing {
             model: self,
             variables,
+            counts: EntryCounts::default(),
             list_size: u64::from(list_size),
         };
         let least = match outline.kind {
@@ -179,11 +181,12 @@ impl CostModel {
 struct Pricing<'m> {
     model: &'m CostModel,
     variables: &'m Variables,
+    counts: EntryCounts<'m>,
     list_size: u64,
 }
 
-impl Pricing<'_> {
-    fn sum<'f>(&self, fields: impl IntoIterator<Item = &'f OutlineField>) -> u64 {
+impl<'m> Pricing<'m> {
+    fn sum(&self, fields: impl IntoIterator<Item = &'m OutlineField>) -> u64 {
         fields
             .into_iter()
             .filter(|field| field.is_included(self.variables))
@@ -191,7 +194,7 @@ impl Pricing<'_> {
             .fold(0, u64::saturating_add)
     }
 
-    fn field(&self, field: &OutlineField) -> u64 {
+    fn field(&self, field: &'m OutlineField) -> u64 {
         // scalars cost 0, but a repeated resolver call costs 1
         let least = u64::from(field.repeated);
         if is_introspection(field) {
@@ -210,7 +213,18 @@ impl Pricing<'_> {
             page.saturating_add(once)
         });
         let lists = self.lists_around(field).saturating_mul(price);
-        lists.saturating_add(self.lengths(field)).max(least)
+        let arguments = self.lengths(field).saturating_add(self.entries_inside(field));
+        lists.saturating_add(arguments).max(least)
+    }
+
+    /// Number of entries in the lists inside the arguments of `field`, without slicing arguments.
+    fn entries_inside(&self, field: &'m OutlineField) -> u64 {
+        let all = field.entries.iter();
+        let all = all.map(|entries| self.counts.measured(entries, self.variables));
+        let slices = field.inner_slices.iter();
+        let slices = slices.filter_map(|size| size.measured(self.variables));
+        let all = all.fold(0, u64::saturating_add);
+        all.saturating_sub(slices.fold(0, u64::saturating_add))
     }
 
     /// Number of entries in the list arguments of `field` that do not set its size.
@@ -227,7 +241,7 @@ impl Pricing<'_> {
 
     /// Returns the cost of one node without its own weight, and the cost of the connection without
     /// its nodes.
-    fn connection(&self, children: &[OutlineField]) -> (u64, u64) {
+    fn connection(&self, children: &'m [OutlineField]) -> (u64, u64) {
         let (mut entry, mut once) = (0_u64, 0_u64);
         for child in children.iter().filter(|child| child.is_included(self.variables)) {
             match child.name.as_str() {
@@ -252,7 +266,7 @@ impl Pricing<'_> {
     }
 
     /// Cost of a part of a connection; the part itself is free, because nodes are counted once.
-    fn part(&self, part: &OutlineField) -> u64 {
+    fn part(&self, part: &'m OutlineField) -> u64 {
         self.part_weight(part).saturating_add(self.sum(&part.children))
     }
 

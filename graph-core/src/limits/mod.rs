@@ -43,7 +43,8 @@
 //! - A field that is selected again under the same response key costs at least 1.
 //! - A field of an interface costs as much as its most expensive implementation.
 //! - A root field of a mutation costs at least 10.
-//! - A list in an argument costs its length, unless it sets the size of the field.
+//! - A list in an argument costs its length, unless it sets the size of the field. This includes
+//!   lists in input objects and in other lists, but not in custom scalars.
 //!
 //! The size of a list or connection is the first of these values that exists and is not negative:
 //!
@@ -66,6 +67,7 @@
 //! ```
 
 mod cost;
+mod entries;
 mod estimate;
 mod measure;
 mod mode;

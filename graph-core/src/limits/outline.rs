@@ -7,6 +7,7 @@ use std::sync::Arc;
 use juniper::{ArcStr, DefaultScalarValue, InputValue, OperationType, Variables};
 
 use super::CostModel;
+use super::entries::{Entries, nests_lists};
 use super::size::{Path, Size, Step};
 use crate::document::operation::OperationTree;
 use crate::document::parse::{Directive, Field, List, Selection, ValueKind};
@@ -27,8 +28,13 @@ impl Outline {
     pub(crate) fn size(&self) -> usize {
         fn of(fields: &[OutlineField]) -> usize {
             let own = |field: &OutlineField| {
-                let sizes = field.slices.len() + field.lists.len();
-                sizes * size_of::<Size>() + field.conditions.len() * size_of::<Condition>()
+                let sizes = field.slices.len() + field.lists.len() + field.inner_slices.len();
+                let entries = field
+                    .entries
+                    .iter()
+                    .map(|entries| size_of::<Entries>() + entries.size());
+                let sizes = sizes * size_of::<Size>() + entries.sum::<usize>();
+                sizes + field.conditions.len() * size_of::<Condition>()
             };
             let below: usize = fields.iter().map(|field| own(field) + of(&field.children)).sum();
             size_of_val(fields) + below
@@ -51,6 +57,10 @@ pub(crate) struct OutlineField {
     pub(crate) slices: Vec<Size>,
     /// Lengths of the other arguments that are lists.
     pub(crate) lists: Vec<Size>,
+    /// Lists inside the arguments.
+    pub(crate) entries: Vec<Entries>,
+    /// Lengths of lists among `entries` that are slicing arguments.
+    pub(crate) inner_slices: Vec<Size>,
     /// `true` if the field declares a slicing argument.
     pub(crate) is_sliced: bool,
     /// Conditions of the field and of the fragments around it. Others are decided.
@@ -252,6 +262,8 @@ impl<'t> Walk<'_, 't> {
                 .unwrap_or_default(),
             slices: Vec::new(),
             lists: Vec::new(),
+            entries: Vec::new(),
+            inner_slices: Vec::new(),
             is_sliced: false,
             conditions: Arc::default(),
             children: self.selected(definition.map(|definition| definition.ty.named), field.selections),
@@ -276,14 +288,35 @@ impl<'t> Walk<'_, 't> {
             };
             sliced.push(argument.name.as_str());
             let steps: Vec<_> = steps.collect();
-            into.slices.extend(self.size(argument, field, &steps));
+            let size = self.size(argument, field, &steps);
+            if !steps.is_empty() && self.path(argument, &steps).is_list {
+                into.inner_slices.extend(size.clone());
+            }
+            into.slices.extend(size);
         }
         into.is_sliced = !sliced.is_empty();
         for argument in &definition.arguments {
             if argument.ty.entry().is_some() && !sliced.contains(&argument.name.as_str()) {
                 into.lists.extend(self.size(argument, field, &[]));
             }
+            if nests_lists(self.schema, argument.ty) {
+                into.entries.extend(self.entries(argument, field));
+            }
         }
+    }
+
+    /// Lists inside an argument.
+    fn entries(&mut self, argument: &InputField, field: &Field<'t>) -> Option<Entries> {
+        let value = self.tree.argument(field, &argument.name)?;
+        let is_list = argument.ty.entry().is_some();
+        let names = &mut self.names;
+        let mut name = |name: &str| {
+            let known = names.entry(name.into()).or_insert_with(|| name.into());
+            Arc::clone(known)
+        };
+        let entries = Entries::written(self.tree, value, is_list, &mut name);
+        self.open |= entries.has_variables();
+        Some(entries)
     }
 
     fn size(&mut self, argument: &InputField, field: &Field<'t>, steps: &[&str]) -> Option<Size> {

@@ -137,6 +137,7 @@ impl Path {
     }
 }
 
-fn length(items: usize) -> u64 {
+/// A number of items as a size.
+pub(super) fn length(items: usize) -> u64 {
     u64::try_from(items).unwrap_or(u64::MAX)
 }

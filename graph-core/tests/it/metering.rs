@@ -16,6 +16,8 @@ type Context = RequestContext<()>;
 struct Search {
     ids: Option<Vec<i32>>,
     limit: Option<i32>,
+    words: Option<Vec<String>>,
+    or: Option<Vec<Self>>,
 }
 
 struct Query;
@@ -60,6 +62,10 @@ impl Query {
         1
     }
 
+    fn grid(rows: Vec<Vec<i32>>) -> i32 {
+        rows.into_iter().flatten().sum()
+    }
+
     fn people(count: i32) -> Option<Vec<User>> {
         Some((0..count).map(User).collect())
     }
@@ -80,6 +86,10 @@ impl User {
 
     fn friends(&self) -> Vec<Self> {
         vec![Self(self.0 + 1)]
+    }
+
+    fn matches(&self, search: Option<Search>) -> bool {
+        search.is_some_and(|search| search.words.is_none() && search.or.is_none())
     }
 
     fn friend(&self) -> Self {
@@ -210,6 +220,67 @@ async fn sizes_in_arguments_set_the_cost() {
         ),
         ("{ search(input: {}) { id } }", json!({}), 10),
         ("{ search(input: { limit: -1 }) { id } }", json!({}), 10),
+    ] {
+        assert_eq!(price(query, variables).await, expected, "{query}");
+    }
+}
+
+/// G22: lists inside input objects and other lists cost their lengths, once for each call of the
+/// resolver.
+#[tokio::test]
+async fn lists_inside_arguments_cost_their_lengths() {
+    let search = json!({ "s": { "words": ["a", "b"], "or": [{ "words": ["c"] }, { "ids": [4, 5] }] } });
+    let words = json!({ "w": ["a", "b", "c"] });
+    for (query, variables, expected) in [
+        (
+            "query($s: Search) { users(ids: [1]) { matches(search: $s) } }",
+            search.clone(),
+            1 + 2 + 2 + 1 + 2,
+        ),
+        (
+            "query($s: Search) { users(ids: [1, 2, 3]) { matches(search: $s) } }",
+            search.clone(),
+            3 * (1 + 7),
+        ),
+        (
+            "{ users(ids: [1]) { matches(search: { words: [\"a\", \"b\"], or: [{ ids: 1 }, { ids: [2] }] }) } }",
+            json!({}),
+            1 + 2 + 2 + 1,
+        ),
+        (
+            "query($w: [String!]) { users(ids: [1]) { matches(search: { words: $w, or: { words: $w } }) } }",
+            words.clone(),
+            1 + 3 + 3,
+        ),
+        (
+            "query($w: [String!] = [\"a\"]) { users(ids: [1]) { matches(search: { words: $w }) } }",
+            json!({}),
+            1 + 1,
+        ),
+        (
+            "query($w: [String!] = [\"a\"]) { users(ids: [1]) { matches(search: { words: $w }) } }",
+            json!({ "w": null }),
+            1,
+        ),
+        (
+            "query($s: Search = { words: [\"a\", \"b\"] }) { users(ids: [1]) { matches(search: $s) } }",
+            json!({}),
+            1 + 2,
+        ),
+        // beside a slicing argument in the same object
+        (
+            "query($w: [String!]) { search(input: { limit: 2, ids: [1, 2, 3], words: $w }) { id } }",
+            words,
+            3 + 3,
+        ),
+        ("query($s: Search!) { search(input: $s) { id } }", search, 10 + 7),
+        // the outermost list and the inner ones
+        ("{ grid(rows: [[1, 2, 3], [4, 5]]) }", json!({}), 2 + 5),
+        (
+            "query($r: [[Int!]!]!) { grid(rows: $r) }",
+            json!({ "r": [[1, 2, 3], [4, 5]] }),
+            2 + 5,
+        ),
     ] {
         assert_eq!(price(query, variables).await, expected, "{query}");
     }
