@@ -128,3 +128,19 @@ impl Fault {
         Value::list(steps.collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G29: at most 100 faults of a field are kept.
+    #[test]
+    fn keeps_at_most_100_faults() {
+        let mut found = Vec::new();
+        let mut faults = Faults::new(&mut found);
+        for index in 0..10_000 {
+            faults.entry(index, |faults| faults.report("is refused"));
+        }
+        assert_eq!(found.len(), MISTAKES);
+    }
+}

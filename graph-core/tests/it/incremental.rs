@@ -722,6 +722,21 @@ async fn silent_fragment_sends_heartbeats() {
     }
 }
 
+/// G24: a variable without a value in the condition of `@defer` has its default, `true`.
+#[tokio::test]
+async fn condition_without_value_defers() {
+    let (engine, host) = (engine(), Arc::<Host>::default());
+    let query = "query($on: Boolean) { node { id ... @defer(if: $on) { name } } }";
+    for (variables, count) in [
+        (json!({}), 2),
+        (json!({ "on": true }), 2),
+        (json!({ "on": false }), 1),
+    ] {
+        let found = parts_with(&engine, query, variables.clone(), GRAPHQL_JS, &host).await;
+        assert_eq!(found.len(), count, "{variables}: {found:?}");
+    }
+}
+
 /// G24: guards and errors of resolvers work in deferred fragments.
 #[tokio::test]
 async fn guards_work_in_fragments() {

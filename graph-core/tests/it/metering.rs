@@ -50,6 +50,10 @@ impl Query {
         Some("x".repeat(usize::try_from(bytes).unwrap()))
     }
 
+    async fn late_text(bytes: i32) -> Option<String> {
+        Some("x".repeat(usize::try_from(bytes).unwrap()))
+    }
+
     fn texts(count: i32) -> Option<Vec<String>> {
         Some((0..count).map(|_| "0123456789".to_owned()).collect())
     }
@@ -225,6 +229,38 @@ async fn sizes_in_arguments_set_the_cost() {
     }
 }
 
+/// G22: a size that JSON writes as a float counts, and a list that is null has none.
+#[tokio::test]
+async fn sizes_follow_the_values_of_json() {
+    let query = "query($s: Search!) { search(input: $s) { id } }";
+    assert_eq!(price(query, json!({ "s": { "limit": 6.0 } })).await, 6);
+    let query = "query($i: [Int!]) { page(ids: $i, first: 1) { id } }";
+    assert_eq!(price(query, json!({ "i": null })).await, 1);
+}
+
+/// G22: of a repeated member in JSON, the value that the resolver gets sets the cost.
+#[tokio::test]
+async fn last_of_repeated_members_sets_the_cost() {
+    for (search, expected) in [
+        (r#"{ "limit": 1, "limit": 500 }"#, 500),
+        (r#"{ "limit": 500, "limit": 2 }"#, 2),
+    ] {
+        let query = "query($s: Search!) { search(input: $s) { id } }";
+        let body = format!(r#"{{ "query": "{query}", "variables": {{ "s": {search} }} }}"#);
+        let limits = Limits::default().with_mode(LimitMode::Report);
+        let response = engine(limits)
+            .respond(post_body(body), RequestContext::new(()))
+            .await;
+        let HttpResponse::Full(response) = response else {
+            panic!("a stream");
+        };
+        let answer = envelope(&response);
+        let length = answer["data"]["search"].as_array().map(Vec::len);
+        assert_eq!(length, Some(expected), "{answer}");
+        assert_eq!(answer["extensions"]["cost"]["estimated"], json!(expected));
+    }
+}
+
 /// G22: lists inside input objects and other lists cost their lengths, once for each call of the
 /// resolver.
 #[tokio::test]
@@ -375,6 +411,17 @@ async fn response_is_cut_at_its_limit() {
             "{ small late(count: 60) { id name } }",
             json!({ "small": 1, "late": null }),
             Value::Null,
+        ),
+        // what asynchronous fields write counts, too
+        (
+            "{ small late(count: 30) { name } }",
+            json!({ "small": 1, "late": null }),
+            Value::Null,
+        ),
+        (
+            "{ small lateText(bytes: 2000) }",
+            Value::Null,
+            json!(["lateText"]),
         ),
         ("{ small text(bytes: 2000) }", Value::Null, json!(["text"])),
         (

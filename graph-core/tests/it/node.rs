@@ -238,6 +238,7 @@ async fn refuses_malformed_and_foreign_ids() {
         id("Named:1"),
         id("Query:1"),
         STANDARD.encode([0xff, b':', b'1']),
+        STANDARD.encode(b"Memo:\xff"),
         long,
     ];
     for id in malformed {

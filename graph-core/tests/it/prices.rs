@@ -13,6 +13,7 @@ type Context = RequestContext<()>;
 #[graph_interface(for = [Note, Photo], context = Context)]
 trait Document {
     fn copies(&self) -> Vec<Note>;
+    fn pages(&self, limit: Option<i32>) -> Vec<Note>;
     fn size(&self) -> i32;
 }
 
@@ -22,6 +23,10 @@ struct Note;
 #[graph_object(context = Context, impl = DocumentValue)]
 impl Note {
     fn copies(&self) -> Vec<Self> {
+        vec![]
+    }
+
+    fn pages(&self, #[graphql(name = "limit")] _limit: Option<i32>) -> Vec<Self> {
         vec![]
     }
 
@@ -39,6 +44,10 @@ impl Photo {
         vec![]
     }
 
+    fn pages(&self, #[graphql(name = "limit")] _limit: Option<i32>) -> Vec<Note> {
+        vec![]
+    }
+
     fn size(&self) -> i32 {
         1
     }
@@ -46,10 +55,32 @@ impl Photo {
 
 graph_core::connection! { Notes, NoteEdge, Note, Context }
 
+/// Connection of the host's own, with `nodes` beside `edges`.
+struct Shelf;
+
+#[graph_object(context = Context)]
+impl Shelf {
+    fn edges() -> Vec<Note> {
+        vec![]
+    }
+
+    fn nodes() -> Vec<Note> {
+        vec![]
+    }
+
+    fn page_info() -> Note {
+        Note
+    }
+}
+
 struct Query;
 
 #[graph_object(context = Context)]
 impl Query {
+    fn shelf(#[graphql(name = "first")] _first: Option<i32>) -> Shelf {
+        Shelf
+    }
+
     fn document() -> DocumentValue {
         Note.into()
     }
@@ -84,6 +115,31 @@ async fn price(query: &str, costs: &[(&str, FieldCost)]) -> u64 {
         .strip_prefix("the operation costs ")
         .unwrap_or_else(|| panic!("{query}: {message}"));
     price.split(',').next().unwrap().parse().unwrap()
+}
+
+/// G18, G22: a slicing argument holds for the field of the object and of its interface.
+#[tokio::test]
+async fn slicing_arguments_hold_through_an_interface() {
+    for sliced in ["Note.pages", "Document.pages"] {
+        for query in [
+            "{ document { pages(limit: 500) { size } } }",
+            "{ document { ... on Note { pages(limit: 500) { size } } } }",
+        ] {
+            let cost = FieldCost::sliced_by(["limit"]);
+            assert_eq!(
+                price(query, &[(sliced, cost)]).await,
+                1 + 500,
+                "{sliced}: {query}"
+            );
+        }
+    }
+}
+
+/// G18: `nodes` of a connection costs as much as the nodes of its edges.
+#[tokio::test]
+async fn nodes_of_connection_are_its_entries() {
+    let query = "{ shelf(first: 3) { nodes { copies { size } } pageInfo { size } } }";
+    assert_eq!(price(query, &[]).await, 3 * (1 + 10));
 }
 
 /// G18: an interface does not bypass the cost of a field, nor a type the cost of its interface.

@@ -189,6 +189,22 @@ impl Query {
         vec![Some(Place::Zoo(Zoo)), Some(Place::Lab(Lab))]
     }
 
+    fn forms(
+        #[graph(validate(max = 5))] pair: Option<[i32; 2]>,
+        #[graph(validate(max_items = 1))] two: Option<[i32; 2]>,
+        home: Nullable<Address>,
+        homes: Option<[Address; 1]>,
+        shared: Option<Arc<Address>>,
+    ) -> bool {
+        let is_none = two.is_none() && home.is_null() && homes.is_none() && shared.is_none();
+        pair.is_some() && is_none
+    }
+
+    #[graph(role = "owner")]
+    fn staff(context: &Context, input: Vec<Person>) -> Option<bool> {
+        called(context).then_some(input.is_empty())
+    }
+
     fn echo(context: &Context, #[graph(validate(custom = is_refused))] text: String) -> bool {
         called(context) && text.is_empty()
     }
@@ -383,6 +399,55 @@ async fn values_beyond_a_bound_are_refused() {
     assert_eq!(codes(&answer), ["BAD_USER_INPUT"]);
 }
 
+/// G29: rules hold in every form of a list, of an option and of a pointer.
+#[tokio::test]
+async fn rules_hold_in_all_forms_of_values() {
+    let home = json!({ "zip": "1234" });
+    for (argument, ty, value, path, why) in [
+        (
+            "pair",
+            "[Int!]",
+            json!([5, 6]),
+            json!(["pair", 1]),
+            "must be at most 5",
+        ),
+        (
+            "two",
+            "[Int!]",
+            json!([1, 2]),
+            json!(["two"]),
+            "must have at most 1 entry",
+        ),
+        (
+            "home",
+            "Address",
+            home.clone(),
+            json!(["home", "zip"]),
+            "must have at most 3 characters",
+        ),
+        (
+            "homes",
+            "[Address!]",
+            json!([home]),
+            json!(["homes", 0, "zip"]),
+            "must have at most 3 characters",
+        ),
+        (
+            "shared",
+            "Address",
+            home,
+            json!(["shared", "zip"]),
+            "must have at most 3 characters",
+        ),
+    ] {
+        let query = format!("query($value: {ty}) {{ forms({argument}: $value) }}");
+        let faults = refused(&query, json!({ "value": value })).await;
+        assert_eq!(faults, json!([[path, why]]), "{argument}");
+    }
+    let (answer, _) = ask("{ forms(pair: [1, 5]) }", json!({})).await;
+    assert_eq!(answer, json!({ "data": { "forms": true } }));
+}
+
 /// An argument as a literal and as a variable.
 fn forms(argument: &str, ty: &str, value: &Value) -> [(String, Value); 2] {
     [
@@ -529,6 +594,17 @@ async fn fields_that_cannot_run_are_not_validated() {
     assert!(answer.get("data").is_none());
 }
 
+/// G29: many faults in a refused field do not hide those of another field.
+#[tokio::test]
+async fn refused_field_does_not_hide_faults_of_others() {
+    let people = "{ homes: [] } ".repeat(150);
+    let query = format!("{{ staff(input: [{people}]) rules(number: 9) }}");
+    assert_eq!(
+        refused(&query, json!({})).await,
+        json!([[["number"], "must be at most 3"]])
+    );
+}
+
 /// G29: below a field or an object that a guard refuses, nothing is validated: the principal may
 /// not know the rules there.
 #[tokio::test]
@@ -623,7 +699,7 @@ async fn faults_are_reported_once_and_not_endlessly() {
     assert_eq!(faults, json!([[["times"], "must be at most 2"]]));
     let people = vec![json!({ "homes": [] }); 150];
     let faults = refused(
-        "query($p: [Person!]) { people(input: $p) { size } }",
+        "query($p: [Person!]) { people(input: $p) { size } again: people(input: $p) { size } }",
         json!({ "p": people }),
     )
     .await;

@@ -1,7 +1,9 @@
 //! Guards of the object types behind an interface.
 
+use std::sync::{Arc, Mutex};
+
 use graph_core::engine::EngineBuilder;
-use graph_core::guard::GuardMode;
+use graph_core::guard::{GuardMode, Refused};
 use graph_core::{Engine, GraphRequest, RequestContext, graph_interface, graph_object};
 use juniper::{EmptyMutation, EmptySubscription, RootNode};
 use serde_json::json;
@@ -36,12 +38,51 @@ impl Square {
     }
 }
 
+/// Interface whose objects return narrower types.
+#[graph_interface(for = [Cat, Dog], context = Context)]
+#[expect(dead_code, reason = "the attribute reads the signatures only")]
+trait Pet {
+    fn name(&self) -> Option<String>;
+    fn friend(&self) -> Option<PetValue>;
+}
+
+struct Cat;
+
+#[graph_object(impl = PetValue, context = Context)]
+impl Cat {
+    fn name() -> Option<&'static str> {
+        Some("cat")
+    }
+
+    fn friend() -> Option<Self> {
+        Some(Self)
+    }
+}
+
+struct Dog;
+
+#[graph_object(impl = PetValue, context = Context)]
+impl Dog {
+    #[graph(authenticated)]
+    fn name() -> Option<&'static str> {
+        Some("dog")
+    }
+
+    fn friend() -> Option<Self> {
+        Some(Self)
+    }
+}
+
 struct Query;
 
 #[graph_object(context = Context)]
 impl Query {
     fn shapes() -> Vec<ShapeValue> {
         vec![Circle.into(), Square.into()]
+    }
+
+    fn pets() -> Vec<PetValue> {
+        vec![Cat.into(), Dog.into()]
     }
 }
 
@@ -61,4 +102,38 @@ async fn rejected_field_of_an_interface_has_one_error() {
     let request = GraphRequest::new("{ shapes { area } }");
     let answer = json!(engine.execute(&request, &RequestContext::new(())).await);
     assert_eq!(codes(&answer), ["UNAUTHENTICATED"], "{answer}");
+}
+
+/// G15: each object type of an interface keeps the guards of the type that its own field returns.
+#[tokio::test]
+async fn narrowed_fields_keep_their_guards() {
+    let engine = builder().build().unwrap();
+    let request = GraphRequest::new("{ pets { friend { name friend { name } } } }");
+    let answer = json!(engine.execute(&request, &RequestContext::new(())).await);
+    let friend = |name: Option<&str>| json!({ "friend": { "name": name, "friend": { "name": name } } });
+    let expected = json!({ "pets": [friend(Some("cat")), friend(None)] });
+    assert_eq!(answer["data"], expected);
+    assert_eq!(codes(&answer), ["UNAUTHENTICATED"; 2]);
+}
+
+/// G15: the log of refusals has the mode of the engine and the operation name of the request.
+#[tokio::test]
+async fn log_has_mode_and_operation_name() {
+    for mode in [GuardMode::Filter, GuardMode::Reject, GuardMode::DryRun] {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&lines);
+        let record = move |refused: &Refused<'_>| {
+            let name = refused.operation_name.map(str::to_owned);
+            log.lock().unwrap().push((refused.mode, name));
+        };
+        let engine = builder()
+            .with_guards(mode)
+            .with_guard_log(record)
+            .build()
+            .unwrap();
+        let request = GraphRequest::new("query A { pets { name } } query B { pets { name } }");
+        let request = request.with_operation_name("B");
+        let _answer = engine.execute(&request, &RequestContext::new(())).await;
+        assert_eq!(*lines.lock().unwrap(), [(mode, Some("B".to_owned()))]);
+    }
 }

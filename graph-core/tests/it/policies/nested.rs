@@ -67,6 +67,19 @@ async fn rejected_mutation_writes_nothing() {
     assert_eq!(answer, json!({ "data": { "legacy": { "year": 1999 } } }));
 }
 
+/// G15: a refused asynchronous field of a mutation does not run, while the fields around it run.
+#[tokio::test]
+async fn refused_asynchronous_mutation_does_not_run() {
+    let desk = Desk::new(GuardMode::Filter);
+    let query = "mutation { write refund audit { id } again: write }";
+    let answer = desk.ask(query, &desk.who("ada", &[], &[])).await;
+    let expected = json!({ "write": 1, "refund": null, "audit": null, "again": 1 });
+    assert_eq!(answer["data"], expected);
+    assert_eq!(codes(&answer), ["FORBIDDEN"; 2]);
+    assert_eq!(answer["errors"][0]["path"], json!(["refund"]));
+    assert_eq!(desk.counts.taken(), 2);
+}
+
 /// G15: a rejected operation has at most 100 errors, as other invalid operations.
 #[tokio::test]
 async fn rejected_operation_has_at_most_100_errors() {

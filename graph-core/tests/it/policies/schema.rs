@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use futures_util::StreamExt as _;
 use graph_core::RequestContext;
 use graph_core::guard::GuardMode;
+use graph_core::http::GraphRequest;
 use graph_core::{Engine, graph_object};
 use juniper::{EmptyMutation, EmptySubscription, RootNode};
 use serde_json::{Value, json};
@@ -243,6 +245,26 @@ async fn mistakes_do_not_tell_what_is_hidden() {
     assert!(told.contains("Audit"), "{told}");
 }
 
+/// G15: errors in variables do not reveal names of hidden types either.
+#[tokio::test]
+async fn mistakes_in_variables_do_not_tell_what_is_hidden() {
+    let desk = Desk::new(GuardMode::Filter);
+    for query in [
+        "query($kind: KeyKind) { user { keyring(kind: $kind) { size } } }",
+        "subscription($kind: KeyKind) { joined { keyring(kind: $kind) { size } } }",
+    ] {
+        for (context, is_hidden) in [(desk.who("ada", &[], &[]), true), (desk.all(), false)] {
+            let variables = serde_json::from_value(json!({ "kind": "WRONG" })).unwrap();
+            let request = GraphRequest::new(query).with_variables(variables);
+            let events = desk.engine.subscribe(request, context);
+            let answers: Vec<_> = events.map(|event| json!(event)).collect().await;
+            assert_eq!(codes(&answers[0]), ["BAD_USER_INPUT"]);
+            let message = answers[0]["errors"][0]["message"].as_str().unwrap();
+            assert_eq!(message.contains("KeyKind"), !is_hidden, "{message}");
+        }
+    }
+}
+
 struct Locked;
 
 #[graph_object(context = RequestContext<()>)]
@@ -263,7 +285,7 @@ async fn principal_without_visible_fields_is_refused() {
         ("{ __type(name: \"Locked\") { name } }", "UNAUTHENTICATED"),
         ("{ secret }", "UNAUTHENTICATED"),
     ] {
-        let request = graph_core::http::GraphRequest::new(query);
+        let request = GraphRequest::new(query);
         let answer = json!(engine.execute(&request, &RequestContext::new(())).await);
         assert_eq!(codes(&answer), [code], "{query}");
         assert!(!answer.to_string().contains("Locked"));
@@ -275,7 +297,7 @@ async fn principal_without_visible_fields_is_refused() {
         );
         assert!(answer.get("errors").is_none(), "{query}");
     }
-    let typename = graph_core::http::GraphRequest::new("{ __typename }");
+    let typename = GraphRequest::new("{ __typename }");
     let answer = json!(engine.execute(&typename, &RequestContext::new(())).await);
     assert_eq!(answer, json!({ "data": { "__typename": "Locked" } }));
 }
