@@ -7,6 +7,10 @@
 /// schema. Each node type needs its own pair of types, because juniper takes the GraphQL name from
 /// the Rust name. `From<Page<Node>>` converts a page to the connection.
 ///
+/// The word `look_ahead` after the context lets resolvers read the
+/// [selection](crate::look_ahead) on both types. They must then not be more visible than the node
+/// type.
+///
 /// ```
 /// use graph_core::connection::{CursorKey, Cursors, PageArguments, PageLimits};
 /// use graph_core::guard::RequestContext;
@@ -53,7 +57,7 @@ macro_rules! connection {
         $(#[$connection_meta:meta])* $connection_vis:vis $connection:ident,
         $(#[$edge_meta:meta])* $edge_vis:vis $edge:ident,
         $node:ty,
-        $context:ty $(,)?
+        $context:ty $(, $look_ahead:ident)? $(,)?
     ) => {
         $(#[$connection_meta])*
         $connection_vis struct $connection {
@@ -74,7 +78,7 @@ macro_rules! connection {
             }
         }
 
-        #[$crate::graph_object(context = $context, look_ahead)]
+        #[$crate::graph_object(context = $context $(, $look_ahead)?)]
         impl $connection {
             /// The edges of the page.
             fn edges(&self) -> &[$edge] {
@@ -87,7 +91,7 @@ macro_rules! connection {
             }
         }
 
-        #[$crate::graph_object(context = $context, look_ahead)]
+        #[$crate::graph_object(context = $context $(, $look_ahead)?)]
         impl $edge {
             /// The node of the edge.
             fn node(&self) -> &$node {

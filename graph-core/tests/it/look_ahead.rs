@@ -192,7 +192,7 @@ enum Thing {
 }
 
 graph_core::connection! {
-    PetConnection, PetEdge, Pet, Context
+    PetConnection, PetEdge, Pet, Context, look_ahead
 }
 
 struct Query;

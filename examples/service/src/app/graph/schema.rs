@@ -148,7 +148,7 @@ impl Customer {
 
 graph_core::connection! {
     /// A page of charges, newest first.
-    pub(super) ChargeConnection, pub(super) ChargeEdge, Charge, Context
+    pub(super) ChargeConnection, pub(super) ChargeEdge, Charge, Context, look_ahead
 }
 
 /// Caller of the operation.
