@@ -122,6 +122,26 @@ async fn callers_do_not_share_idempotency_keys() {
     }
 }
 
+/// H23: rows, events and the response of a keyed POST take one commit that waits for the disk.
+#[tokio::test]
+async fn keyed_post_waits_for_one_commit() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let refunds = format!("{}/refunds", charge(&app, &token, 500).await);
+    for (path, body) in [
+        ("/v1/charges", CHARGE),
+        ("/v1/customers", r#"{"name":"Grace"}"#),
+        (refunds.as_str(), r#"{"amount":100}"#),
+    ] {
+        let (all, durable) = (database.commits(), database.durable_commits());
+        let made = call(&app, &token, ("POST", path), KEY, body).await;
+        assert!(made.status().is_success(), "{path}: {made:?}");
+        assert_eq!(database.durable_commits() - durable, 1, "{path}");
+        assert!(database.commits() - all > 1, "{path}: the claim is a commit of its own");
+    }
+}
+
 /// H6: a request completes after its client disconnects, and the retry gets its response.
 #[tokio::test]
 async fn disconnected_client_finds_result_under_its_key() {

@@ -195,7 +195,6 @@ impl Database {
 
     /// Like [`write`](Self::write), but a power cut may lose the write. A later write that is
     /// durable makes this one durable as well.
-    #[cfg(feature = "conventions")]
     pub(crate) async fn write_without_sync<T, E>(
         &self,
         operation: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
@@ -231,7 +230,7 @@ impl Database {
             let (query, answer) = job(false, |snapshot: &Transaction<'_>| query(snapshot));
             ask(readers, query, answer).await
         } else {
-            self.write(|transaction| query(ReadOnly::guard(transaction)?.0))
+            self.write_without_sync(|transaction| query(ReadOnly::guard(transaction)?.0))
                 .await
         }
     }
