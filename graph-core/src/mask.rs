@@ -5,7 +5,7 @@ use std::any::Any;
 
 use juniper::{DefaultScalarValue, FieldError, Object, Value};
 
-use crate::error::{CODE, DETAIL, ErrorCode, MASKED, PANIC, panic_message, text, with_causes};
+use crate::error::{DETAIL, ErrorCode, MASKED, PANIC, code_of, panic_message, text, with_causes};
 use crate::ports::{Entropy, Incident, IncidentKind, IncidentLog, StoreError};
 use crate::response::{Location, PathSegment, ResponseError};
 
@@ -46,9 +46,7 @@ impl<'e> Mask<'e> {
         path: Vec<PathSegment>,
     ) -> ResponseError {
         let carried = error.extensions().as_object_value();
-        let code = carried
-            .and_then(|object| text(object, CODE))
-            .and_then(ErrorCode::from_wire);
+        let code = code_of(error);
         let shown = match (code, carried) {
             (Some(code), Some(object)) if code != ErrorCode::InternalServerError => {
                 ResponseError::new(code, error.message()).with_extensions(public(object))
@@ -100,13 +98,28 @@ fn passed(message: &str, carried: Option<&Object<DefaultScalarValue>>) -> Respon
     let Some(carried) = carried else {
         return ResponseError::new(ErrorCode::InternalServerError, message);
     };
-    let code = text(carried, "code").and_then(ErrorCode::from_wire);
-    let error = ResponseError::new(code.unwrap_or(ErrorCode::InternalServerError), message);
+    let code = own_code(carried).unwrap_or(ErrorCode::InternalServerError);
+    let error = ResponseError::new(code, message);
     let error = error.with_extensions(public(carried));
     match carried.contains_field("code") {
         true => error.with_code_of_extensions(),
         false => error,
     }
+}
+
+fn own_code(carried: &Object<DefaultScalarValue>) -> Option<ErrorCode> {
+    text(carried, "code").and_then(ErrorCode::from_wire)
+}
+
+/// Code that the client receives for an error of a resolver.
+pub(crate) fn sent_code(error: &FieldError, passes_field_errors: bool) -> ErrorCode {
+    let passed = || {
+        let carried = error.extensions().as_object_value();
+        carried.filter(|_| passes_field_errors).and_then(own_code)
+    };
+    code_of(error)
+        .or_else(passed)
+        .unwrap_or(ErrorCode::InternalServerError)
 }
 
 fn draw(entropy: &dyn Entropy) -> String {

@@ -14,6 +14,8 @@
 //! );
 //! ```
 
+use std::io;
+
 use bytes::Bytes;
 use juniper::Value;
 use serde::Serialize;
@@ -129,6 +131,30 @@ impl GraphResponse {
         self.written.is_none()
     }
 
+    /// Returns `true` if `data` is `null`.
+    pub(crate) fn is_null(&self) -> bool {
+        let data = self
+            .written
+            .as_deref()
+            .and_then(|written| written.get(PREFIX.len()..));
+        data == Some(b"null")
+    }
+
+    /// Number of bytes of the JSON.
+    pub(crate) fn json_length(&self) -> usize {
+        let mut length = Length(self.written.as_ref().map_or(0, Vec::len));
+        // counted as they are written: a separator, the name, the value
+        if !self.errors.is_empty() {
+            length.0 += b",\"errors\":".len();
+            length.add(&self.errors);
+        }
+        if let Some(cost) = &self.cost {
+            length.0 += b",\"extensions\":".len();
+            length.add(&EnvelopeExtensions { cost });
+        }
+        length.0 + b"}".len()
+    }
+
     /// Replaces the error messages.
     pub(crate) fn map_messages(mut self, message: impl Fn(&str) -> String) -> Self {
         for error in &mut self.errors {
@@ -185,6 +211,27 @@ impl GraphResponse {
 
 const UNWRITABLE: &[u8] =
     br#"{"data":null,"errors":[{"message":"internal server error","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}"#;
+
+/// Counter of written bytes.
+struct Length(usize);
+
+impl Length {
+    fn add(&mut self, value: &impl Serialize) {
+        // the counter does not fail, and neither do these values
+        let _counted = serde_json::to_writer(self, value);
+    }
+}
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 impl From<ResponseError> for GraphResponse {
     fn from(error: ResponseError) -> Self {

@@ -46,6 +46,8 @@ pub(crate) struct Facts<'s> {
     pub(crate) introspection: &'s Introspection,
     /// Visible part of the schema.
     pub(crate) view: &'s View,
+    /// `true` if plans mark the fields with a resolver.
+    pub(crate) observed: bool,
 }
 
 /// Compiled operation.
@@ -74,6 +76,7 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Resul
         facts,
         collector,
         metas: Vec::new(),
+        resolvers: Vec::new(),
         places: Vec::new(),
         known_places: HashMap::new(),
         policies: PolicyList::default(),
@@ -96,6 +99,7 @@ pub(super) fn compile(facts: &Facts<'_>, collector: &Collector<'_, '_>) -> Resul
         has_async: fields.iter().any(|field| field.has_async),
         fields,
         metas: compiler.metas.into(),
+        resolvers: compiler.resolvers.into(),
         places: compiler.places.into(),
         policies: compiler.policies.into(),
         slots: compiler.slots.into(),
@@ -116,6 +120,8 @@ struct Compiler<'c, 't> {
     facts: &'c Facts<'c>,
     collector: &'c Collector<'c, 't>,
     metas: Vec<Meta>,
+    /// Object type and name of the fields by index of `metas`, if resolvers are observed.
+    resolvers: Vec<(&'static str, &'static str)>,
     places: Vec<Place>,
     known_places: HashMap<(Option<u32>, &'t str), u32>,
     policies: PolicyList,
@@ -170,6 +176,10 @@ impl<'c, 't> Compiler<'c, 't> {
         let groups = self.collector.collect(object, sets, found);
         self.place_fragments(parent);
         let mut fields = Vec::with_capacity(groups.len() + 1);
+        // the guards' entry is also a mark; without fields there is nothing to separate
+        if facts.observed && parent.is_some() && entrance.is_none() && !groups.is_empty() {
+            fields.push(self.entry_mark());
+        }
         fields.extend(entrance);
         if let Some(entry) = known {
             let around = self.fragments_of_group();
@@ -333,6 +343,7 @@ impl<'c, 't> Compiler<'c, 't> {
             has_async: false,
             sel_async: false,
             checked: false,
+            observed: false,
             policy: None,
             args: ArgRef::None,
             selection: Selection::Leaf,
@@ -349,13 +360,10 @@ impl<'c, 't> Compiler<'c, 't> {
     ) -> Result<Field, GraphResponse> {
         let ty = found.definition.ty;
         let place = self.place(parent, group.key, ty.wrappers.lists());
-        let number = count(self.metas.len());
         let location = self.collector.tree.lines.location(group.field.at());
-        self.metas.push(Meta {
-            place,
-            location,
-            group: self.group,
-        });
+        let names = (found.entry.info.name, found.info.name);
+        let number = self.meta(place, location, names);
+        let observed = self.facts.observed && !found.info.is_property;
         let policy = self.policy(found, location, parent);
         let args = self.arguments(found, group, number);
         let (selection, sel_async) = self.below(ty.named, &group.sets, (place, location))?;
@@ -367,7 +375,8 @@ impl<'c, 't> Compiler<'c, 't> {
             non_null: ty.is_non_null(),
             has_async: found.info.is_async || sel_async,
             sel_async,
-            checked: policy.is_some() || matches!(args, ArgRef::Slot(_) | ArgRef::Refused(_)),
+            checked: observed || policy.is_some() || matches!(args, ArgRef::Slot(_) | ArgRef::Refused(_)),
+            observed,
             policy,
             args,
             selection,
@@ -427,21 +436,37 @@ impl<'c, 't> Compiler<'c, 't> {
     /// output.
     fn entrance(&mut self, entry: &Entry, (place, location): (u32, Location)) -> Option<Field> {
         let policy = self.policies.object(entry.info, location)?;
-        let meta = count(self.metas.len());
         // a guarded member counts like a field
         self.fields += 1;
+        let meta = self.meta(place, location, (entry.info.name, ""));
+        Some(Field {
+            policy: Some(policy),
+            meta,
+            ..self.entry_mark()
+        })
+    }
+
+    /// Entry at the start of an object. It ends the observation of the resolver that returned it.
+    fn entry_mark(&mut self) -> Field {
+        Field {
+            key: Key::NONE,
+            checked: true,
+            ..self.constant("", b"")
+        }
+    }
+
+    /// Adds the data of a field; returns its index.
+    fn meta(&mut self, place: u32, location: Location, names: (&'static str, &'static str)) -> u32 {
+        let number = count(self.metas.len());
         self.metas.push(Meta {
             place,
             location,
             group: self.group,
         });
-        Some(Field {
-            key: Key::NONE,
-            checked: true,
-            policy: Some(policy),
-            meta,
-            ..self.constant("", b"")
-        })
+        if self.facts.observed {
+            self.resolvers.push(names);
+        }
+        number
     }
 
     fn place(&mut self, parent: Option<u32>, key: &'t str, lists: u32) -> u32 {

@@ -28,23 +28,38 @@ where
         let (mut prepared, mut sum) = (Vec::with_capacity(requests.len()), Estimate::default());
         for request in requests {
             prepared.push(match request {
-                Ok(request) => self.prepared(&request, context).await.map(|found| {
+                Ok(request) => self.prepared(&request, context).await.map(|mut found| {
                     sum = sum.with(found.estimate);
+                    found.observation.pause();
                     (request, found)
                 }),
-                Err(refusal) => Err(refusal.into_envelope()),
+                Err(refusal) => {
+                    let refused = refusal.into_envelope();
+                    self.inner.observe().finish(&refused);
+                    Err(refused)
+                }
             });
         }
         // catches panics, because the host's log may panic
         let judged = AssertUnwindSafe(|| self.inner.within_together(&sum, context.principal()));
         match catch_unwind(judged) {
-            Ok(judged) => judged?,
+            Ok(Ok(())) => {}
+            Ok(Err(refused)) => {
+                for (_, found) in prepared.iter_mut().flatten() {
+                    found.observation.finish(&refused);
+                }
+                return Err(refused);
+            }
             Err(payload) => {
                 let failed = self.panicked(payload.as_ref(), context);
-                let answers = prepared.into_iter();
-                return Ok(answers
-                    .map(|one| one.err().unwrap_or_else(|| failed.clone()))
-                    .collect());
+                let answers = prepared.into_iter().map(|one| match one {
+                    Ok((_, mut found)) => {
+                        found.observation.finish(&failed);
+                        failed.clone()
+                    }
+                    Err(refused) => refused,
+                });
+                return Ok(answers.collect());
             }
         }
         let mut answers = Vec::with_capacity(prepared.len());
@@ -52,7 +67,7 @@ where
             answers.push(match one {
                 Ok((request, found)) => {
                     context.loaders().clear();
-                    self.contained(self.run(&found, &request, context), context).await
+                    self.run_prepared(found, &request, context).await
                 }
                 Err(refused) => refused,
             });

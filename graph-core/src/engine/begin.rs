@@ -1,4 +1,4 @@
-//! Start of an operation: registration of its text, deprecation log, and tracing span.
+//! Start of an operation: registration of its text and deprecation log.
 
 use super::Engine;
 use super::root::{Root, SubscriptionRoot};
@@ -30,31 +30,4 @@ where
         }
         self.register(request, document, context).await;
     }
-}
-
-/// Runs `work` in a span with the operation's type and truncated name, without text, variables or
-/// principal.
-///
-/// Not an `async fn`, which would store `work` twice.
-#[cfg(feature = "tracing")]
-pub(super) fn traced<F: Future>(document: &Document, work: F) -> tracing::instrument::Instrumented<F> {
-    use juniper::OperationType;
-    use tracing::Instrument as _;
-
-    let kind = match document.kind {
-        OperationType::Query => "query",
-        OperationType::Mutation => "mutation",
-        OperationType::Subscription => "subscription",
-    };
-    let span = tracing::info_span!(
-        "graphql",
-        graphql.operation.r#type = kind,
-        graphql.operation.name = document.name.as_deref(),
-    );
-    work.instrument(span)
-}
-
-#[cfg(not(feature = "tracing"))]
-pub(super) fn traced<F: Future>(_: &Document, work: F) -> F {
-    work
 }

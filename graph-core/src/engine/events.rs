@@ -10,6 +10,7 @@ use crate::executor::{Execution, ListIndices, NullPropagation, SegmentResult, ch
 use crate::guard::RequestContext;
 use crate::http::GraphRequest;
 use crate::loader::drive;
+use crate::observe::{Observation, Observed};
 use crate::response::{GraphResponse, PREFIX};
 use crate::subscription::{Emitter, StreamItem};
 
@@ -25,21 +26,21 @@ where
         document: &Document,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
-        emitter: &Emitter<StreamItem>,
+        watched: (&Emitter<StreamItem>, &mut Observation),
     ) -> Result<(), GraphResponse> {
         let facts = self.inner.facts();
         let variables = coerce(facts.schema, &document.variables, request.variables());
         let variables = variables.map_err(|refused| self.inner.redacted(refused, context))?;
         let plan = document.plan(&facts, &variables, false)?;
         let cx = self.execution(&plan, &variables, context, self.watch(request))?;
-        self.follow_plan(&plan, &cx, emitter).await
+        self.follow_plan(&plan, &cx, watched).await
     }
 
     async fn follow_plan(
         &self,
         plan: &Plan,
         cx: &Execution<'_, RequestContext<Q::Host>>,
-        emitter: &Emitter<StreamItem>,
+        (emitter, observation): (&Emitter<StreamItem>, &mut Observation),
     ) -> Result<(), GraphResponse> {
         Self::name_anchors();
         let Some(field) = plan.fields.first() else {
@@ -50,19 +51,22 @@ where
             return Err(GraphResponse::request_errors(self.take_errors(cx)));
         }
         let root = &self.inner.roots.subscription;
-        let loaders = cx.context().loaders();
-        let opened = drive(root.open(field, cx), loaders, None).await;
+        let loaders = self.loaders(cx.context());
+        let opened = Observed::boxed(root.open(field, cx), field, cx, ListIndices::ROOT);
+        let opened = drive(opened, loaders, None).await;
         let Some(Ok(mut events)) = opened else {
             return Err(GraphResponse::request_errors(self.take_errors(cx)));
         };
         emitter.emit(StreamItem::Opened).await;
         loop {
-            loaders.clear();
+            cx.context().loaders().clear();
             cx.meter.reset();
             let Some(Some(event)) = drive(events.next(), loaders, None).await else {
                 return Ok(());
             };
             let response = GraphResponse::written(written(field, event), self.take_errors(cx));
+            let began = cx.observer.as_ref().and_then(|observer| observer.event());
+            observation.event(&response, began);
             emitter.emit(StreamItem::Response(response)).await;
         }
     }

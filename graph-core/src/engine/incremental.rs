@@ -10,7 +10,7 @@ use futures_util::stream::{self, StreamExt as _};
 
 use super::prepare::Prepared;
 use super::root::{Root, SubscriptionRoot};
-use super::{Engine, begin, failures};
+use super::{Engine, failures};
 use crate::executor::Execution;
 use crate::executor::deferred::Remainder;
 use crate::executor::plan::Plan;
@@ -18,6 +18,7 @@ use crate::guard::RequestContext;
 use crate::http::incremental::{DeferFormat, Publisher};
 use crate::http::{self as wire, GraphRequest, HttpResponse, Rendering};
 use crate::loader::drive;
+use crate::observe::Observation;
 use crate::response::{GraphResponse, PREFIX};
 use crate::subscription::{Emitter, produced};
 
@@ -27,6 +28,29 @@ enum Payload {
     Whole(GraphResponse),
     /// JSON of one of several payloads; the last one is marked.
     Part(Vec<u8>, bool),
+}
+
+/// Receiver of the payloads, with the observation of the operation.
+struct Output {
+    format: DeferFormat,
+    emitter: Emitter<Payload>,
+    observation: Observation,
+}
+
+impl Output {
+    /// Emits a payload; ends the observation before the last one is taken, because the client may
+    /// not ask for more.
+    async fn send(&mut self, payload: Option<Vec<u8>>, is_last: bool) {
+        if let Some(payload) = &payload {
+            self.observation.payload(payload.len());
+        }
+        if is_last {
+            self.observation.complete();
+        }
+        if let Some(payload) = payload {
+            self.emitter.emit(Payload::Part(payload, is_last)).await;
+        }
+    }
 }
 
 impl<Q, M, S> Engine<Q, M, S>
@@ -39,7 +63,7 @@ where
     /// renders the result as `rendering`.
     pub(super) async fn respond_deferred(
         &self,
-        found: Prepared,
+        mut found: Prepared,
         request: GraphRequest,
         (rendering, format): (Rendering, DeferFormat),
         context: RequestContext<Q::Host>,
@@ -47,13 +71,19 @@ where
         let profile = self.inner.http.profile;
         let engine = self.clone();
         let mut payloads = produced(move |emitter| async move {
-            let work = engine.emit_payloads(&found, &request, &context, (format, &emitter));
-            let whole = begin::traced(&found.document, work);
+            let mut output = Output {
+                format,
+                emitter,
+                observation: std::mem::take(&mut found.observation),
+            };
+            let span = output.observation.span();
+            let whole = span.instrument(engine.emit_payloads(&found, &request, &context, &mut output));
             let whole = AssertUnwindSafe(whole).catch_unwind().await;
             let whole = whole.unwrap_or_else(|payload| Some(engine.panicked(payload.as_ref(), &context)));
             if let Some(whole) = whole {
                 let whole = whole.with_cost(found.report.clone());
-                emitter.emit(Payload::Whole(whole)).await;
+                output.observation.finish(&whole);
+                output.emitter.emit(Payload::Whole(whole)).await;
             }
         });
         match payloads.next().await {
@@ -81,7 +111,7 @@ where
         found: &Prepared,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
-        (format, emitter): (DeferFormat, &Emitter<Payload>),
+        output: &mut Output,
     ) -> Option<GraphResponse> {
         self.begin(request, &found.document, context).await;
         let document = &found.document;
@@ -99,7 +129,7 @@ where
             Ok(cx) => cx,
             Err(refused) => return Some(refused),
         };
-        self.emit_parts(&plan, &cx, found, (format, emitter)).await
+        self.emit_parts(&plan, &cx, found, output).await
     }
 
     async fn emit_parts(
@@ -107,13 +137,13 @@ where
         plan: &Plan,
         cx: &Execution<'_, RequestContext<Q::Host>>,
         found: &Prepared,
-        (format, emitter): (DeferFormat, &Emitter<Payload>),
+        output: &mut Output,
     ) -> Option<GraphResponse> {
         let expire = || cx.expire();
-        let loaders = cx.context().loaders();
+        let loaders = self.loaders(cx.context());
         let operation = drive(self.execute_parts(cx), loaders, self.deadline(&expire));
         let mut operation = pin!(AssertUnwindSafe(operation).catch_unwind());
-        let mut publisher = Publisher::new(plan, format);
+        let mut publisher = Publisher::new(plan, output.format);
         let mut mask = self.mask(cx.context());
         let mut is_first = true;
         loop {
@@ -134,11 +164,13 @@ where
                         return Some(response);
                     }
                     is_first = false;
+                    output.observation.mark(response.errors());
                     let response = response.with_cost(found.report.clone());
                     let first = publisher.first(response, part.inside);
-                    emitter.emit(Payload::Part(first, false)).await;
+                    output.send(Some(first), false).await;
                     continue;
                 };
+                output.observation.mark(&errors);
                 publisher.add(&deferral, part.data, part.inside, errors);
             }
             let unfinished = ended.map(|ended| match ended {
@@ -149,14 +181,15 @@ where
                 if is_first {
                     return Some(unfinished);
                 }
+                if !publisher.is_complete() {
+                    output.observation.mark(unfinished.errors());
+                }
                 publisher.fail(unfinished.errors());
             }
-            if let Some(payload) = publisher.payload() {
-                emitter
-                    .emit(Payload::Part(payload, publisher.is_complete()))
-                    .await;
-            }
-            if publisher.is_complete() {
+            let payload = publisher.payload();
+            let is_complete = publisher.is_complete();
+            output.send(payload, is_complete).await;
+            if is_complete {
                 return None;
             }
         }

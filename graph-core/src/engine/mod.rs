@@ -45,6 +45,7 @@ use crate::guard::{GuardLog, GuardMode, RequestContext, Watch};
 use crate::http::{GraphRequest, HttpPolicy, Refusal, Rendering};
 use crate::limits::{CostModel, LimitLog, Limits};
 use crate::mask::Mask;
+use crate::observe::{Observation, Observing};
 use crate::persisted::AutomaticPersistedQueries;
 use crate::ports::{DeprecationLog, Entropy, IncidentLog, Timer};
 use crate::response::GraphResponse;
@@ -95,6 +96,7 @@ where
     http: HttpPolicy,
     entropy: Arc<dyn Entropy>,
     log: Option<Arc<dyn IncidentLog>>,
+    observing: Observing,
 }
 
 /// Root values of the host.
@@ -119,7 +121,13 @@ impl<Q: GraphQLType, M: GraphQLType, S: GraphQLType> Inner<Q, M, S> {
             index: &self.index,
             introspection: &self.introspection,
             view,
+            observed: self.observing.has_resolvers(),
         }
+    }
+
+    /// Starts the observation of an operation.
+    fn observe(&self) -> Observation {
+        Observation::new(&self.observing)
     }
 
     /// Part of the schema that is visible to the principal of `context`.
@@ -186,15 +194,22 @@ where
         context: &RequestContext<Q::Host>,
         access: Access,
     ) -> Result<GraphResponse, WouldWrite> {
+        let mut observation = self.inner.observe();
+        let span = observation.span();
         let whole = async {
-            match self.prepare(request, context).await {
+            match self.prepare(request, context, &mut observation).await {
                 Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
                 Ok(found) => Ok(self.run(&found, request, context).await),
                 Err(refused) => Ok(refused),
             }
         };
-        let contained = AssertUnwindSafe(whole).catch_unwind().await;
-        contained.unwrap_or_else(|payload| Ok(self.panicked(payload.as_ref(), context)))
+        let contained = AssertUnwindSafe(span.instrument(whole)).catch_unwind().await;
+        let attempted = contained.unwrap_or_else(|payload| Ok(self.panicked(payload.as_ref(), context)));
+        match &attempted {
+            Ok(response) => observation.finish(response),
+            Err(WouldWrite) => observation.refuse(ErrorCode::BadRequest),
+        }
+        attempted
     }
 
     /// Executes any operation as a stream of responses.
@@ -210,7 +225,7 @@ where
         let engine = self.clone();
         let items = produced(move |emitter| async move {
             match engine.prepared(&request, &context).await {
-                Ok(found) => engine.produce(&found, &request, &context, &emitter).await,
+                Ok(found) => engine.produce(found, &request, &context, &emitter).await,
                 Err(refused) => emitter.emit(StreamItem::Failure(refused)).await,
             }
         });
@@ -238,7 +253,7 @@ where
         let engine = self.clone();
         produced(move |emitter| async move {
             match prepared {
-                Ok(found) => engine.produce(&found, &request, &context, &emitter).await,
+                Ok(found) => engine.produce(found, &request, &context, &emitter).await,
                 Err(refused) => emitter.emit(StreamItem::Failure(refused)).await,
             }
         })
@@ -247,28 +262,35 @@ where
     /// Emits the items of an operation; catches panics of resolvers.
     async fn produce(
         &self,
-        found: &Prepared,
+        mut found: Prepared,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
         emitter: &Emitter<StreamItem>,
     ) {
+        let mut observation = std::mem::take(&mut found.observation);
+        let span = observation.span();
         let last = async {
             if found.document.kind != OperationType::Subscription {
-                let response = self.run(found, request, context).await;
+                let response = self.run(&found, request, context).await;
                 return Some(StreamItem::Response(response));
             }
             self.begin(request, &found.document, context).await;
-            let followed = self.follow(&found.document, request, context, emitter);
-            let failed = begin::traced(&found.document, followed).await.err();
-            failed.map(StreamItem::Failure)
+            let followed = self.follow(&found.document, request, context, (emitter, &mut observation));
+            followed.await.err().map(StreamItem::Failure)
         };
-        let last = AssertUnwindSafe(last).catch_unwind().await;
+        let last = AssertUnwindSafe(span.instrument(last)).catch_unwind().await;
         let last = last.unwrap_or_else(|payload| {
             let panicked = self.panicked(payload.as_ref(), context);
             Some(StreamItem::Failure(panicked))
         });
-        if let Some(last) = last {
-            emitter.emit(last).await;
+        match last {
+            Some(last) => {
+                if let Some(response) = last.response() {
+                    observation.finish(response);
+                }
+                emitter.emit(last).await;
+            }
+            None => observation.complete(),
         }
     }
 
@@ -279,8 +301,7 @@ where
         context: &RequestContext<Q::Host>,
     ) -> GraphResponse {
         self.begin(request, &found.document, context).await;
-        let answer = self.run_document(&found.document, request, context);
-        let answer = begin::traced(&found.document, answer).await;
+        let answer = self.run_document(&found.document, request, context).await;
         answer.with_cost(found.report.clone())
     }
 
@@ -325,14 +346,20 @@ where
         Ok((document.plan(&facts, &variables, defers)?, variables))
     }
 
-    /// Catches panics. Not an `async fn`, which would store `answer` twice.
-    fn contained(
+    /// Executes a prepared operation and ends its observation; catches panics.
+    async fn run_prepared(
         &self,
-        answer: impl Future<Output = GraphResponse>,
+        mut found: Prepared,
+        request: &GraphRequest,
         context: &RequestContext<Q::Host>,
-    ) -> impl Future<Output = GraphResponse> {
-        let contained = AssertUnwindSafe(answer).catch_unwind();
-        contained.map(move |caught| caught.unwrap_or_else(|payload| self.panicked(payload.as_ref(), context)))
+    ) -> GraphResponse {
+        let mut observation = std::mem::take(&mut found.observation);
+        observation.resume();
+        let answer = observation.span().instrument(self.run(&found, request, context));
+        let answer = AssertUnwindSafe(answer).catch_unwind().await;
+        let answer = answer.unwrap_or_else(|payload| self.panicked(payload.as_ref(), context));
+        observation.finish(&answer);
+        answer
     }
 
     fn panicked(

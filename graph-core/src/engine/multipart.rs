@@ -3,6 +3,7 @@
 use futures_util::stream::StreamExt as _;
 use juniper::OperationType;
 
+use super::prepare::Prepared;
 use super::root::{Root, SubscriptionRoot};
 use super::{Access, Engine, WouldWrite};
 use crate::guard::RequestContext;
@@ -28,6 +29,7 @@ where
         let prepared = self.prepared(&request, &context).await;
         let kind = prepared.as_ref().ok().map(|found| found.document.kind);
         if kind.is_some_and(|kind| access.refuses(kind)) {
+            prepared.into_iter().for_each(Prepared::refuse_write);
             return HttpResponse::Full(WouldWrite::refusal(rendering).into_response(profile));
         }
         let is_subscription = kind == Some(OperationType::Subscription);
@@ -45,10 +47,7 @@ where
         }
         if is_subscription && !accepts_parts {
             let refused = match prepared {
-                Ok(found) => {
-                    self.contained(self.run(&found, &request, &context), &context)
-                        .await
-                }
+                Ok(found) => self.run_prepared(found, &request, &context).await,
                 Err(refused) => refused,
             };
             return HttpResponse::Full(wire::json(refused, rendering, profile));

@@ -13,6 +13,7 @@ use crate::error::ErrorCode;
 use crate::guard::{Principal, RequestContext};
 use crate::http::{GraphRequest, too_many_values};
 use crate::limits::{Estimate, LimitMode, Measured, Outline, OutlineField};
+use crate::observe::Observation;
 use crate::response::{CostReport, GraphResponse, ResponseError};
 
 /// Document that may run, with its estimate for the variables of the request.
@@ -21,6 +22,15 @@ pub(super) struct Prepared {
     pub(super) estimate: Estimate,
     /// Cost report for the response.
     pub(super) report: Option<CostReport>,
+    /// Observation of the operation, unless the caller of [`Engine::prepare`] has it.
+    pub(super) observation: Observation,
+}
+
+impl Prepared {
+    /// Ends the observation of a mutation that arrived where only queries are allowed.
+    pub(super) fn refuse_write(mut self) {
+        self.observation.refuse(ErrorCode::BadRequest);
+    }
 }
 
 impl<Q, M, S> Engine<Q, M, S>
@@ -34,10 +44,12 @@ where
         &self,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
+        observation: &mut Observation,
     ) -> Result<Prepared, GraphResponse> {
         let inner = &self.inner;
         let found = self.find(request, context).await;
         let document = found.map_err(|refused| inner.redacted(refused, context))?;
+        observation.identify(&document);
         let introspective = context.introspection().unwrap_or(inner.introspective);
         if let (false, Some(field)) = (introspective, &document.judged.introspection) {
             return Err(switched_off(field));
@@ -54,23 +66,33 @@ where
             Some(outline) => inner.limits.estimate(outline, &inner.costs, request.variables()),
             None => document.judged.estimate,
         };
+        observation.estimate(estimate.cost());
         let report = inner.within(&estimate, request, context.principal())?;
         Ok(Prepared {
             document,
             estimate,
             report,
+            observation: Observation::default(),
         })
     }
 
-    /// Like [`prepare`](Self::prepare), but converts a panic to a response.
+    /// Like [`prepare`](Self::prepare), but converts a panic to a response, and observes the
+    /// operation.
     pub(super) async fn prepared(
         &self,
         request: &GraphRequest,
         context: &RequestContext<Q::Host>,
     ) -> Result<Prepared, GraphResponse> {
-        let whole = AssertUnwindSafe(self.prepare(request, context)).catch_unwind();
-        let whole = whole.await;
-        whole.unwrap_or_else(|payload| Err(self.panicked(payload.as_ref(), context)))
+        let mut observation = self.inner.observe();
+        let span = observation.span();
+        let whole = span.instrument(self.prepare(request, context, &mut observation));
+        let whole = AssertUnwindSafe(whole).catch_unwind().await;
+        let mut whole = whole.unwrap_or_else(|payload| Err(self.panicked(payload.as_ref(), context)));
+        match &mut whole {
+            Ok(found) => found.observation = observation,
+            Err(refused) => observation.finish(refused),
+        }
+        whole
     }
 
     /// Parses, validates and checks a text that is not cached. Also returns the size of the result

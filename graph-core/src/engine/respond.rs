@@ -1,12 +1,12 @@
 //! HTTP endpoint of the engine.
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Response};
 
 use super::root::{Root, SubscriptionRoot};
 use super::{Access, Engine, WouldWrite};
 use crate::guard::RequestContext;
-use crate::http::{self as wire, Exchange, HttpResponse, Rendering};
+use crate::http::{self as wire, Exchange, HttpResponse, Refusal, Rendering, StatusProfile};
 
 impl<Q, M, S> Engine<Q, M, S>
 where
@@ -47,7 +47,7 @@ where
                 let answers = Box::pin(self.batch(requests, &context)).await;
                 return HttpResponse::Full(wire::list(answers, rendering));
             }
-            Err(refusal) => return HttpResponse::Full(refusal.into_response(profile)),
+            Err(refusal) => return HttpResponse::Full(self.refuse(refusal, profile)),
         };
         if multipart.is_accepted() {
             // boxed: keeps the rare case out of the size of every request's future
@@ -55,7 +55,10 @@ where
         }
         let attempted = match rendering {
             Rendering::EventStream => match self.prepared(&request, &context).await {
-                Ok(found) if access.refuses(found.document.kind) => Err(WouldWrite),
+                Ok(found) if access.refuses(found.document.kind) => {
+                    found.refuse_write();
+                    Err(WouldWrite)
+                }
                 // runs the checked document: a second lookup could find a mutation for a hash that
                 // was unknown before
                 prepared => {
@@ -70,5 +73,10 @@ where
             Ok(response) => wire::json(response, rendering, profile),
             Err(WouldWrite) => WouldWrite::refusal(rendering).into_response(profile),
         })
+    }
+    /// Response to a request that is not a valid GraphQL request.
+    pub(super) fn refuse(&self, refusal: Refusal, profile: StatusProfile) -> Response<Bytes> {
+        self.inner.observe().refuse(refusal.code());
+        refusal.into_response(profile)
     }
 }

@@ -12,10 +12,12 @@ use crate::executor::deferred::{Deferral, Remainder};
 use crate::executor::plan::{Field, FieldFaults, Plan};
 use crate::executor::{
     Anchor, Execution, Gate, ListIndices, Meter, Nothing, NullPropagation, Object, Path, PendingFields,
-    Segment, WriteResult, checked, close, contained, name_anchor, write_object, write_object_async,
+    Segment, WriteResult, checked, close, contained, name_anchor, write_field, write_object,
+    write_object_async,
 };
 use crate::guard::{RequestContext, Watch};
-use crate::loader::{Deadline, drive};
+use crate::loader::{Deadline, Driven, drive};
+use crate::observe::{Observed, Observer};
 use crate::response::{GraphResponse, PREFIX, ResponseError};
 
 impl<Q, M, S> Engine<Q, M, S>
@@ -42,7 +44,7 @@ where
         let answered = if plan.has_async {
             let expire = || cx.expire();
             let deadline = self.deadline(&expire);
-            drive(self.pending(&cx, out), context.loaders(), deadline).await
+            drive(self.pending(&cx, out), self.loaders(context), deadline).await
         } else {
             Some(
                 self.ready(&cx, out)
@@ -116,6 +118,7 @@ where
         let meter = Meter::new(self.inner.limits.response_bytes());
         let mut cx = Execution::new(context, plan, gate, watch, meter);
         cx.decisions.denied = denied;
+        cx.observer = Observer::new(&self.inner.observing, plan.kind);
         let mut found = Vec::new();
         for slot in &plan.slots {
             let mut faults = Vec::new();
@@ -147,6 +150,14 @@ where
             return Vec::new();
         }
         failures::response_errors(cx.plan(), recorded, &mut self.mask(cx.context()))
+    }
+
+    /// Loaders of the request, and their observation.
+    pub(super) fn loaders<'c>(&self, context: &'c RequestContext<Q::Host>) -> Driven<'c> {
+        Driven {
+            loaders: context.loaders(),
+            has_spans: self.inner.observing.has_resolver_spans(),
+        }
     }
 
     pub(super) fn deadline<'d>(&self, expire: &'d (dyn Fn() + Send + Sync)) -> Option<Deadline<'d>> {
@@ -219,7 +230,9 @@ async fn in_series<'p, C: Sync>(
         if cx.is_expired() {
             pend.push(hole, Box::pin(std::future::pending()));
         } else {
-            pend.push_field(hole, root.field_async(field, cx, ListIndices::ROOT), cx);
+            let future = root.field_async(field, cx, ListIndices::ROOT);
+            let future = Observed::boxed(future, field, cx, ListIndices::ROOT);
+            pend.push_field(hole, future, cx);
         }
         let remainder = pend.run(&mut seg, cx).await?;
         first.remainder.append(remainder);
@@ -236,15 +249,7 @@ async fn in_series<'p, C: Sync>(
 fn one<C>(root: &impl Object<C>, field: &Field, cx: &Execution<'_, C>, out: &mut Vec<u8>) -> WriteResult {
     field.key.write(out);
     let path = Path::Root(&ListIndices::ROOT);
-    if field.idx == Field::CONST {
-        return Ok(());
-    }
-    match checked(field, cx) {
-        Some(refusal) => cx.fail(field, ListIndices::ROOT, refusal, out),
-        None => {
-            let from = out.len();
-            let written = contained(|| root.field(field, cx, &path, out));
-            written.unwrap_or_else(|payload| cx.interrupted(Some(field), &path, payload, from, out))
-        }
-    }
+    let from = out.len();
+    let written = contained(|| write_field(root, field, cx, &path, out));
+    written.unwrap_or_else(|payload| cx.interrupted(Some(field), &path, payload, from, out))
 }

@@ -91,7 +91,7 @@ where
             request: operation,
             rendering: rendering @ (Rendering::Json | Rendering::GraphqlResponse),
             ..
-        } = exchange.map_err(|refusal| refusal.into_response(profile))?
+        } = exchange.map_err(|refusal| self.refuse(refusal, profile))?
         else {
             return Err(unacceptable(UNACKNOWLEDGED));
         };

@@ -215,6 +215,12 @@ impl<E: Error> From<E> for GraphError {
     }
 }
 
+/// Code of a [`GraphError`]; `None` for other errors.
+pub(crate) fn code_of(error: &FieldError) -> Option<ErrorCode> {
+    let carried = error.extensions().as_object_value()?;
+    text(carried, CODE).and_then(ErrorCode::from_wire)
+}
+
 /// Message of a panic.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -15,6 +15,7 @@ use super::{ListIndices, Nothing, NullPropagation, Path, WriteResult};
 use crate::error::{ErrorCode, GraphError};
 use crate::guard::{RequestContext, Watch};
 use crate::look_ahead::LookAhead;
+use crate::observe::Observer;
 
 /// State of one execution of a plan.
 ///
@@ -32,6 +33,8 @@ pub struct Execution<'x, C> {
     gate: Option<Gate>,
     pub(crate) meter: Meter,
     pub(crate) deliveries: Deliveries,
+    /// Observer of the resolvers, if the host opted in.
+    pub(crate) observer: Option<Box<Observer>>,
 }
 
 /// Approximate bytes of an error without its message and path.
@@ -55,6 +58,7 @@ impl<C> std::fmt::Debug for Execution<'_, C> {
 }
 
 impl<'x, C> Execution<'x, C> {
+    #[inline]
     pub(crate) fn new(
         context: &'x C,
         plan: &'x Plan,
@@ -72,6 +76,7 @@ impl<'x, C> Execution<'x, C> {
             gate,
             meter,
             deliveries: Deliveries::default(),
+            observer: None,
         }
     }
 
@@ -134,6 +139,9 @@ impl<'x, C> Execution<'x, C> {
         indices: ListIndices,
         error: FieldError,
     ) -> NullPropagation {
+        if let Some(observer) = &self.observer {
+            observer.fail(meta, &error);
+        }
         let size = self.size_of_failure(meta, &indices, &error);
         if self.meter.admits_error(size) {
             self.keep_failure(meta, indices, error);
@@ -210,6 +218,21 @@ impl<'x, C> Execution<'x, C> {
         let limit = self.meter.limit();
         let message = format!("the response is larger than {limit} bytes; it ends here");
         GraphError::new(ErrorCode::MaxResponseSizeExceeded, message).into()
+    }
+
+    /// Ends the observation of the resolver whose value is being written.
+    pub(crate) fn resolved(&self) {
+        if let Some(observer) = &self.observer {
+            observer.resolved();
+        }
+    }
+
+    /// Records that the source of the subscription yielded an event.
+    #[inline]
+    pub fn begin_event(&self) {
+        if let Some(observer) = &self.observer {
+            observer.begin_event();
+        }
     }
 
     /// Records that generated code and the plan do not match.

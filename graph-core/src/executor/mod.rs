@@ -65,7 +65,7 @@ pub use self::object::{
     Abstract, Object, Opened, Source, no_such_field, no_such_future, no_such_stream, write_object,
     write_object_async,
 };
-pub(crate) use self::object::{checked, close};
+pub(crate) use self::object::{checked, close, write_field};
 pub use self::output::Output;
 pub use self::path::{ListIndices, Path};
 pub use self::pending::PendingFields;

@@ -10,6 +10,8 @@ use super::{
     Anchor, BoxFuture, BoxStream, Execution, ListIndices, Nothing, NullPropagation, Path, PendingFields,
     Segment, SegmentResult, WriteResult,
 };
+use crate::error::GraphError;
+use crate::observe::{Observed, observe};
 
 /// Object type of the schema, implemented by `#[graph_object]` and the other macros.
 #[diagnostic::on_unimplemented(
@@ -79,8 +81,8 @@ pub fn write_object<C, T: Object<C> + ?Sized>(
         for field in fields.get(at..).unwrap_or_default() {
             field.key.write(out);
             from = out.len();
-            if let Some(refusal) = checked(field, cx) {
-                cx.fail(field, path.list_indices(), refusal, out)?;
+            if field.checked {
+                write_checked(value, field, cx, path, out)?;
             } else if field.idx != Field::CONST {
                 value.field(field, cx, path, out)?;
             }
@@ -122,8 +124,8 @@ pub fn write_object_async<'p, C: Sync, T: Object<C> + ?Sized>(
         for field in fields.get(at..).unwrap_or_default() {
             field.key.write(&mut seg.buf);
             from = seg.buf.len();
-            if let Some(refusal) = checked(field, cx) {
-                cx.fail(field, path.list_indices(), refusal, &mut seg.buf)?;
+            if field.checked {
+                write_checked_async(value, field, cx, path, seg, pend)?;
             } else if field.idx == Field::DEFERRED {
                 defer(value, field, cx, path, seg, pend);
             } else if field.has_async {
@@ -178,9 +180,105 @@ fn defer<'p, C: Sync, T: Object<C> + ?Sized>(
     pend.push_deferred(hole, Box::pin(deferred(part, Box::new(write), cx)));
 }
 
+/// Writes a field with [`Field::checked`].
+#[inline(never)]
+fn write_checked<C, T: Object<C> + ?Sized>(
+    value: &T,
+    field: &Field,
+    cx: &Execution<'_, C>,
+    path: &Path<'_>,
+    out: &mut Vec<u8>,
+) -> WriteResult {
+    match checked_step(field, cx) {
+        Step::Call => value.field(field, cx, path, out),
+        Step::Constant => Ok(()),
+        Step::Observe => {
+            let indices = path.list_indices();
+            observe(field, cx, &indices, &mut || value.field(field, cx, path, out))
+        }
+        Step::Refuse(refusal) => cx.fail(field, path.list_indices(), refusal, out),
+    }
+}
+
+/// Writes a field with [`Field::checked`], or leaves a hole for it.
+#[inline(never)]
+fn write_checked_async<'p, C: Sync, T: Object<C> + ?Sized>(
+    value: &'p T,
+    field: &'p Field,
+    cx: &'p Execution<'p, C>,
+    path: &Path<'_>,
+    seg: &mut Segment,
+    pend: &mut PendingFields<'p>,
+) -> WriteResult {
+    if !field.has_async {
+        return write_checked(value, field, cx, path, &mut seg.buf);
+    }
+    let step = checked_step(field, cx);
+    let indices = path.list_indices();
+    if let Step::Refuse(refusal) = step {
+        return cx.fail(field, indices, refusal, &mut seg.buf);
+    }
+    let hole = seg.leave(!field.non_null, field.meta, indices.clone());
+    let future = match step {
+        Step::Observe => {
+            let future = value.field_async(field, cx, indices.clone());
+            Observed::boxed(future, field, cx, indices)
+        }
+        _ => value.field_async(field, cx, indices),
+    };
+    pend.push_field(hole, future, cx);
+    Ok(())
+}
+
+/// Next step of the executor for a field.
+enum Step {
+    /// Calls the resolver.
+    Call,
+    /// Writes nothing: the key includes the value.
+    Constant,
+    /// Calls the resolver and observes it.
+    Observe,
+    Refuse(GraphError),
+}
+
+/// Next step for a field with [`Field::checked`].
+fn checked_step<C>(field: &Field, cx: &Execution<'_, C>) -> Step {
+    let is_entrance = field.idx == Field::CONST;
+    if is_entrance {
+        cx.resolved();
+    }
+    match cx.decisions.refusal(field) {
+        Some(refusal) => Step::Refuse(refusal),
+        None if is_entrance => Step::Constant,
+        None if field.observed => Step::Observe,
+        None => Step::Call,
+    }
+}
+
+/// Writes a field that is not asynchronous.
+///
+/// # Errors
+///
+/// If a failure propagates beyond the field.
+pub(crate) fn write_field<C, T: Object<C> + ?Sized>(
+    value: &T,
+    field: &Field,
+    cx: &Execution<'_, C>,
+    path: &Path<'_>,
+    out: &mut Vec<u8>,
+) -> WriteResult {
+    if field.checked {
+        write_checked(value, field, cx, path, out)
+    } else if field.idx == Field::CONST {
+        Ok(())
+    } else {
+        value.field(field, cx, path, out)
+    }
+}
+
 /// Refusal of a field by a guard or by its arguments.
 #[inline]
-pub(crate) fn checked<C>(field: &Field, cx: &Execution<'_, C>) -> Option<crate::error::GraphError> {
+pub(crate) fn checked<C>(field: &Field, cx: &Execution<'_, C>) -> Option<GraphError> {
     if field.checked {
         cx.decisions.refusal(field)
     } else {

@@ -19,6 +19,8 @@ pub struct Plan {
     pub(crate) fields: Arc<[Field]>,
     /// Error locations by [`Field::meta`].
     pub(crate) metas: Box<[FieldMeta]>,
+    /// Object type and name of the fields by [`Field::meta`]; empty unless resolvers are observed.
+    pub(crate) resolvers: Box<[(&'static str, &'static str)]>,
     pub(crate) policies: Policies,
     /// Arguments with variables, by [`ArgRef::Slot`].
     pub(crate) slots: Box<[SlotPlan]>,
@@ -153,8 +155,10 @@ pub struct Field {
     pub(crate) has_async: bool,
     /// `true` if the selection is asynchronous.
     pub(crate) sel_async: bool,
-    /// `true` if the field has a guard, or arguments that can fail.
+    /// `true` if the field has a guard or arguments that can fail, or is observed.
     pub(crate) checked: bool,
+    /// `true` if the resolver of the field is observed.
+    pub(crate) observed: bool,
     /// Index into [`Policies::distinct`].
     pub(crate) policy: Option<u16>,
     pub(crate) args: ArgRef,

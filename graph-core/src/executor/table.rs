@@ -66,6 +66,8 @@ pub struct FieldInfo {
     pub deprecated: Option<Option<&'static str>>,
     /// `true` if the resolver is an `async fn`.
     pub is_async: bool,
+    /// `true` if the value is a field of a struct, so that there is no resolver to observe.
+    pub is_property: bool,
     /// GraphQL names of the arguments, in tuple order.
     pub args: &'static [&'static str],
     /// Declares the arguments, in tuple order.
@@ -87,6 +89,7 @@ impl FieldInfo {
         description: None,
         deprecated: None,
         is_async: false,
+        is_property: false,
         args: &[],
         declare: |_| Vec::new(),
         coerce: None,

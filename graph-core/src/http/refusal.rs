@@ -99,6 +99,10 @@ impl Refusal {
         &self.message
     }
 
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
     /// Converts the refusal to a response of one operation in a batch.
     pub(crate) fn into_envelope(self) -> GraphResponse {
         GraphResponse::request_error(self.code, self.message)

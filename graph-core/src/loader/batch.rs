@@ -7,11 +7,11 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::drive::Drivers;
 use super::{Batch, Flush, SelectiveBatch};
-use crate::error::GraphError;
+use crate::error::{ErrorCode, GraphError};
 use crate::look_ahead::FieldSet;
 
 /// Batch as the loader runs it, with or without a set of fields.
@@ -19,6 +19,9 @@ pub(super) trait Run: Send + Sync + 'static {
     type Key: Clone + Eq + Hash + Send + Sync + 'static;
     type Value: Clone + Send + Sync + 'static;
     type Fields: Fields;
+
+    /// Name of the host's type.
+    fn name() -> &'static str;
 
     fn run(
         &self,
@@ -41,6 +44,10 @@ impl<B: Batch> Run for Whole<B> {
     type Value = B::Value;
     type Fields = ();
 
+    fn name() -> &'static str {
+        std::any::type_name::<B>()
+    }
+
     async fn run(&self, keys: Vec<B::Key>, (): ()) -> Result<HashMap<B::Key, B::Value>, GraphError> {
         self.0.load(keys).await
     }
@@ -61,6 +68,10 @@ impl<B: SelectiveBatch> Run for Selective<B> {
     type Key = B::Key;
     type Value = B::Value;
     type Fields = FieldSet<B::Object>;
+
+    fn name() -> &'static str {
+        std::any::type_name::<B>()
+    }
 
     async fn run(
         &self,
@@ -186,13 +197,15 @@ impl<B: Run> Loader<B> {
         Poll::Pending
     }
 
-    async fn run(self: Arc<Self>, keys: Vec<B::Key>, fields: B::Fields, epoch: u64) {
+    /// Loads `keys`; returns the code of the error.
+    async fn run(self: Arc<Self>, keys: Vec<B::Key>, fields: B::Fields, epoch: u64) -> Option<ErrorCode> {
         let loaded = self.batch.run(keys.clone(), fields.clone()).await;
+        let failure = loaded.as_ref().err().map(GraphError::code);
         let mut waiting = Vec::new();
         {
             let mut state = self.lock();
             if state.epoch != epoch {
-                return;
+                return failure;
             }
             for key in keys {
                 let result = match &loaded {
@@ -208,6 +221,7 @@ impl<B: Run> Loader<B> {
             }
         }
         waiting.into_iter().for_each(Waker::wake);
+        failure
     }
 
     fn lock(&self) -> MutexGuard<'_, State<B>> {
@@ -216,7 +230,7 @@ impl<B: Run> Loader<B> {
 }
 
 impl<B: Run> Flush for Loader<B> {
-    fn flush(self: Arc<Self>) -> Option<BoxFuture<'static, ()>> {
+    fn flush(self: Arc<Self>, has_span: bool) -> Option<BoxFuture<'static, ()>> {
         let mut state = self.lock();
         if state.queued.is_empty() {
             return None;
@@ -230,7 +244,10 @@ impl<B: Run> Flush for Loader<B> {
             }
         }
         drop(state);
-        Some(Box::pin(self.run(keys, fields, epoch)))
+        if has_span {
+            return Some(in_span((B::name(), keys.len()), self.run(keys, fields, epoch)));
+        }
+        Some(Box::pin(self.run(keys, fields, epoch).map(drop)))
     }
 
     fn clear(&self) {
@@ -263,4 +280,35 @@ impl<B: Run> Flush for Loader<B> {
         drop(state);
         waiting.into_iter().for_each(Waker::wake);
     }
+}
+
+/// Runs a batch in a span.
+#[cfg(feature = "tracing")]
+fn in_span(
+    (name, size): (&'static str, usize),
+    batch: impl Future<Output = Option<ErrorCode>> + Send + 'static,
+) -> BoxFuture<'static, ()> {
+    let span = tracing::info_span!(
+        "GraphQL DataLoader Batch",
+        otel.status_code = tracing::field::Empty,
+        error.r#type = tracing::field::Empty,
+        graphql.dataloader.name = name,
+        graphql.dataloader.batch.size = size,
+    );
+    let ended = span.clone();
+    let batch = batch.map(move |failure| {
+        if let Some(code) = failure {
+            ended.record("otel.status_code", "ERROR");
+            ended.record("error.type", code.as_str());
+        }
+    });
+    Box::pin(tracing::Instrument::instrument(batch, span))
+}
+
+#[cfg(not(feature = "tracing"))]
+fn in_span(
+    _: (&'static str, usize),
+    batch: impl Future<Output = Option<ErrorCode>> + Send + 'static,
+) -> BoxFuture<'static, ()> {
+    Box::pin(batch.map(drop))
 }

@@ -103,12 +103,20 @@ pub(crate) struct Deadline<'d> {
     pub(crate) expire: &'d (dyn Fn() + Send + Sync),
 }
 
+/// Loaders of an operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Driven<'l> {
+    pub(crate) loaders: &'l Loaders,
+    /// `true` if each batch has a span.
+    pub(crate) has_spans: bool,
+}
+
 /// Runs `operation` with its loaders until its deadline.
 ///
 /// Returns `None` if the operation is still pending after the deadline and one more poll.
 pub(crate) async fn drive<T>(
     operation: impl Future<Output = T> + Send,
-    loaders: &Loaders,
+    Driven { loaders, has_spans }: Driven<'_>,
     mut deadline: Option<Deadline<'_>>,
 ) -> Option<T> {
     let mut operation = pin!(operation);
@@ -120,7 +128,7 @@ pub(crate) async fn drive<T>(
     poll_fn(|outer| {
         let polled = match &at_work {
             None => operation.as_mut().poll(outer),
-            Some(at_work) => rounds(operation.as_mut(), at_work, &mut batches, outer),
+            Some(at_work) => rounds(operation.as_mut(), (at_work, has_spans), &mut batches, outer),
         };
         if let Poll::Ready(value) = polled {
             return Poll::Ready(Some(value));
@@ -142,7 +150,7 @@ pub(crate) async fn drive<T>(
 
 fn rounds<T>(
     mut operation: Pin<&mut (impl Future<Output = T> + Send)>,
-    at_work: &AtWork<'_>,
+    (at_work, has_spans): (&AtWork<'_>, bool),
     batches: &mut FuturesUnordered<BoxFuture<'static, ()>>,
     outer: &mut Context<'_>,
 ) -> Poll<T> {
@@ -165,7 +173,7 @@ fn rounds<T>(
             continue;
         }
         let before = batches.len();
-        batches.extend(loaders.queued());
+        batches.extend(loaders.queued(has_spans));
         if batches.len() == before {
             return Poll::Pending;
         }

@@ -44,7 +44,7 @@ use futures_util::future::BoxFuture;
 
 use self::batch::{Loader, Run, Selective, Whole};
 use self::drive::Drivers;
-pub(crate) use self::drive::{Deadline, drive};
+pub(crate) use self::drive::{Deadline, Driven, drive};
 use crate::error::GraphError;
 use crate::look_ahead::{FieldSet, Selectable};
 
@@ -107,8 +107,8 @@ impl std::fmt::Debug for Loaders {
 
 /// Type-erased loader.
 trait Flush: Any + Send + Sync {
-    /// Starts a batch of the queued keys; `None` if there are none.
-    fn flush(self: Arc<Self>) -> Option<BoxFuture<'static, ()>>;
+    /// Starts a batch of the queued keys, in a span if `has_span`; `None` if there are no keys.
+    fn flush(self: Arc<Self>, has_span: bool) -> Option<BoxFuture<'static, ()>>;
     /// Clears the cache.
     fn clear(&self);
     /// Drops pending keys; resolvers that still wait queue them again.
@@ -169,10 +169,10 @@ impl Loaders {
     }
 
     /// Batches of the queued keys of all loaders.
-    fn queued(&self) -> impl Iterator<Item = BoxFuture<'static, ()>> {
+    fn queued(&self, has_spans: bool) -> impl Iterator<Item = BoxFuture<'static, ()>> {
         self.all
             .iter()
-            .filter_map(|(_, loader)| Arc::clone(loader).flush())
+            .filter_map(move |(_, loader)| Arc::clone(loader).flush(has_spans))
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::{Either, FutureExt as _, join_all, select};
 use tokio::sync::oneshot;
 
-use super::{Batch, Loaders, drive};
+use super::{Batch, Driven, Loaders, drive};
 use crate::error::GraphError;
 
 /// Thread that wakes waiting futures, the last received first.
@@ -110,7 +110,11 @@ impl World {
     }
 
     async fn drive<T>(&self, operation: impl Future<Output = T> + Send) -> T {
-        let driven = drive(operation, &self.loaders, None);
+        let driven = Driven {
+            loaders: &self.loaders,
+            has_spans: false,
+        };
+        let driven = drive(operation, driven, None);
         let driven = tokio::time::timeout(Duration::from_secs(60), driven).await;
         driven.expect("no wake-up is lost").unwrap()
     }

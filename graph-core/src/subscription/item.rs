@@ -14,6 +14,14 @@ pub(crate) enum StreamItem {
 }
 
 impl StreamItem {
+    /// Response; `None` for the start of a subscription.
+    pub(crate) fn response(&self) -> Option<&GraphResponse> {
+        match self {
+            Self::Opened => None,
+            Self::Response(response) | Self::Failure(response) => Some(response),
+        }
+    }
+
     /// Response to send; `None` for the start of a subscription.
     pub(crate) fn into_response(self) -> Option<GraphResponse> {
         match self {

@@ -34,6 +34,7 @@ mod metering;
 mod modes;
 mod multipart;
 mod node;
+mod observability;
 mod oracle;
 mod panics;
 mod persisted;
@@ -43,7 +44,7 @@ mod reassembled;
 mod relay;
 mod schema_text;
 mod single_connection;
-mod spans;
+
 mod subscriptions;
 mod transport_ws;
 mod type_rules;

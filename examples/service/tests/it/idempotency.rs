@@ -138,7 +138,10 @@ async fn keyed_post_waits_for_one_commit() {
         let made = call(&app, &token, ("POST", path), KEY, body).await;
         assert!(made.status().is_success(), "{path}: {made:?}");
         assert_eq!(database.durable_commits() - durable, 1, "{path}");
-        assert!(database.commits() - all > 1, "{path}: the claim is a commit of its own");
+        assert!(
+            database.commits() - all > 1,
+            "{path}: the claim is a commit of its own"
+        );
     }
 }
 

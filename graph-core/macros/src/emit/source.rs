@@ -30,8 +30,11 @@ pub(crate) fn source(target: &Target<'_>, block: &Block) -> TokenStream {
                 #asked
                 #call
                 let events = (&&&__graph::Tag::of(&value, cx)).stream(value, field, cx)?;
-                let events = __graph::StreamExt::then(events, move |value| async move {
-                    (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, __graph::ListIndices::ROOT).await
+                let events = __graph::StreamExt::then(events, move |value| {
+                    cx.begin_event();
+                    async move {
+                        (&&&&&__graph::Tag::of(&value, cx)).emit_async(value, field, cx, __graph::ListIndices::ROOT).await
+                    }
                 });
                 ::core::result::Result::Ok(__graph::StreamExt::boxed(events))
             })

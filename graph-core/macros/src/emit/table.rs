@@ -74,6 +74,7 @@ fn entry(field: &Field, context: &TokenStream, value: TagOf) -> TokenStream {
     let deprecated = deprecated(&field.deprecated);
     let arguments = arguments(field);
     let tag = value(&inferred(&field.ty), context);
+    let property = field.is_property.then(|| quote!(is_property: true,));
     // spanned at the type, so that the compiler reports an unsuitable type there
     let handle = quote_spanned!(field.ty.span()=> (&&&&&#tag).handle());
     quote! {
@@ -82,6 +83,7 @@ fn entry(field: &Field, context: &TokenStream, value: TagOf) -> TokenStream {
             description: #description,
             deprecated: #deprecated,
             is_async: #is_async,
+            #property
             guards: &[#(#guards),*],
             #arguments
             ty: || #handle,

@@ -144,6 +144,7 @@ impl Graph {
             index: &self.index,
             introspection: &self.introspection,
             view: self.introspection.whole(),
+            observed: false,
         }
     }
 

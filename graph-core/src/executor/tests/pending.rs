@@ -20,6 +20,7 @@ const WIDTHS: [u32; 4] = [1, 5, 9, 40];
 
 fn plan() -> Plan {
     Plan {
+        resolvers: Box::default(),
         kind: OperationType::Query,
         fields: [].into(),
         metas: Box::default(),
