@@ -462,7 +462,7 @@ enum Completion {
     InTransaction,
 }
 
-/// What happens to a request.
+/// Way in which a request is answered.
 enum Turn {
     /// Its handler runs without idempotency.
     Unkeyed,

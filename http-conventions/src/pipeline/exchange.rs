@@ -310,7 +310,9 @@ impl Exchange<Limited> {
     }
 
     /// Like [`run`](Self::run), for a handler that completes its key in the transaction of its own
-    /// rows. See [`Idempotency::run_in_transaction`](crate::idempotency::Idempotency::run_in_transaction).
+    /// rows. See [`Idempotency::run_in_transaction`].
+    ///
+    /// [`Idempotency::run_in_transaction`]: crate::idempotency::Idempotency::run_in_transaction
     pub async fn run_in_transaction<R, F>(
         self,
         request: &Request<Bytes>,

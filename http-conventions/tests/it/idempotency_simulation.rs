@@ -25,7 +25,7 @@ const LEASE: Duration = Duration::from_secs(60);
 const KEYS: u64 = 3;
 const STEPS: u64 = 60;
 
-/// What a database holds.
+/// Contents of a database.
 #[derive(Clone, Default)]
 struct Tables {
     records: HashMap<RecordKey, Record>,
@@ -35,7 +35,7 @@ struct Tables {
 
 struct Disk {
     now: Tables,
-    /// What survives a crash of the database.
+    /// Contents that survive a crash of the database.
     synced: Tables,
     next_row: u64,
     random: SeededEntropy,

@@ -24,7 +24,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "graph-core/COMPLIANCE.md",
         map: "docs/rules/graph-core.md",
-        ids: &[("G", 1..=29), ("G", 31..=31)],
+        ids: &[("G", 1..=31)],
     },
     Page {
         path: "http-conventions/COMPLIANCE.md",

@@ -76,24 +76,27 @@ impl IdempotencyStore for Database {
 ///     Database(DatabaseError),
 ///     TakenOver,
 /// }
-/// # impl From<DatabaseError> for Failed { fn from(error: DatabaseError) -> Self { Self::Database(error) } }
-/// # impl From<Fenced> for Failed { fn from(_: Fenced) -> Self { Self::TakenOver } }
-/// # impl From<host_store_sqlite::rusqlite::Error> for Failed {
-/// #     fn from(error: host_store_sqlite::rusqlite::Error) -> Self { Self::Database(error.into()) }
+/// # impl From<DatabaseError> for Failed {
+/// #     fn from(error: DatabaseError) -> Self { Self::Database(error) }
 /// # }
+/// # impl From<Fenced> for Failed { fn from(_: Fenced) -> Self { Self::TakenOver } }
 ///
 /// # let database = Database::open_in_memory()?;
-/// # database.migrate("desk", &["CREATE TABLE charge (id INTEGER PRIMARY KEY, amount INTEGER) STRICT"]).await?;
+/// # let step = "CREATE TABLE charge (id INTEGER PRIMARY KEY, amount INTEGER) STRICT";
+/// # database.migrate("desk", &[step]).await?;
 /// # let problems = ProblemBase::new("https://api.example.com/problems/")?;
 /// # let idempotency = Idempotency::new(database.clone(), SystemClock, &OsEntropy, problems);
-/// # let request = Request::post("/v1/charges").header("Idempotency-Key", "\"k\"").body(Bytes::new())?;
+/// # let request = Request::post("/v1/charges").header("Idempotency-Key", "\"k\"");
+/// # let request = request.body(Bytes::new())?;
 /// # let scope = KeyScope::new("user-7", "/v1/charges");
 /// let answer = idempotency.run_in_transaction(&request, scope, |held| async {
 ///     let charged = database.write(move |transaction| -> Result<_, Failed> {
-///         transaction.execute("INSERT INTO charge (amount) VALUES (500)", ())?;
+///         let insert = transaction.execute("INSERT INTO charge (amount) VALUES (500)", ());
+///         insert.map_err(DatabaseError::from)?;
 ///         let answer = Response::new(Bytes::from_static(b"charged"));
-///         let receipt = match &held {
-///             Some(held) => Some(idempotency::complete_in(transaction, &held.settlement(&answer))??),
+///         let settlement = held.map(|held| held.settlement(&answer));
+///         let receipt = match &settlement {
+///             Some(settlement) => Some(idempotency::complete_in(transaction, settlement)??),
 ///             None => None,
 ///         };
 ///         Ok(Reply::completed(answer, receipt))
