@@ -10,12 +10,12 @@ use std::task::{Context, Poll, Waker};
 use futures_util::future::{BoxFuture, FutureExt as _};
 
 use super::drive::Drivers;
-use super::{Batch, Flush, SelectiveBatch};
+use super::{AnyLoader, Batch, SelectiveBatch};
 use crate::error::{ErrorCode, GraphError};
 use crate::look_ahead::FieldSet;
 
-/// Batch as the loader runs it, with or without a set of fields.
-pub(super) trait Run: Send + Sync + 'static {
+/// [`Batch`] or [`SelectiveBatch`].
+pub(super) trait AnyBatch: Send + Sync + 'static {
     type Key: Clone + Eq + Hash + Send + Sync + 'static;
     type Value: Clone + Send + Sync + 'static;
     type Fields: Fields;
@@ -30,16 +30,16 @@ pub(super) trait Run: Send + Sync + 'static {
     ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Value>, GraphError>> + Send;
 }
 
-/// Fields that the resolvers ask for.
+/// Fields that the resolvers need of a value: a [`FieldSet`], or `()` for whole values.
 pub(super) trait Fields: Clone + Default + Send + Sync + 'static {
     fn union_with(&mut self, other: &Self);
     fn is_superset(&self, other: &Self) -> bool;
 }
 
-/// [`Batch`], which loads whole values.
+/// A [`Batch`]: it loads whole values.
 pub(super) struct Whole<B>(pub(super) B);
 
-impl<B: Batch> Run for Whole<B> {
+impl<B: Batch> AnyBatch for Whole<B> {
     type Key = B::Key;
     type Value = B::Value;
     type Fields = ();
@@ -61,10 +61,10 @@ impl Fields for () {
     }
 }
 
-/// [`SelectiveBatch`].
+/// A [`SelectiveBatch`]: it loads the needed fields.
 pub(super) struct Selective<B>(pub(super) B);
 
-impl<B: SelectiveBatch> Run for Selective<B> {
+impl<B: SelectiveBatch> AnyBatch for Selective<B> {
     type Key = B::Key;
     type Value = B::Value;
     type Fields = FieldSet<B::Object>;
@@ -92,22 +92,24 @@ impl<T: 'static> Fields for FieldSet<T> {
     }
 }
 
-pub(super) struct Loader<B: Run> {
+/// Queue and cache of one batch type of the host.
+pub(super) struct Loader<B: AnyBatch> {
     batch: B,
     state: Mutex<State<B>>,
     drivers: Arc<Drivers>,
 }
 
-struct State<B: Run> {
+struct State<B: AnyBatch> {
     queued: Vec<B::Key>,
-    /// Fields of the queued keys.
+    /// Union of the fields that the resolvers need of the queued keys.
     fields: B::Fields,
-    keys: HashMap<B::Key, Asked<B>>,
-    /// Incremented when the cache is cleared; batches of an earlier epoch are discarded.
+    keys: HashMap<B::Key, KeyState<B>>,
+    /// Incremented when the cache is cleared. The results of earlier batches are then discarded.
     epoch: u64,
 }
 
-enum Asked<B: Run> {
+/// State of a key that a resolver has requested.
+enum KeyState<B: AnyBatch> {
     Waiting {
         wakers: Vec<Waker>,
         /// `false` while a batch loads the key.
@@ -115,12 +117,12 @@ enum Asked<B: Run> {
     },
     Loaded {
         result: Result<Option<B::Value>, GraphError>,
-        /// Fields of a value.
+        /// Fields that were requested from the batch.
         fields: B::Fields,
     },
 }
 
-impl<B: Run> Asked<B> {
+impl<B: AnyBatch> KeyState<B> {
     fn queued(waker: &Waker) -> Self {
         Self::Waiting {
             wakers: vec![waker.clone()],
@@ -129,7 +131,7 @@ impl<B: Run> Asked<B> {
     }
 }
 
-impl<B: Run> Loader<B> {
+impl<B: AnyBatch> Loader<B> {
     pub(super) fn new(batch: B, drivers: Arc<Drivers>) -> Self {
         let state = State {
             queued: Vec::new(),
@@ -157,43 +159,43 @@ impl<B: Run> Loader<B> {
         let mut state = self.lock();
         let State {
             queued: queue,
-            fields: of_queue,
+            fields: queued_fields,
             keys,
             ..
         } = &mut *state;
         match keys.entry(key.clone()) {
             Entry::Occupied(mut known) => match known.get_mut() {
-                Asked::Waiting { wakers, queued } => {
+                KeyState::Waiting { wakers, queued } => {
                     if *queued {
-                        of_queue.union_with(fields);
+                        queued_fields.union_with(fields);
                     }
-                    if !wakers.iter().any(|known| known.will_wake(context.waker())) {
+                    if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
                         wakers.push(context.waker().clone());
                     }
                     return Poll::Pending;
                 }
                 // an error, or the absence of a value, does not depend on the fields
-                Asked::Loaded {
+                KeyState::Loaded {
                     result,
                     fields: loaded,
                 } if !matches!(result, Ok(Some(_))) || loaded.is_superset(fields) => {
                     return Poll::Ready(result.clone());
                 }
                 // the next value replaces this one, so it needs the fields of this one as well
-                Asked::Loaded { fields: loaded, .. } => {
-                    of_queue.union_with(loaded);
-                    known.insert(Asked::queued(context.waker()));
+                KeyState::Loaded { fields: loaded, .. } => {
+                    queued_fields.union_with(loaded);
+                    known.insert(KeyState::queued(context.waker()));
                 }
             },
             Entry::Vacant(vacant) => {
-                vacant.insert(Asked::queued(context.waker()));
+                vacant.insert(KeyState::queued(context.waker()));
             }
         }
-        of_queue.union_with(fields);
+        queued_fields.union_with(fields);
         queue.push(key.clone());
         drop(state);
         // the caller may run in another task while the driver of the operation is idle
-        self.drivers.queued();
+        self.drivers.wake_idle();
         Poll::Pending
     }
 
@@ -213,8 +215,8 @@ impl<B: Run> Loader<B> {
                     Err(error) => Err(error.clone()),
                 };
                 let fields = fields.clone();
-                if let Some(Asked::Waiting { wakers, .. }) =
-                    state.keys.insert(key, Asked::Loaded { result, fields })
+                if let Some(KeyState::Waiting { wakers, .. }) =
+                    state.keys.insert(key, KeyState::Loaded { result, fields })
                 {
                     waiting.extend(wakers);
                 }
@@ -229,7 +231,7 @@ impl<B: Run> Loader<B> {
     }
 }
 
-impl<B: Run> Flush for Loader<B> {
+impl<B: AnyBatch> AnyLoader for Loader<B> {
     fn flush(self: Arc<Self>, has_span: bool) -> Option<BoxFuture<'static, ()>> {
         let mut state = self.lock();
         if state.queued.is_empty() {
@@ -239,7 +241,7 @@ impl<B: Run> Flush for Loader<B> {
         let fields = std::mem::take(&mut state.fields);
         let epoch = state.epoch;
         for key in &keys {
-            if let Some(Asked::Waiting { queued, .. }) = state.keys.get_mut(key) {
+            if let Some(KeyState::Waiting { queued, .. }) = state.keys.get_mut(key) {
                 *queued = false;
             }
         }
@@ -254,25 +256,25 @@ impl<B: Run> Flush for Loader<B> {
         let mut state = self.lock();
         state.queued.clear();
         state.fields = B::Fields::default();
-        let forgotten = std::mem::take(&mut state.keys);
+        let cleared = std::mem::take(&mut state.keys);
         state.epoch += 1;
         drop(state);
         // waiting resolvers queue their keys again
-        for asked in forgotten.into_values() {
-            if let Asked::Waiting { wakers, .. } = asked {
+        for state in cleared.into_values() {
+            if let KeyState::Waiting { wakers, .. } = state {
                 wakers.into_iter().for_each(Waker::wake);
             }
         }
     }
 
-    fn let_go(&self) {
+    fn drop_pending(&self) {
         let mut state = self.lock();
         state.queued.clear();
         state.fields = B::Fields::default();
         let mut waiting = Vec::new();
-        state.keys.retain(|_, asked| match asked {
-            Asked::Loaded { .. } => true,
-            Asked::Waiting { wakers, .. } => {
+        state.keys.retain(|_, state| match state {
+            KeyState::Loaded { .. } => true,
+            KeyState::Waiting { wakers, .. } => {
                 waiting.append(wakers);
                 false
             }

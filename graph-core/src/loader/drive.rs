@@ -22,8 +22,8 @@ pub(super) struct Drivers {
 }
 
 impl Drivers {
-    /// Wakes idle drivers after a key was queued.
-    pub(super) fn queued(&self) {
+    /// Wakes the idle drivers, because a key was queued.
+    pub(super) fn wake_idle(&self) {
         for signal in self.lock().iter() {
             signal.notify();
         }
@@ -62,7 +62,7 @@ impl Drop for AtWork<'_> {
         at_work.retain(|known| !Arc::ptr_eq(known, signal));
         drop(at_work);
         // the batches of this operation are dropped, so other operations queue their keys again
-        self.loaders.let_go();
+        self.loaders.drop_pending();
     }
 }
 
@@ -173,7 +173,7 @@ fn rounds<T>(
             continue;
         }
         let before = batches.len();
-        batches.extend(loaders.queued(has_spans));
+        batches.extend(loaders.flush(has_spans));
         if batches.len() == before {
             return Poll::Pending;
         }

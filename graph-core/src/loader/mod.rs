@@ -1,8 +1,7 @@
 //! Batched loading of keys (DataLoader): many resolvers, one query.
 //!
 //! A resolver requests a key and awaits its value. When no other part of the operation can make
-//! progress, the engine loads all requested keys in one batch. The engine does not wait for a
-//! timer, so a batch is as large as possible.
+//! progress, the engine loads all requested keys in one batch. No timer delays or splits a batch.
 //!
 //! The context caches values and errors. The engine clears the cache before each event of a
 //! subscription and before each operation of an HTTP batch.
@@ -42,7 +41,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use self::batch::{Loader, Run, Selective, Whole};
+use self::batch::{AnyBatch, Loader, Selective, Whole};
 use self::drive::Drivers;
 pub(crate) use self::drive::{Deadline, Driven, drive};
 use crate::error::GraphError;
@@ -71,8 +70,9 @@ pub trait Batch: Send + Sync + 'static {
 /// Loads many values at once, with the fields that the waiting resolvers need.
 ///
 /// A resolver passes the fields that it reads from its [`LookAhead`](crate::LookAhead) to
-/// [`load_fields`](crate::RequestContext::load_fields). The batch loads their union for all its
-/// keys. If a later resolver needs more fields of a cached value, the value is loaded again.
+/// [`load_fields`](crate::RequestContext::load_fields). A batch loads the union of these fields for
+/// each of its keys. If a later resolver needs more fields of a cached value, the value is loaded
+/// again, with the fields of both.
 ///
 /// The contract is that of [`Batch`].
 pub trait SelectiveBatch: Send + Sync + 'static {
@@ -94,7 +94,7 @@ pub trait SelectiveBatch: Send + Sync + 'static {
 /// Loaders of one request.
 #[derive(Clone, Default)]
 pub(crate) struct Loaders {
-    all: Vec<(TypeId, Arc<dyn Flush>)>,
+    all: Vec<(TypeId, Arc<dyn AnyLoader>)>,
     /// `None` without loaders, the most common case.
     drivers: Option<Arc<Drivers>>,
 }
@@ -106,13 +106,13 @@ impl std::fmt::Debug for Loaders {
 }
 
 /// Type-erased loader.
-trait Flush: Any + Send + Sync {
+trait AnyLoader: Any + Send + Sync {
     /// Starts a batch of the queued keys, in a span if `has_span`; `None` if there are no keys.
     fn flush(self: Arc<Self>, has_span: bool) -> Option<BoxFuture<'static, ()>>;
     /// Clears the cache.
     fn clear(&self);
     /// Drops pending keys; resolvers that still wait queue them again.
-    fn let_go(&self);
+    fn drop_pending(&self);
 }
 
 impl Loaders {
@@ -125,7 +125,7 @@ impl Loaders {
     }
 
     /// Inserts the loader under the type `B` of the host's batch.
-    fn insert<B: 'static, R: Run>(&mut self, batch: R) {
+    fn insert<B: 'static, A: AnyBatch>(&mut self, batch: A) {
         let drivers = self.drivers.get_or_insert_default();
         let loader = Arc::new(Loader::new(batch, Arc::clone(drivers)));
         self.all.retain(|(known, _)| *known != TypeId::of::<B>());
@@ -140,9 +140,9 @@ impl Loaders {
     }
 
     /// Drops pending keys after the operation that requested them ended.
-    fn let_go(&self) {
+    fn drop_pending(&self) {
         for (_, loader) in &self.all {
-            loader.let_go();
+            loader.drop_pending();
         }
     }
 
@@ -158,7 +158,7 @@ impl Loaders {
         self.find::<B, Selective<B>>()?.load(key, fields).await
     }
 
-    fn find<B: 'static, R: Run>(&self) -> Result<Arc<Loader<R>>, GraphError> {
+    fn find<B: 'static, A: AnyBatch>(&self) -> Result<Arc<Loader<A>>, GraphError> {
         let mut all = self.all.iter();
         let found = all.find(|(known, _)| *known == TypeId::of::<B>());
         let found = found.map(|(_, loader)| Arc::clone(loader) as Arc<dyn Any + Send + Sync>);
@@ -168,8 +168,8 @@ impl Loaders {
         })
     }
 
-    /// Batches of the queued keys of all loaders.
-    fn queued(&self, has_spans: bool) -> impl Iterator<Item = BoxFuture<'static, ()>> {
+    /// Starts a batch for each loader with queued keys.
+    fn flush(&self, has_spans: bool) -> impl Iterator<Item = BoxFuture<'static, ()>> {
         self.all
             .iter()
             .filter_map(move |(_, loader)| Arc::clone(loader).flush(has_spans))

@@ -24,11 +24,12 @@ use super::{FieldRef, Selectable};
 /// assert!(fields.names().eq(["name"]));
 /// ```
 pub struct FieldSet<T: ?Sized> {
-    /// One bit for each index; the last word is not zero.
+    /// One bit for each field index. The last word is not zero: equal sets have equal words.
     words: Vec<u64>,
     of: PhantomData<fn(&T)>,
 }
 
+/// Bits of a word.
 const BITS: u16 = 64;
 
 impl<T: Selectable> FieldSet<T> {

@@ -5,7 +5,7 @@
 //! the compiler. The type of the parameter is that of the innermost value: `LookAhead<'_, Charge>`
 //! for a resolver that returns `Result<Vec<Charge>, GraphError>`.
 //!
-//! The word `look_ahead` in the attribute of an object type declares its [`Fields`](Selectable):
+//! `look_ahead` in the attribute of an object type implements [`Selectable`] for it:
 //!
 //! ```
 //! use graph_core::look_ahead::LookAhead;
@@ -26,7 +26,7 @@
 //! #[graph_object(context = Context)]
 //! impl Query {
 //!     fn charges(look_ahead: LookAhead<'_, Charge>) -> Vec<Charge> {
-//!         // read the long column only on demand
+//!         // read the long column only if the operation selects it
 //!         let description = look_ahead.selects(|charge| charge.description);
 //!         vec![Charge { amount: 5, description: description.then(|| "one".to_owned()) }]
 //!     }
@@ -50,13 +50,13 @@
 //!   in a deferred fragment. `@skip` and `@include` are applied.
 //! - A field that a guard on the principal refuses, or whose arguments are invalid, does not count:
 //!   its resolver will not run.
-//! - A guard function is called for each object, after the look-ahead. Its field counts.
+//! - A field with a guard function counts: the function is called later, for each object.
 //! - `__typename` is not a field of the type.
 //!
 //! # Loaders
 //!
-//! A [`SelectiveBatch`](crate::loader::SelectiveBatch) receives the [`FieldSet`] of all resolvers
-//! that wait for the batch, so that one statement reads only the columns that one of them needs.
+//! A [`SelectiveBatch`](crate::loader::SelectiveBatch) receives the union of the [`FieldSet`]s of
+//! all resolvers that wait for the batch. One statement then reads the columns for these fields.
 
 mod field_set;
 mod selectable;
@@ -91,7 +91,8 @@ impl<'p, T: ?Sized> LookAhead<'p, T> {
     }
 }
 
-/// The methods require a [`Selectable`] type, so that its absence is reported with what to write.
+/// Each method has its own bound: [`on`](LookAhead::on) is for interfaces and unions, the others
+/// are for object types with `look_ahead`.
 impl<'p, T> LookAhead<'p, T> {
     /// Returns `true` if the operation selects the field.
     pub fn selects<A, V: ?Sized>(&self, field: impl FnOnce(&T::Fields) -> FieldRef<T, A, V>) -> bool
@@ -99,10 +100,10 @@ impl<'p, T> LookAhead<'p, T> {
         T: Selectable,
     {
         let index = field(&T::FIELDS).index();
-        self.any(&mut |selected| selected.idx == index)
+        self.visit_until(&mut |selected| selected.idx == index)
     }
 
-    /// Returns each selection of the field: one for each response key.
+    /// Returns the selections of the field, one for each response key.
     #[must_use]
     pub fn each<A: Any, V: ?Sized>(
         &self,
@@ -123,7 +124,7 @@ impl<'p, T> LookAhead<'p, T> {
         selected.collect()
     }
 
-    /// Returns the selection on the values of the field.
+    /// Returns the look-ahead for the values of the field.
     #[must_use]
     pub fn below<A, V: Selects + ?Sized>(
         &self,
@@ -146,20 +147,20 @@ impl<'p, T> LookAhead<'p, T> {
         T: Selectable,
     {
         let mut set = FieldSet::default();
-        self.any(&mut |selected| {
+        self.visit_until(&mut |selected| {
             set.insert_index(selected.idx);
             false
         });
         set
     }
 
-    /// Selected fields of the object type with this index.
+    /// Returns the selections of the field with this index.
     fn matching(&self, index: u16) -> Vec<&'p Field>
     where
         T: Selectable,
     {
         let mut found = Vec::new();
-        self.any(&mut |selected| {
+        self.visit_until(&mut |selected| {
             if selected.idx == index {
                 found.push(selected);
             }
@@ -168,17 +169,18 @@ impl<'p, T> LookAhead<'p, T> {
         found
     }
 
-    /// Calls `found` for each field whose resolver will run, until it returns `true`.
-    fn any(&self, found: &mut dyn FnMut(&'p Field) -> bool) -> bool
+    /// Calls `visit` for each field that counts as selected, until a call returns `true`. Returns
+    /// `true` if a call did.
+    fn visit_until(&self, visit: &mut dyn FnMut(&'p Field) -> bool) -> bool
     where
         T: Selectable,
     {
         let mut below = self.fields.iter().map(|field| field.selected(T::NAME));
-        below.any(|fields| any(fields, self.decisions, found))
+        below.any(|fields| visit_until(fields, self.decisions, visit))
     }
 
-    /// Returns the selection on objects of the type `O`. It is empty if no object of this interface
-    /// or union has the type.
+    /// Returns the look-ahead for objects of the type `O`. It is empty if `O` is not a type of this
+    /// interface or union.
     #[must_use]
     pub fn on<O: Selectable>(&self) -> LookAhead<'p, O>
     where
@@ -198,12 +200,17 @@ impl<T: Selectable> std::fmt::Debug for LookAhead<'_, T> {
     }
 }
 
-/// Calls `found` for each of `fields` and of the deferred groups among them.
-fn any<'p>(fields: &'p [Field], decisions: &Decisions, found: &mut dyn FnMut(&'p Field) -> bool) -> bool {
+/// Calls `visit` for each of `fields`, and for the fields of their deferred fragments, until a call
+/// returns `true`.
+fn visit_until<'p>(
+    fields: &'p [Field],
+    decisions: &Decisions,
+    visit: &mut dyn FnMut(&'p Field) -> bool,
+) -> bool {
     fields.iter().any(|field| match field.idx {
         Field::CONST => false,
-        Field::DEFERRED => any(field.selected(""), decisions, found),
-        _ => !decisions.refuses(field) && found(field),
+        Field::DEFERRED => visit_until(field.selected(""), decisions, visit),
+        _ => !decisions.refuses(field) && visit(field),
     })
 }
 
@@ -230,7 +237,7 @@ impl<'p, A, V: ?Sized> SelectedField<'p, A, V> {
 }
 
 impl<'p, A, V: Selects + ?Sized> SelectedField<'p, A, V> {
-    /// Returns the selection on the values of the field.
+    /// Returns the look-ahead for the values of the field.
     #[must_use]
     pub fn look_ahead(&self) -> LookAhead<'p, V::Type> {
         LookAhead::new(self.field, self.decisions)

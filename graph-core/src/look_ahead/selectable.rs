@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Object type with typed references to its fields, implemented by the word `look_ahead` in its
-/// attribute.
+/// Object type with typed references to its fields. `look_ahead` in its attribute implements this
+/// trait.
 ///
-/// The references mention the types of the arguments and of the values, which must be as visible as
-/// the object type itself.
+/// A reference names the types of the field's arguments and of its value. These types must be as
+/// visible as the object type.
 #[diagnostic::on_unimplemented(
     message = "the selection on `{Self}` cannot be read",
     label = "write `look_ahead` in the attribute of `{Self}`: `#[graph_object(look_ahead, ..)]` or `#[graphql(look_ahead, ..)]` beside the derive"
@@ -30,21 +30,20 @@ pub trait Selectable: Sized {
 )]
 pub trait AbstractType {}
 
-/// Value whose innermost type has a selection: an object type, an interface or a union, and their
-/// lists, options, results and pointers.
+/// Object type, interface or union, or a list, option, result or pointer of one.
 #[diagnostic::on_unimplemented(
     message = "the selection on `{Self}` cannot be read",
     label = "a leaf has no selection, and an object type needs the word `look_ahead` in its attribute"
 )]
 pub trait Selects {
-    /// Innermost type.
+    /// Object type, interface or union inside the wrappers.
     type Type;
 }
 
 /// Implements [`Selects`] for wrappers.
-macro_rules! around {
-    ($([$($generics:tt)*] $around:ty, $inner:ty;)*) => {$(
-        impl<$($generics)*> Selects for $around
+macro_rules! impl_selects {
+    ($([$($generics:tt)*] $wrapper:ty, $inner:ty;)*) => {$(
+        impl<$($generics)*> Selects for $wrapper
         where
             $inner: Selects,
         {
@@ -53,7 +52,7 @@ macro_rules! around {
     )*};
 }
 
-around! {
+impl_selects! {
     [T] Option<T>, T;
     [T, E] Result<T, E>, T;
     [T] Vec<T>, T;
@@ -64,7 +63,8 @@ around! {
     [T: ?Sized] Arc<T>, T;
 }
 
-/// Field of the object type `T` with the arguments `A` and the value `V`.
+/// Typed reference to a field of the object type `T`. The field has the arguments `A` and a value
+/// of the type `V`.
 pub struct FieldRef<T: ?Sized, A, V: ?Sized> {
     index: u16,
     of: PhantomData<fn(&T, &A, &V)>,

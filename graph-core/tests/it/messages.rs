@@ -28,7 +28,7 @@ struct Mistake {
     description: String,
     /// Text that the first error contains.
     message: String,
-    /// `true` if the message is the compiler's own, because no code of ours can come before it.
+    /// `true` if the compiler or juniper writes the message, before graph-core can.
     of_compiler: bool,
     /// Number of errors, if there are more than [`ERRORS`].
     exceeds: Option<usize>,
@@ -151,14 +151,15 @@ fn page_lists_every_mistake() {
 
 const PAGE: &str = "# Mistakes and their messages
 
-Each file of this folder is a program with one mistake, and `.stderr` holds what the compiler prints.
-The tests in `tests/it/messages.rs` check that the first error has the text below, that the text is
-in the source of graph-core or of its macros, and that there are at most three errors. They also
-write this page.
+Each file of this folder is a program with one mistake. The `.stderr` file beside it has the output of
+the compiler. The tests in `tests/it/messages.rs` check that the first error contains the text below,
+and that there are at most three errors, or the number in the head of the file. With
+`UPDATE_MISTAKES=1` they write this page.
 
-The second table has the mistakes that the compiler or juniper reports before any code of graph-core
-can: conflicting implementations, roots that juniper's `RootNode` takes, what juniper's derives
-generate, calls in the body of a resolver, and values that are not `Send` or `Sync`.
+In the first table the text is in the source of graph-core or of its macros. In the second table the
+compiler or juniper reports the mistake before graph-core can: conflicting implementations, types that
+juniper's `RootNode` refuses, code that juniper's derives generate, calls in the body of a resolver,
+and values that are not `Send` or `Sync`.
 ";
 
 /// Source with its string literals as they are printed.

@@ -30,9 +30,9 @@ async fn rename(database: &Database, table: &str, from: &str, to: &str) {
     renamed.await.unwrap();
 }
 
-/// G23: the desk's statements mention only the columns that the operation asks for.
+/// G23: the SQL statements name only the columns of the fields that the operation selects.
 #[tokio::test]
-async fn only_asked_columns_are_read() {
+async fn only_selected_columns_are_read() {
     let database = Database::open_in_memory().unwrap();
     let app = open_over(database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;
