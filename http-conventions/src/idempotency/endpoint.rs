@@ -24,6 +24,7 @@ use crate::{
 /// Longest `Retry-After` while the first request runs. It is shorter than a lease, because most
 /// requests end long before their lease.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// `Retry-After` while the store is unavailable.
 const STORE_RETRY: Duration = Duration::from_secs(1);
 /// Longest lease and lifetime, 100 years, so that adding it to the current time cannot overflow.
 const LONGEST_TIME: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -46,7 +47,7 @@ pub struct Idempotency {
 
 /// Status for a key that was used with a different request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "APIs and the draft know these two")]
+#[expect(clippy::exhaustive_enums, reason = "the draft uses 422, common APIs 409")]
 pub enum MismatchStatus {
     /// 409, the default.
     #[default]
@@ -192,42 +193,47 @@ impl Idempotency {
         scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Result<Response<Bytes>, Problem> {
-        self.run_naming(None, request, scope, handler).await
+        self.run_with_version(None, request, scope, handler).await
     }
 
-    /// [`run`](Self::run) for a request that names this version in a header field.
-    pub(crate) async fn run_naming<R: Into<Reply>>(
+    /// [`run`](Self::run) for a request with this version in a header field.
+    pub(crate) async fn run_with_version<R: Into<Reply>>(
         &self,
         version: Option<ApiVersion>,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Result<Response<Bytes>, Problem> {
-        match self.turn(version, request, scope, Completion::Afterwards).await? {
-            Turn::Unkeyed => handler.await.into().into(),
-            Turn::Runs(claim) => self.settle(&claim, handler.await.into()).await,
-            Turn::Replays(response) => Ok(response),
+        match self
+            .claim_key(version, request, scope, Completion::Afterwards)
+            .await?
+        {
+            NextStep::RunWithoutKey => handler.await.into().into(),
+            NextStep::Run(claim) => self.settle(&claim, handler.await.into()).await,
+            NextStep::Replay(response) => Ok(response),
         }
     }
 
-    /// Like [`run`](Self::run), for a handler that completes its key in the transaction of its own
-    /// rows: rows, events and stored response take effect together, or none of them does.
+    /// Like [`run`](Self::run), for a handler that completes its key in the transaction that writes
+    /// its rows: the rows and the stored response take effect together, or not at all.
     ///
-    /// A crash leaves no key without an outcome: when the lease has expired, the next request with
-    /// the key runs the handler again. A first handler that is still alive then fails with
-    /// [`Fenced`](super::Fenced), and its transaction rolls back.
+    /// If the first request crashed, the next request after the lease gets the stored response of a
+    /// committed transaction, or else runs the handler again. If the first handler is still running
+    /// then, its settlement fails with [`Fenced`](super::Fenced), and it must roll back.
     ///
     /// # Contract
     ///
-    /// - The handler writes in one transaction, in the database of the store. What it does outside,
-    ///   for example a call of another service, may happen again after a crash.
-    /// - In this transaction it stores a [`settlement`](HeldKey::settlement) of its response, and
-    ///   returns [`Reply::Completed`] with the receipt after the commit. Without a key it has
-    ///   nothing to settle and returns any other reply.
-    /// - If the result of the commit is unknown, it returns [`Reply::OutcomeUnknown`]. The record
-    ///   tells the outcome: the client gets the response of a committed transaction, or the problem
-    ///   and a free key.
-    /// - A refusal without any write may be a [`Reply::Final`]: it is stored afterwards.
+    /// - The handler writes in one transaction, in the database of the store. Its other effects,
+    ///   for example calls of another service, may happen again after a crash.
+    /// - In this transaction it stores a [`settlement`](HeldKey::settlement) of its response. After
+    ///   the commit it returns [`Reply::Completed`] with the receipt.
+    /// - For a request without a key it receives `None` and stores no settlement. It returns any
+    ///   reply but [`Reply::Completed`].
+    /// - If the result of the commit is unknown, it returns [`Reply::OutcomeUnknown`]. If the
+    ///   transaction has committed, the client then gets the stored response. Otherwise the client
+    ///   gets the problem, and the key is free for a retry.
+    /// - For a refusal that writes no row it may return [`Reply::Final`], which is stored after the
+    ///   handler has returned.
     ///
     /// The setting [`with_after_crash`](Self::with_after_crash) has no effect.
     ///
@@ -244,13 +250,13 @@ impl Idempotency {
         R: Into<Reply>,
         F: Future<Output = R>,
     {
-        self.run_in_transaction_naming(None, request, scope, handler)
+        self.run_in_transaction_with_version(None, request, scope, handler)
             .await
     }
 
-    /// [`run_in_transaction`](Self::run_in_transaction) for a request that names this version in a
-    /// header field.
-    pub(crate) async fn run_in_transaction_naming<R, F>(
+    /// [`run_in_transaction`](Self::run_in_transaction) for a request with this version in a header
+    /// field.
+    pub(crate) async fn run_in_transaction_with_version<R, F>(
         &self,
         version: Option<ApiVersion>,
         request: &Request<Bytes>,
@@ -262,55 +268,55 @@ impl Idempotency {
         F: Future<Output = R>,
     {
         match self
-            .turn(version, request, scope, Completion::InTransaction)
+            .claim_key(version, request, scope, Completion::InTransaction)
             .await?
         {
-            Turn::Unkeyed => handler(None).await.into().into(),
-            Turn::Runs(claim) => {
+            NextStep::RunWithoutKey => handler(None).await.into().into(),
+            NextStep::Run(claim) => {
                 let held = HeldKey::new(&claim, self.max_stored_body);
                 match handler(Some(held)).await.into() {
-                    Reply::OutcomeUnknown(problem) => self.ended(&claim, problem).await,
+                    Reply::OutcomeUnknown(problem) => self.recover_outcome(&claim, problem).await,
                     reply => self.settle(&claim, reply).await,
                 }
             }
-            Turn::Replays(response) => Ok(response),
+            NextStep::Replay(response) => Ok(response),
         }
     }
 
-    /// Claims the key of the request, unless the request runs without one.
-    async fn turn(
+    /// Claims the key of the request, unless the request runs without a key.
+    async fn claim_key(
         &self,
         version: Option<ApiVersion>,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
         completion: Completion,
-    ) -> Result<Turn, Problem> {
+    ) -> Result<NextStep, Problem> {
         if request.method().is_safe() {
-            return Ok(Turn::Unkeyed);
+            return Ok(NextStep::RunWithoutKey);
         }
         let key = match IdempotencyKey::from_headers(request.headers()) {
             Ok(Some(key)) => key,
             Ok(None) if self.key_required => {
                 return Err(types::IDEMPOTENCY_KEY_MISSING.problem(&self.problems));
             }
-            Ok(None) => return Ok(Turn::Unkeyed),
+            Ok(None) => return Ok(NextStep::RunWithoutKey),
             Err(InvalidIdempotencyKey) => {
                 return Err(types::IDEMPOTENCY_KEY_INVALID.problem(&self.problems));
             }
         };
         let now = self.clock.now();
         let key = RecordKey::new(scope, request.method(), &key);
-        let claim = self.new_claim(key, Fingerprint::naming(request, version), completion, now);
+        let claim = self.new_claim(key, Fingerprint::with_version(request, version), completion, now);
         match self.store.claim(&claim, now).await {
-            Ok(ClaimOutcome::Claimed) => Ok(Turn::Runs(claim)),
-            Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome).map(Turn::Replays),
-            Ok(ClaimOutcome::Mismatched) => Err(self.mismatched()),
-            Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
+            Ok(ClaimOutcome::Claimed) => Ok(NextStep::Run(claim)),
+            Ok(ClaimOutcome::Settled(outcome)) => self.replay(outcome).map(NextStep::Replay),
+            Ok(ClaimOutcome::Mismatched) => Err(self.mismatch_problem()),
+            Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight_problem(lease_until, now)),
             Err(error) => {
                 // the claim may be stored although its response was lost; the handler did not run,
                 // so free the key
                 let _freed = self.store.release(&claim.key, &claim.fence).await;
-                Err(self.broken_store(&error))
+                Err(self.store_problem(&error))
             }
         }
     }
@@ -334,7 +340,7 @@ impl Idempotency {
                 Completion::Afterwards => self.after_crash,
                 Completion::InTransaction => AfterCrash::RunAgain,
             },
-            // a lost claim has no effects: the transaction of its handler was lost with it
+            // a crash that loses this claim also loses the transaction of its handler
             is_durable: completion == Completion::Afterwards,
         }
     }
@@ -343,12 +349,14 @@ impl Idempotency {
     /// taken effect. The record then counts as crashed after its lease.
     async fn settle(&self, claim: &Claim, reply: Reply) -> Result<Response<Bytes>, Problem> {
         if let Reply::Completed(response, receipt) = reply {
-            return match receipt.is_of(claim) {
+            return match receipt.belongs_to(claim) {
                 true => Ok(response),
-                false => Err(self.broken_store(&StoreError::corrupt("the receipt is of another request"))),
+                false => {
+                    Err(self.store_problem(&StoreError::corrupt("the receipt belongs to another request")))
+                }
             };
         }
-        let noted = match self.outcome_of(&reply) {
+        let settled = match self.outcome_of(&reply) {
             Some(outcome) => {
                 let expires_at = later(self.clock.now(), self.lifetime);
                 self.store
@@ -357,7 +365,7 @@ impl Idempotency {
             }
             None => self.store.release(&claim.key, &claim.fence).await,
         };
-        match noted {
+        match settled {
             Ok(Settled::Done | Settled::Fenced) => {}
             Err(error) => (self.failure_log)(&error),
         }
@@ -377,12 +385,12 @@ impl Idempotency {
         }
     }
 
-    /// Finds out whether the transaction of `claim` has committed, after the handler lost its
-    /// result.
+    /// Reads from the record if the transaction of `claim` has committed, after the handler lost
+    /// the result of the commit.
     ///
-    /// If the key can be freed, the transaction has not committed, and never will: its settlement
-    /// is fenced.
-    async fn ended(&self, claim: &Claim, problem: Problem) -> Result<Response<Bytes>, Problem> {
+    /// If the key can be freed, the transaction has not committed and cannot commit later, because
+    /// its settlement would be fenced.
+    async fn recover_outcome(&self, claim: &Claim, problem: Problem) -> Result<Response<Bytes>, Problem> {
         let now = self.clock.now();
         let found = match self.store.release(&claim.key, &claim.fence).await {
             Ok(Settled::Done) => return Err(problem),
@@ -390,10 +398,10 @@ impl Idempotency {
             Err(error) => Err(error),
         };
         match found {
-            Ok(ClaimOutcome::Settled(outcome)) => self.again(outcome),
+            Ok(ClaimOutcome::Settled(outcome)) => self.replay(outcome),
             // another request has taken over the key
-            Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight(lease_until, now)),
-            // or it had, and its record is gone
+            Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight_problem(lease_until, now)),
+            // the record had expired, so this claim has taken the key again: free it
             Ok(ClaimOutcome::Claimed) => self.settle(claim, Reply::NothingHappened(problem)).await,
             Ok(ClaimOutcome::Mismatched) => Err(problem),
             Err(error) => {
@@ -404,10 +412,10 @@ impl Idempotency {
     }
 
     /// Replays a settled request.
-    fn again(&self, outcome: RequestOutcome) -> Result<Response<Bytes>, Problem> {
+    fn replay(&self, outcome: RequestOutcome) -> Result<Response<Bytes>, Problem> {
         match outcome {
             RequestOutcome::Completed(stored) => capture::replay(stored).ok_or_else(|| {
-                self.broken_store(&StoreError::corrupt(
+                self.store_problem(&StoreError::corrupt(
                     "the stored response is not a valid HTTP response",
                 ))
             }),
@@ -418,7 +426,7 @@ impl Idempotency {
         }
     }
 
-    fn mismatched(&self) -> Problem {
+    fn mismatch_problem(&self) -> Problem {
         let kind = types::IDEMPOTENCY_KEY_REUSED;
         let problem = match self.mismatch_status {
             MismatchStatus::Conflict => kind.problem(&self.problems),
@@ -428,7 +436,7 @@ impl Idempotency {
         problem.with_extension("retryable", false)
     }
 
-    fn in_flight(&self, lease_until: SystemTime, now: SystemTime) -> Problem {
+    fn in_flight_problem(&self, lease_until: SystemTime, now: SystemTime) -> Problem {
         let wait = lease_until
             .duration_since(now)
             .unwrap_or_default()
@@ -443,7 +451,8 @@ impl Idempotency {
         kind.problem(&self.problems).with_extension("retryable", false)
     }
 
-    fn broken_store(&self, error: &StoreError) -> Problem {
+    /// Logs the failure of the store and returns the problem for the client.
+    fn store_problem(&self, error: &StoreError) -> Problem {
         (self.failure_log)(error);
         match error.kind() {
             StoreErrorKind::Unavailable => Problem::service_unavailable(RetryAfter::new(STORE_RETRY))
@@ -462,14 +471,14 @@ enum Completion {
     InTransaction,
 }
 
-/// Way in which a request is answered.
-enum Turn {
-    /// Its handler runs without idempotency.
-    Unkeyed,
-    /// Its handler runs and holds the key.
-    Runs(Claim),
-    /// It gets the stored response.
-    Replays(Response<Bytes>),
+/// Next step of a request.
+enum NextStep {
+    /// Run the handler without idempotency.
+    RunWithoutKey,
+    /// Run the handler, which holds the key.
+    Run(Claim),
+    /// Send the stored response.
+    Replay(Response<Bytes>),
 }
 
 impl fmt::Debug for Idempotency {

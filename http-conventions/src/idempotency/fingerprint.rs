@@ -23,11 +23,11 @@ impl Fingerprint {
     /// Fingerprint of a request.
     #[must_use]
     pub fn of<B: AsRef<[u8]>>(request: &Request<B>) -> Self {
-        Self::naming(request, None)
+        Self::with_version(request, None)
     }
 
-    /// Fingerprint of a request whose header field names this version.
-    pub(super) fn naming<B: AsRef<[u8]>>(request: &Request<B>, version: Option<ApiVersion>) -> Self {
+    /// Fingerprint of a request with this version in a header field.
+    pub(super) fn with_version<B: AsRef<[u8]>>(request: &Request<B>, version: Option<ApiVersion>) -> Self {
         let target = request
             .uri()
             .path_and_query()

@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use super::{Claim, Fence, RecordKey, RequestOutcome, Settled, capture};
 
-/// Key that a running handler holds. The handler completes it in the transaction of its own rows.
+/// Key that a running handler holds. The handler completes the key in the transaction that writes
+/// its rows.
 ///
 /// See [`Idempotency::run_in_transaction`](super::Idempotency::run_in_transaction).
 #[derive(Clone, Debug)]
@@ -19,8 +20,8 @@ pub struct HeldKey {
 }
 
 impl HeldKey {
-    /// Creates the key that a granted `claim` holds. A response body above `max_stored_body` bytes
-    /// is not stored.
+    /// Creates the key of a granted `claim`. A response body above `max_stored_body` bytes is not
+    /// stored.
     #[must_use]
     pub fn new(claim: &Claim, max_stored_body: usize) -> Self {
         Self {
@@ -33,26 +34,26 @@ impl HeldKey {
 
     /// Creates the settlement that stores `response` for replay.
     ///
-    /// A response beyond the [largest stored
-    /// body](super::Idempotency::with_max_stored_body) is stored as its status alone.
+    /// If the body is above the [largest stored
+    /// body](super::Idempotency::with_max_stored_body), only the status is stored.
     #[must_use]
     pub fn settlement(&self, response: &Response<Bytes>) -> Settlement {
         if response.body().len() > self.max_stored_body {
             return self.unkept_settlement(response);
         }
-        self.settled_as(RequestOutcome::Completed(capture::capture(response)))
+        self.settlement_with(RequestOutcome::Completed(capture::capture(response)))
     }
 
     /// Creates the settlement that stores only the status of `response`, because it contains a
     /// secret that is shown once.
     #[must_use]
     pub fn unkept_settlement(&self, response: &Response<Bytes>) -> Settlement {
-        self.settled_as(RequestOutcome::Unreplayable {
+        self.settlement_with(RequestOutcome::Unreplayable {
             status: response.status().as_u16(),
         })
     }
 
-    fn settled_as(&self, outcome: RequestOutcome) -> Settlement {
+    fn settlement_with(&self, outcome: RequestOutcome) -> Settlement {
         Settlement {
             key: self.key,
             fence: self.fence,
@@ -62,14 +63,16 @@ impl HeldKey {
     }
 }
 
-/// Settlement of a key, which a store writes inside a transaction of the host.
+/// Outcome of a request, to be written to the record of its key inside a transaction of the host.
 ///
-/// # What an implementation must guarantee
+/// # Contract
+///
+/// A store that writes a settlement guarantees:
 ///
 /// - The record is written only while it is in flight under exactly this fencing token.
 /// - Between that check and the end of the transaction, no other transaction changes the record:
-///   a concurrent claim waits, or fails one of the two transactions.
-/// - The settlement takes effect with the transaction, or not at all.
+///   a concurrent claim waits, or one of the two transactions fails.
+/// - The settlement takes effect if and only if the transaction commits.
 ///
 /// The cases of `http_conventions_conformance::completes_in_transaction!` check this.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -86,7 +89,7 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// Converts the result of the store's write to a receipt. For implementations of stores.
+    /// Converts the result of the write to a receipt. For implementations of stores.
     ///
     /// # Errors
     ///
@@ -99,11 +102,11 @@ impl Settlement {
     }
 }
 
-/// Another request has taken over the key, because the lease of this one had expired. The handler
-/// must roll back its transaction.
+/// Error of a request that no longer holds its key, for example because its lease expired and
+/// another request has taken over the key. The handler must roll back its transaction.
 #[derive(Clone, Copy, Debug, Error, Eq, PartialEq)]
 #[error("another request has taken over the idempotency key")]
-#[expect(clippy::exhaustive_structs, reason = "the only fact")]
+#[expect(clippy::exhaustive_structs, reason = "a marker without data")]
 pub struct Fenced;
 
 /// Proof that a transaction contains the settlement of a key.
@@ -112,7 +115,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    pub(super) fn is_of(&self, claim: &Claim) -> bool {
+    pub(super) fn belongs_to(&self, claim: &Claim) -> bool {
         self.fence == claim.fence
     }
 }

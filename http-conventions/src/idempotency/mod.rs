@@ -39,18 +39,19 @@
 //! let first = idempotency.run(&request, scope, charge).await.expect("the charge is made");
 //!
 //! let never = async { unreachable!("the charge is made once") as Response<Bytes> };
-//! let again = idempotency.run(&request, scope, never).await.expect("the first answer");
+//! let again = idempotency.run(&request, scope, never).await.expect("the first response");
 //! assert_eq!(again.body(), first.body());
 //! assert_eq!(again.headers()["idempotency-replayed"], "true");
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # One commit
+//! # Rows and response in one transaction
 //!
 //! [`Idempotency::run_in_transaction`] is for handlers whose only effects are rows in the database
-//! of the store: rows and response are then stored in one transaction, and a crash leaves no key
-//! without an outcome. Effects outside of the database may happen again after a crash.
+//! of the store. Rows and response are stored in one transaction: after a crash a retry gets the
+//! response, or runs the handler if nothing was stored. Effects outside of the database may happen
+//! again after a crash.
 //!
 //! # Contract
 //!

@@ -128,8 +128,8 @@ pub struct Claim {
     pub expires_at: SystemTime,
     /// Behaviour for a lease that expired.
     pub after_crash: AfterCrash,
-    /// `false` if the record may be lost in a crash of the store, because nothing else that the
-    /// request does survives without it. The store then need not wait for its disk.
+    /// `false` if a crash of the store may lose the record. This is safe if the same crash loses
+    /// all effects of the request. The store then need not wait for its disk.
     pub is_durable: bool,
 }
 

@@ -8,7 +8,7 @@ use http::Response;
 use super::Receipt;
 use crate::errors::Problem;
 
-/// Reply of a handler. It decides whether the response is stored and the key is freed.
+/// Reply of a handler. It decides if the response is stored, and if the key is freed.
 ///
 /// A response converts to [`Final`](Self::Final), and so does a `Result`, with one exception: a
 /// problem with a 5xx status converts to [`OutcomeUnknown`](Self::OutcomeUnknown), because only the
@@ -18,29 +18,31 @@ use crate::errors::Problem;
     reason = "the request took effect, or it did not, or the outcome is unknown"
 )]
 pub enum Reply {
-    /// The final response, success or error: store and replay it.
+    /// Final response, success or error. It is stored and replayed.
     ///
     /// # Security
     ///
     /// The store keeps headers and body in clear text for the lifetime of the record. Use
     /// [`Unkept`](Self::Unkept) for a secret that is shown once.
     Final(Response<Bytes>),
-    /// A response that is sent once, because it contains a secret: store its status alone and never
-    /// run the request again.
+    /// Response that is sent once, because it contains a secret. Only its status is stored, and the
+    /// request is never run again.
     Unkept(Response<Bytes>),
-    /// The response whose settlement is part of the committed transaction, with the receipt: store
-    /// nothing more. For [`run_in_transaction`](super::Idempotency::run_in_transaction) only.
+    /// Response whose settlement is part of a committed transaction, with the receipt. For
+    /// [`run_in_transaction`](super::Idempotency::run_in_transaction) only.
     Completed(Response<Bytes>, Receipt),
-    /// Nothing took effect: free the key, so that a retry runs.
+    /// Problem of a request without any effect. The key is freed, so that a retry runs.
     NothingHappened(Problem),
-    /// The request may have taken effect, for example because an upstream service timed out: never
-    /// run it again.
+    /// Problem of a request that may have taken effect, for example because an upstream service
+    /// timed out. The request is never run again, except by
+    /// [`run_in_transaction`](super::Idempotency::run_in_transaction): there the record shows if
+    /// the transaction has committed.
     OutcomeUnknown(Problem),
 }
 
 impl Reply {
-    /// [`Completed`](Self::Completed) with a receipt, or [`Final`](Self::Final) for a request
-    /// without a key.
+    /// Creates [`Completed`](Self::Completed) from a receipt, or [`Final`](Self::Final) for a
+    /// request without a key.
     #[must_use]
     pub fn completed(response: Response<Bytes>, receipt: Option<Receipt>) -> Self {
         match receipt {

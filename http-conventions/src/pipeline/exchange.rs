@@ -300,7 +300,7 @@ impl Exchange<Limited> {
             match &self.conventions.0.idempotency {
                 Some(idempotency) => {
                     let named = self.version_in_field(request);
-                    idempotency.run_naming(named, request, scope, handled).await
+                    idempotency.run_with_version(named, request, scope, handled).await
                 }
                 None => handled.await.into(),
             }
@@ -309,8 +309,8 @@ impl Exchange<Limited> {
         self.finish(outcome.unwrap_or_else(|| Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))))
     }
 
-    /// Like [`run`](Self::run), for a handler that completes its key in the transaction of its own
-    /// rows. See [`Idempotency::run_in_transaction`].
+    /// Like [`run`](Self::run), for a handler that completes its key in the transaction that writes
+    /// its rows. See [`Idempotency::run_in_transaction`].
     ///
     /// [`Idempotency::run_in_transaction`]: crate::idempotency::Idempotency::run_in_transaction
     pub async fn run_in_transaction<R, F>(
@@ -332,7 +332,7 @@ impl Exchange<Limited> {
                 Some(idempotency) => {
                     let named = self.version_in_field(request);
                     idempotency
-                        .run_in_transaction_naming(named, request, scope, handler)
+                        .run_in_transaction_with_version(named, request, scope, handler)
                         .await
                 }
                 None => handler(None).await.into(),

@@ -1,5 +1,5 @@
-//! Idempotency keys and their responses (H6), in `idempotency_record`; completion in a transaction
-//! of the host (H23).
+//! Idempotency keys and their responses (H6), in the table `idempotency_record`. Completion of a
+//! key in a transaction of the host (H23).
 
 use std::mem;
 use std::time::SystemTime;
@@ -20,17 +20,17 @@ use crate::json::{Document, Json};
 #[async_trait]
 impl IdempotencyStore for Database {
     async fn claim(&self, claim: &Claim, now: SystemTime) -> Result<ClaimOutcome, StoreError> {
-        let (claim, durable) = (claim.clone(), claim.is_durable);
-        let claim = move |transaction: &Transaction<'_>| -> Result<_, DatabaseError> {
+        let (claim, is_durable) = (claim.clone(), claim.is_durable);
+        let decide_and_write = move |transaction: &Transaction<'_>| -> Result<_, DatabaseError> {
             let outcome = decide(load(transaction, &claim.key)?, &claim, now);
             if outcome == ClaimOutcome::Claimed {
                 write(transaction, &claim)?;
             }
             Ok(outcome)
         };
-        match durable {
-            true => Ok(self.write(claim).await?),
-            false => Ok(self.write_without_sync(claim).await?),
+        match is_durable {
+            true => Ok(self.write(decide_and_write).await?),
+            false => Ok(self.write_without_sync(decide_and_write).await?),
         }
     }
 
@@ -59,8 +59,8 @@ impl IdempotencyStore for Database {
     }
 }
 
-/// Completes a key in the caller's transaction, which also contains the rows and events of the
-/// request. See [`Idempotency::run_in_transaction`].
+/// Completes a key in the caller's transaction, which also writes the rows of the request. See
+/// [`Idempotency::run_in_transaction`].
 ///
 /// ```
 /// # use std::time::SystemTime;
@@ -89,32 +89,32 @@ impl IdempotencyStore for Database {
 /// # let request = Request::post("/v1/charges").header("Idempotency-Key", "\"k\"");
 /// # let request = request.body(Bytes::new())?;
 /// # let scope = KeyScope::new("user-7", "/v1/charges");
-/// let answer = idempotency.run_in_transaction(&request, scope, |held| async {
+/// let response = idempotency.run_in_transaction(&request, scope, |held| async {
 ///     let charged = database.write(move |transaction| -> Result<_, Failed> {
 ///         let insert = transaction.execute("INSERT INTO charge (amount) VALUES (500)", ());
 ///         insert.map_err(DatabaseError::from)?;
-///         let answer = Response::new(Bytes::from_static(b"charged"));
-///         let settlement = held.map(|held| held.settlement(&answer));
+///         let response = Response::new(Bytes::from_static(b"charged"));
+///         let settlement = held.map(|held| held.settlement(&response));
 ///         let receipt = match &settlement {
 ///             Some(settlement) => Some(idempotency::complete_in(transaction, settlement)??),
 ///             None => None,
 ///         };
-///         Ok(Reply::completed(answer, receipt))
+///         Ok(Reply::completed(response, receipt))
 ///     });
 ///     charged.await.unwrap_or_else(|_failed| {
 ///         Reply::OutcomeUnknown(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))
 ///     })
 /// });
-/// # let answer = answer.await.expect("the charge is made");
-/// # assert_eq!(answer.body(), "charged");
+/// # let response = response.await.expect("the charge is made");
+/// # assert_eq!(response.body(), "charged");
 /// # Ok(())
 /// # }
 /// ```
 ///
 /// # Errors
 ///
-/// [`DatabaseError`], or [`Fenced`] if another request has taken over the key. The caller must
-/// return either of them from its operation, so that all of it is rolled back.
+/// [`DatabaseError`], or [`Fenced`] if the request no longer holds the key. The caller must return
+/// either error from the closure of [`Database::write`], which then rolls back.
 ///
 /// [`Idempotency::run_in_transaction`]: http_conventions::idempotency::Idempotency::run_in_transaction
 pub fn complete_in(
@@ -139,7 +139,7 @@ fn settle(
     outcome: RequestOutcome,
     expires_at: SystemTime,
 ) -> Result<Settled, DatabaseError> {
-    let (state, body) = without_body(State::Settled(outcome));
+    let (state, body) = split_body(State::Settled(outcome));
     let mut statement = transaction.prepare_cached(
         "UPDATE idempotency_record SET fence = NULL, state = ?3, body = ?4, expires_at = ?5
          WHERE key = ?1 AND fence = ?2",
@@ -172,7 +172,7 @@ fn load(transaction: &Transaction<'_>, key: &RecordKey) -> Result<Option<Record>
     Ok(record.optional()?)
 }
 
-/// Writes the record of a granted claim and replaces an older one.
+/// Writes the record of a granted claim, in place of an older record.
 fn write(transaction: &Transaction<'_>, claim: &Claim) -> Result<(), DatabaseError> {
     let record = claim.record();
     let mut statement = transaction.prepare_cached(
@@ -189,8 +189,8 @@ fn write(transaction: &Transaction<'_>, claim: &Claim) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// Separates the body, which has a column of its own so that it is not encoded as text.
-fn without_body(mut state: State) -> (State, Bytes) {
+/// Separates the body, which has its own column, so that it is not encoded as text.
+fn split_body(mut state: State) -> (State, Bytes) {
     let body = match &mut state {
         State::Settled(RequestOutcome::Completed(response)) => mem::take(&mut response.body),
         State::Settled(RequestOutcome::Unreplayable { .. } | RequestOutcome::Indeterminate)

@@ -1,4 +1,5 @@
-//! A store with rows of the host, and a service whose handler writes both in one transaction.
+//! Store with a table of the host, and a service whose handler writes a row and the response of its
+//! key in one transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -61,7 +62,7 @@ pub(super) fn start() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
 }
 
-/// A claim of one key.
+/// Claim of one key. `holder` is its fencing token.
 pub(super) fn claim(holder: u8) -> Claim {
     let lease_until = start() + LEASE;
     let (key, request) = (RecordKey::from_bytes([1; 32]), Fingerprint::from_bytes([2; 32]));
@@ -69,7 +70,7 @@ pub(super) fn claim(holder: u8) -> Claim {
     Claim::new(key, request, fence, lease_until, lease_until + LEASE * 1000)
 }
 
-/// The claim, and the settlement of its holder.
+/// Claim of one key, and the settlement of its holder.
 pub(super) fn held(holder: u8) -> (Claim, Settlement) {
     let claim = claim(holder);
     let response = Response::new(Bytes::from(format!("answer {holder}")));
@@ -77,7 +78,7 @@ pub(super) fn held(holder: u8) -> (Claim, Settlement) {
     (claim, settlement)
 }
 
-/// A service that stores a row for each new key.
+/// Service that stores a row for each new key.
 pub(super) struct Desk {
     store: Arc<dyn TransactionalStore>,
     idempotency: Idempotency,
@@ -85,7 +86,7 @@ pub(super) struct Desk {
     runs: AtomicU32,
 }
 
-/// Rows of the first key are 0 to 99, those of the second 100 to 199.
+/// Numbers that are reserved for the rows of each key: 0 to 99 for key 0, 100 to 199 for key 1.
 const ROWS_OF_A_KEY: u32 = 100;
 
 impl Desk {
@@ -108,8 +109,8 @@ impl Desk {
         self.run(key, |held| self.charge(key, held, End::Commit)).await
     }
 
-    /// A handler that does not learn how its transaction ended.
-    pub(super) async fn post_losing(&self, key: u32, end: End) -> Seen {
+    /// Posts with a handler that loses the result of its transaction.
+    pub(super) async fn post_with_lost_result(&self, key: u32, end: End) -> Seen {
         let lost = async |held| {
             drop(self.charge(key, held, end).await);
             Reply::OutcomeUnknown(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))
@@ -154,7 +155,7 @@ impl Desk {
     }
 }
 
-/// The kind of response to a POST, with its row.
+/// Kind of the response to a POST, with its row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Seen {
     Made(u32),

@@ -9,7 +9,7 @@ mod cases {
 
     use host_ports_conformance::race;
     use http::StatusCode;
-    use http_conventions::idempotency::{AfterCrash, ClaimOutcome, Fenced, RequestOutcome};
+    use http_conventions::idempotency::{AfterCrash, ClaimOutcome, Fenced};
 
     use super::TransactionalStore;
     use super::fixture::{Desk, End, LEASE, MOST_POLLS, Seen, claim, held, start, within};
@@ -64,7 +64,8 @@ mod cases {
         assert_eq!(store.rows().await.unwrap(), [2]);
     }
 
-    /// H23: holders that take over the key while others commit leave one row, that of the response.
+    /// H23: if holders take over the key while others commit, one row is left: that of the stored
+    /// response.
     pub async fn racing_holders_leave_one_row(store: &Arc<dyn TransactionalStore>) {
         let number = Arc::new(AtomicU32::new(0));
         let racers = Arc::new((Arc::clone(store), Arc::clone(&number)));
@@ -92,10 +93,8 @@ mod cases {
         assert_eq!(settled.len(), 1, "{settled:?}");
         assert_eq!(store.rows().await.unwrap(), settled);
         let outcome = store.keys().claim(&claim(99), start() + LEASE).await.unwrap();
-        assert!(matches!(
-            outcome,
-            ClaimOutcome::Settled(RequestOutcome::Completed(_))
-        ));
+        let (_, settlement) = held(u8::try_from(settled[0]).unwrap());
+        assert_eq!(outcome, ClaimOutcome::Settled(settlement.outcome));
     }
 
     /// H23, X5: 32 concurrent equal requests leave one row.
@@ -110,37 +109,43 @@ mod cases {
     }
 
     /// H23: a request that is dropped at any poll leaves at most one row. After its lease a retry
-    /// gets the response of this row, or of a new one.
-    pub async fn dropped_post_gets_its_answer(store: &Arc<dyn TransactionalStore>) {
+    /// gets the response of this row, or creates the row.
+    pub async fn retry_of_dropped_post_gets_a_response(store: &Arc<dyn TransactionalStore>) {
         let desk = Desk::new(Arc::clone(store));
         for polls in 0.. {
-            assert!(polls < MOST_POLLS, "a request comes to an end");
+            assert!(
+                polls < MOST_POLLS,
+                "the request has not ended after {polls} polls"
+            );
             let first = within(polls, desk.post(polls)).await;
             desk.clock.advance(LEASE);
             let second = desk.post(polls).await;
             let third = desk.post(polls).await;
             let rows = desk.rows_of(polls).await;
             assert_eq!(rows.len(), 1, "dropped after {polls}: {second:?}");
-            let is_told = [Seen::Made(rows[0]), Seen::Replayed(rows[0])].contains(&second);
-            assert!(is_told, "dropped after {polls}: {second:?}");
+            let has_response = [Seen::Made(rows[0]), Seen::Replayed(rows[0])].contains(&second);
+            assert!(has_response, "dropped after {polls}: {second:?}");
             assert_eq!(third, Seen::Replayed(rows[0]), "dropped after {polls}");
             if let Some(first) = first {
                 assert_eq!(first, Seen::Made(rows[0]));
-                assert!(polls > 4, "the request waits more often than {polls} times");
+                assert!(
+                    polls > 4,
+                    "only {polls} polls: the request was dropped at too few places"
+                );
                 return;
             }
         }
     }
 
-    /// H23: a handler that loses the result of its commit never guesses: the client gets the
-    /// response of the committed row, or the problem of the handler and a free key.
-    pub async fn lost_commit_is_read(store: &Arc<dyn TransactionalStore>) {
+    /// H23: if a handler loses the result of its commit, the client gets the response of the
+    /// committed row. Without a commit the client gets the problem of the handler and a free key.
+    pub async fn lost_commit_result_is_recovered(store: &Arc<dyn TransactionalStore>) {
         let desk = Desk::new(Arc::clone(store));
-        let committed = desk.post_losing(1, End::Commit).await;
+        let committed = desk.post_with_lost_result(1, End::Commit).await;
         let rows = desk.rows_of(1).await;
         assert_eq!((rows.len(), committed), (1, Seen::Replayed(rows[0])));
 
-        let lost = desk.post_losing(2, End::RollBack).await;
+        let lost = desk.post_with_lost_result(2, End::RollBack).await;
         assert_eq!(lost, Seen::Other(StatusCode::INTERNAL_SERVER_ERROR));
         let made = desk.post(2).await;
         let rows = desk.rows_of(2).await;
