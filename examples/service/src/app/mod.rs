@@ -71,7 +71,7 @@ pub use open::{Config, OpenError};
 /// Result of a handler.
 type Handled = Result<Response<Bytes>, Problem>;
 
-/// Result of a handler whose transaction completes the key of the request.
+/// Result of a handler that completes the idempotency key in its transaction.
 type Completed = Result<Reply, Problem>;
 
 /// Log of the service; takes one line per event.
@@ -136,7 +136,7 @@ impl App {
         self.closing.send_replace(true);
     }
 
-    /// Lets [`work`](Self::work) end when the running deliveries are settled. Call it after the
+    /// Ends [`work`](Self::work) when the running deliveries are settled. Call it after the
     /// server has drained.
     pub fn drain(&self) {
         self.draining.send_replace(true);
@@ -257,7 +257,7 @@ impl App {
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         };
         completed.unwrap_or_else(|problem| match problem.status().is_server_error() {
-            // the result of the commit may be lost: the key tells
+            // the transaction may have committed: the record of the key shows if it has
             true => Reply::OutcomeUnknown(problem),
             false => Err(problem).into(),
         })
@@ -331,7 +331,8 @@ fn logged(event: &AuthEvent) -> String {
     serde_json::to_string(event).unwrap_or_else(|_| event.kind.code().to_owned())
 }
 
-/// Completes the key of a request, if it has one, in the transaction of its rows.
+/// Completes the idempotency key of a request, if it has one, in the transaction that writes its
+/// rows, and returns the reply for the commit.
 fn complete(
     transaction: &Transaction<'_>,
     held: Option<&HeldKey>,
@@ -347,9 +348,9 @@ fn complete(
     Ok(Reply::completed(response, receipt))
 }
 
-/// Decides if and how the response is stored for its idempotency key. After a 503 the request may
-/// run again, since the desk's transactions are atomic. After another 5xx the outcome is unknown. A
-/// response with a new webhook secret is not stored: the secret is shown once.
+/// Decides how the response is stored for its idempotency key. After a 503 a retry may run, because
+/// the transactions of the desk are atomic. After any other 5xx the outcome is unknown. A response
+/// with a new webhook secret is not stored, because the secret is shown once.
 fn reply(route: &Route, handled: Handled) -> Reply {
     match handled {
         Ok(response) if matches!(route, Route::WebhookEndpoints | Route::WebhookRotations(_)) => {
@@ -372,7 +373,7 @@ fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, 
     }
 }
 
-/// Changes HEAD to GET; the server omits the body. A DPoP proof still covers HEAD.
+/// Changes HEAD to GET; the server omits the body. DPoP proofs are verified before, with HEAD.
 fn as_get(mut request: Request<Bytes>) -> Request<Bytes> {
     if request.method() == Method::HEAD {
         *request.method_mut() = Method::GET;

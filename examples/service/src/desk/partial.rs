@@ -1,4 +1,4 @@
-//! Charges and customers of which only the asked columns are read.
+//! Charges and customers, read with a part of their columns.
 
 use host_store_sqlite::rusqlite::{OptionalExtension, Result, Row};
 
@@ -33,13 +33,15 @@ impl ChargeColumn {
     }
 }
 
-/// Charge with the columns that were read.
+/// Charge with the columns that were read; the others are `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PartialCharge {
     pub(crate) id: Option<ChargeId>,
+    /// `Some(None)` if the charge has no customer.
     pub(crate) customer: Option<Option<CustomerId>>,
     pub(crate) amount: Option<Amount>,
     pub(crate) currency: Option<Currency>,
+    /// `Some(None)` if the charge has no description.
     pub(crate) description: Option<Option<String>>,
     pub(crate) amount_refunded: Option<u32>,
     pub(crate) status: Option<ChargeStatus>,
@@ -61,7 +63,7 @@ impl From<Charge> for PartialCharge {
     }
 }
 
-/// Customer whose name was read or not.
+/// Customer, with the name if it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct PartialCustomer {
     pub(crate) id: CustomerId,
@@ -80,8 +82,10 @@ impl Desk {
         window: Window,
         columns: Vec<ChargeColumn>,
     ) -> Result<Vec<Placed<PartialCharge>>, DeskError> {
-        self.select_charges(&list(&columns), filter, window, move |row| charge(row, &columns))
-            .await
+        self.select_charges(&select_list(&columns), filter, window, move |row| {
+            read_charge(row, &columns)
+        })
+        .await
     }
 
     /// Reads `columns` of the charge `id`; `None` if there is no such charge.
@@ -94,20 +98,20 @@ impl Desk {
         id: ChargeId,
         columns: Vec<ChargeColumn>,
     ) -> Result<Option<PartialCharge>, DeskError> {
-        let sql = charges::select_by_id(&list(&columns));
+        let sql = charges::select_by_id(&select_list(&columns));
         self.database()
             .read(move |connection| {
                 let mut query = connection.prepare_cached(&sql)?;
                 let found = query
-                    .query_row([id.as_str()], |row| charge(row, &columns))
+                    .query_row([id.as_str()], |row| read_charge(row, &columns))
                     .optional()?;
                 Ok(found.map(|placed| placed.row))
             })
             .await
     }
 
-    /// Reads several customers, and their names only if `with_name`. Unknown identifiers are
-    /// skipped; the order is unspecified.
+    /// Reads the customers with these identifiers, with their names if `with_name` is `true`.
+    /// Unknown identifiers are skipped; the order is unspecified.
     ///
     /// # Errors
     ///
@@ -137,14 +141,14 @@ impl Desk {
     }
 }
 
-/// The position and `columns` as SQL.
-fn list(columns: &[ChargeColumn]) -> String {
+/// Column list of a SELECT statement: the position, then `columns`.
+fn select_list(columns: &[ChargeColumn]) -> String {
     let columns = columns.iter().map(|column| format!(", {}", column.name()));
     std::iter::once("position".to_owned()).chain(columns).collect()
 }
 
-/// Reads a row of [`list`].
-fn charge(row: &Row<'_>, columns: &[ChargeColumn]) -> Result<Placed<PartialCharge>> {
+/// Reads a row with the columns of [`select_list`].
+fn read_charge(row: &Row<'_>, columns: &[ChargeColumn]) -> Result<Placed<PartialCharge>> {
     let mut charge = PartialCharge::default();
     for (column, at) in columns.iter().zip(1..) {
         match column {
