@@ -12,9 +12,9 @@
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503; 500 without a limiter |
 //! | [`run`](Exchange::run) | idempotent replay, or the handler, which evaluates preconditions | 400, 409, 422, 500, 503; 304, 412, 428; response of the handler |
 //!
-//! Run each exchange of an unsafe method in a task of its own. A server drops the future of a client
-//! that disconnects: the request may then stop between two steps, and its idempotency key is held
-//! until the lease ends. The layer of `host-adapter-axum` starts this task.
+//! Run each exchange of an unsafe method in a task of its own. A server drops the future of a
+//! client that disconnects: the request may then stop between two steps, and its idempotency key is
+//! held until the lease ends. The layer of `host-adapter-axum` starts this task.
 //!
 //! A stage that ends the exchange returns an [`EarlyResponse`]; the last stage returns a response.
 //! Both are *finished*:
