@@ -233,7 +233,8 @@ impl Idempotency {
     ///   transaction has committed, the client then gets the stored response. Otherwise the client
     ///   gets the problem, and the key is free for a retry.
     /// - For a refusal that writes no row it may return [`Reply::Final`], which is stored after the
-    ///   handler has returned.
+    ///   handler has returned. If another request has taken over the key, the client gets the
+    ///   response of that request instead.
     ///
     /// The setting [`with_after_crash`](Self::with_after_crash) has no effect.
     ///
@@ -275,8 +276,14 @@ impl Idempotency {
             NextStep::Run(claim) => {
                 let held = HeldKey::new(&claim, self.max_stored_body);
                 match handler(Some(held)).await.into() {
-                    Reply::OutcomeUnknown(problem) => self.recover_outcome(&claim, problem).await,
-                    reply => self.settle(&claim, reply).await,
+                    // the handler has committed
+                    reply @ (Reply::Completed(..) | Reply::Unkept(_)) => self.settle(&claim, reply).await,
+                    // the record tells whether it has
+                    Reply::OutcomeUnknown(problem) => {
+                        let reply = Reply::NothingHappened(problem);
+                        self.settle_or_read(&claim, reply).await
+                    }
+                    reply => self.settle_or_read(&claim, reply).await,
                 }
             }
             NextStep::Replay(response) => Ok(response),
@@ -356,7 +363,15 @@ impl Idempotency {
                 }
             };
         }
-        let settled = match self.outcome_of(&reply) {
+        if let Err(error) = self.note(claim, &reply).await {
+            (self.failure_log)(&error);
+        }
+        reply.into()
+    }
+
+    /// Stores the outcome of `reply`, or frees the key.
+    async fn note(&self, claim: &Claim, reply: &Reply) -> Result<Settled, StoreError> {
+        match self.outcome_of(reply) {
             Some(outcome) => {
                 let expires_at = later(self.clock.now(), self.lifetime);
                 self.store
@@ -364,12 +379,7 @@ impl Idempotency {
                     .await
             }
             None => self.store.release(&claim.key, &claim.fence).await,
-        };
-        match settled {
-            Ok(Settled::Done | Settled::Fenced) => {}
-            Err(error) => (self.failure_log)(&error),
         }
-        reply.into()
     }
 
     fn outcome_of(&self, reply: &Reply) -> Option<RequestOutcome> {
@@ -385,15 +395,15 @@ impl Idempotency {
         }
     }
 
-    /// Reads from the record if the transaction of `claim` has committed, after the handler lost
-    /// the result of the commit.
+    /// Settles a request whose transaction has not committed, as far as its handler knows.
     ///
-    /// If the key can be freed, the transaction has not committed and cannot commit later, because
-    /// its settlement would be fenced.
-    async fn recover_outcome(&self, claim: &Claim, problem: Problem) -> Result<Response<Bytes>, Problem> {
+    /// If the record can be settled or freed, the transaction has not committed, and never will:
+    /// its settlement is fenced. Otherwise the record tells the only response of the key: that of
+    /// the transaction, or of the request that has taken over the key.
+    async fn settle_or_read(&self, claim: &Claim, reply: Reply) -> Result<Response<Bytes>, Problem> {
         let now = self.clock.now();
-        let found = match self.store.release(&claim.key, &claim.fence).await {
-            Ok(Settled::Done) => return Err(problem),
+        let found = match self.note(claim, &reply).await {
+            Ok(Settled::Done) => return reply.into(),
             Ok(Settled::Fenced) => self.store.claim(claim, now).await,
             Err(error) => Err(error),
         };
@@ -401,12 +411,12 @@ impl Idempotency {
             Ok(ClaimOutcome::Settled(outcome)) => self.replay(outcome),
             // another request has taken over the key
             Ok(ClaimOutcome::InFlight { lease_until }) => Err(self.in_flight_problem(lease_until, now)),
-            // the record had expired, so this claim has taken the key again: free it
-            Ok(ClaimOutcome::Claimed) => self.settle(claim, Reply::NothingHappened(problem)).await,
-            Ok(ClaimOutcome::Mismatched) => Err(problem),
+            // or it had, and its record is gone
+            Ok(ClaimOutcome::Claimed) => self.settle(claim, reply).await,
+            Ok(ClaimOutcome::Mismatched) => reply.into(),
             Err(error) => {
                 (self.failure_log)(&error);
-                Err(problem)
+                reply.into()
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Completion of a key in the transaction of the host.
 
 use bytes::Bytes;
-use http::Response;
-use std::{fmt, time::SystemTime};
+use http::{Response, StatusCode};
+use std::{borrow::Cow, fmt, sync::Arc, time::SystemTime};
 use thiserror::Error;
 
 use super::{Claim, Fence, RecordKey, RequestOutcome, Settled, capture};
@@ -11,13 +11,17 @@ use super::{Claim, Fence, RecordKey, RequestOutcome, Settled, capture};
 /// its rows.
 ///
 /// See [`Idempotency::run_in_transaction`](super::Idempotency::run_in_transaction).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HeldKey {
     key: RecordKey,
     fence: Fence,
     expires_at: SystemTime,
     max_stored_body: usize,
+    explanation: Option<Arc<Explanation>>,
 }
+
+/// Completes the problem in a response.
+type Explanation = dyn Fn(Response<Bytes>) -> Response<Bytes> + Send + Sync;
 
 impl HeldKey {
     /// Creates the key of a granted `claim`. A response body above `max_stored_body` bytes is not
@@ -29,18 +33,36 @@ impl HeldKey {
             fence: claim.fence,
             expires_at: claim.expires_at,
             max_stored_body,
+            explanation: None,
         }
     }
 
+    /// Completes the problems in responses by `explanation` before they are stored.
+    pub(crate) fn explained_by(
+        mut self,
+        explanation: impl Fn(Response<Bytes>) -> Response<Bytes> + Send + Sync + 'static,
+    ) -> Self {
+        self.explanation = Some(Arc::new(explanation));
+        self
+    }
+
     /// Creates the settlement that stores `response` for replay.
+    ///
+    /// A problem is stored in the complete form in which the pipeline sends it.
     ///
     /// If the body is above the [largest stored
     /// body](super::Idempotency::with_max_stored_body), only the status is stored.
     #[must_use]
     pub fn settlement(&self, response: &Response<Bytes>) -> Settlement {
+        let response = match &self.explanation {
+            Some(explanation) if is_error(response.status()) => Cow::Owned(explanation(response.clone())),
+            _ => Cow::Borrowed(response),
+        };
         if response.body().len() > self.max_stored_body {
-            return self.unkept_settlement(response);
+            return self.unkept_settlement(&response);
         }
+        /// A problem is stored in the complete form in which the pipeline sends it.
+        ///
         self.settlement_with(RequestOutcome::Completed(capture::capture(response)))
     }
 
@@ -63,6 +85,8 @@ impl HeldKey {
     }
 }
 
+/// A problem is stored in the complete form in which the pipeline sends it.
+///
 /// Outcome of a request, to be written to the record of its key inside a transaction of the host.
 ///
 /// # Contract

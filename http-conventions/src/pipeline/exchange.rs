@@ -323,8 +323,10 @@ impl Exchange<Limited> {
         R: Into<Reply>,
         F: Future<Output = R>,
     {
-        let handler = |held| {
-            let handled = handler(held);
+        let handler = |held: Option<HeldKey>| {
+            let explained = self.clone();
+            let explanation = move |response| explained.explained_answer(response);
+            let handled = handler(held.map(|held| held.explained_by(explanation)));
             async { self.explained(handled.await.into()) }
         };
         let outcome = unless_it_panics(async {

@@ -81,7 +81,7 @@ impl<Stage> Exchange<Stage> {
         match reply {
             Reply::Final(answer) => Reply::Final(self.explained_answer(answer)),
             Reply::Unkept(answer) => Reply::Unkept(self.explained_answer(answer)),
-            // is stored already
+            // is stored already, in the form in which it is sent
             Reply::Completed(..)
             // are not stored; they are completed when they are sent
             | Reply::NothingHappened(_)
@@ -89,7 +89,7 @@ impl<Stage> Exchange<Stage> {
         }
     }
 
-    fn explained_answer(&self, answer: Response<Bytes>) -> Response<Bytes> {
+    pub(super) fn explained_answer(&self, answer: Response<Bytes>) -> Response<Bytes> {
         match errors::explains_nothing(&answer) {
             true => self.explanation(&answer).replace_content(answer),
             false => errors::completed_content(answer, &self.target, &self.id),

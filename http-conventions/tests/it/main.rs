@@ -11,6 +11,7 @@ mod entity_tags;
 mod idempotency;
 mod idempotency_failures;
 mod idempotency_fixture;
+mod idempotency_in_transaction;
 mod idempotency_records;
 mod idempotency_simulation;
 mod idempotency_store_down;
