@@ -215,10 +215,15 @@ impl<B: AnyBatch> Loader<B> {
                     Err(error) => Err(error.clone()),
                 };
                 let fields = fields.clone();
-                if let Some(KeyState::Waiting { wakers, .. }) =
-                    state.keys.insert(key, KeyState::Loaded { result, fields })
-                {
+                let asked = state
+                    .keys
+                    .insert(key.clone(), KeyState::Loaded { result, fields });
+                if let Some(KeyState::Waiting { wakers, queued }) = asked {
                     waiting.extend(wakers);
+                    // queued again after another operation had let go of the key
+                    if queued {
+                        state.queued.retain(|known| *known != key);
+                    }
                 }
             }
         }

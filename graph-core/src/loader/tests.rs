@@ -12,8 +12,9 @@ use std::time::Duration;
 use futures_util::future::{Either, FutureExt as _, join_all, select};
 use tokio::sync::oneshot;
 
-use super::{Batch, Driven, Loaders, drive};
+use super::{Batch, Driven, Loaders, SelectiveBatch, drive};
 use crate::error::GraphError;
+use crate::look_ahead::{FieldRef, FieldSet, Selectable};
 
 /// Thread that wakes waiting futures, the last received first.
 #[derive(Clone)]
@@ -235,4 +236,79 @@ async fn dropped_operations_do_not_stall_others_of_their_context() {
             }
         }
     }
+}
+
+struct Row;
+
+struct Columns {
+    first: FieldRef<Row, (), ()>,
+    second: FieldRef<Row, (), ()>,
+}
+
+impl Selectable for Row {
+    type Fields = Columns;
+    const FIELDS: Columns = Columns {
+        first: FieldRef::new(0),
+        second: FieldRef::new(1),
+    };
+    const NAME: &'static str = "Row";
+    const NAMES: &'static [&'static str] = &["first", "second"];
+}
+
+/// Batch of rows, whose first run waits for the test. Values are the names of the fields.
+struct Rows {
+    first_run: Mutex<Option<oneshot::Receiver<()>>>,
+    batches: Arc<Mutex<Vec<Vec<u32>>>>,
+}
+
+impl SelectiveBatch for Rows {
+    type Key = u32;
+    type Value = String;
+    type Object = Row;
+
+    async fn load(&self, keys: Vec<u32>, fields: FieldSet<Row>) -> Result<HashMap<u32, String>, GraphError> {
+        self.batches.lock().unwrap().push(keys.clone());
+        let waits = self.first_run.lock().unwrap().take();
+        if let Some(waits) = waits {
+            waits.await.unwrap();
+        }
+        let names: Vec<_> = fields.names().collect();
+        Ok(keys.into_iter().map(|key| (key, names.join(" "))).collect())
+    }
+}
+
+/// G8, G23: a key that is queued once more after the end of another operation, and whose value then
+/// lacks a field, stands once in its batch.
+#[tokio::test]
+async fn value_that_lacks_a_field_is_queued_once() {
+    let (first_run, waits) = oneshot::channel();
+    let batches = Arc::default();
+    let mut loaders = Loaders::default();
+    loaders.add_selective(Rows {
+        first_run: Mutex::new(Some(waits)),
+        batches: Arc::clone(&batches),
+    });
+    let (mut first, mut second) = (FieldSet::<Row>::default(), FieldSet::<Row>::default());
+    first.insert(|row| row.first);
+    second.insert(|row| row.second);
+
+    let driven = Driven {
+        loaders: &loaders,
+        has_spans: false,
+    };
+    let mut other = Box::pin(drive(std::future::pending::<()>(), driven, None));
+    assert!((&mut other).now_or_never().is_none());
+    let asked = async {
+        let narrow = loaders.load_fields::<Rows>(7, first).await;
+        let wide = loaders.load_fields::<Rows>(7, second).await;
+        (narrow.unwrap(), wide.unwrap())
+    };
+    let mut operation = Box::pin(drive(asked, driven, None));
+    assert!((&mut operation).now_or_never().is_none());
+    drop(other);
+    first_run.send(()).unwrap();
+    let (narrow, wide) = operation.await.unwrap();
+    assert_eq!(narrow.as_deref(), Some("first"));
+    assert_eq!(wide.as_deref(), Some("first second"));
+    assert_eq!(*batches.lock().unwrap(), [[7], [7]]);
 }

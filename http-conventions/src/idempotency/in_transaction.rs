@@ -61,9 +61,7 @@ impl HeldKey {
         if response.body().len() > self.max_stored_body {
             return self.unkept_settlement(&response);
         }
-        /// A problem is stored in the complete form in which the pipeline sends it.
-        ///
-        self.settlement_with(RequestOutcome::Completed(capture::capture(response)))
+        self.settlement_with(RequestOutcome::Completed(capture::capture(&response)))
     }
 
     /// Creates the settlement that stores only the status of `response`, because it contains a
@@ -85,8 +83,20 @@ impl HeldKey {
     }
 }
 
-/// A problem is stored in the complete form in which the pipeline sends it.
-///
+fn is_error(status: StatusCode) -> bool {
+    status.is_client_error() || status.is_server_error()
+}
+
+impl fmt::Debug for HeldKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldKey")
+            .field("key", &self.key)
+            .field("fence", &self.fence)
+            .field("expires_at", &self.expires_at)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Outcome of a request, to be written to the record of its key inside a transaction of the host.
 ///
 /// # Contract
