@@ -191,6 +191,44 @@ enum Thing {
     Stone(Stone),
 }
 
+/// Type with a lifetime and references to its parts.
+struct Album<'a> {
+    title: &'a str,
+    photos: Vec<Photo>,
+}
+
+#[graph_object(context = Context, look_ahead)]
+impl<'a> Album<'a> {
+    fn title(&self) -> Result<&'a str, GraphError> {
+        Ok(self.title)
+    }
+
+    fn tags(&self) -> Result<&[&'a str], GraphError> {
+        Ok(std::slice::from_ref(&self.title))
+    }
+
+    fn photos(&self) -> &[Photo] {
+        &self.photos
+    }
+
+    fn some(&self) -> Option<&[Photo]> {
+        Some(&self.photos)
+    }
+
+    fn checked(&self) -> Result<Option<&[Photo]>, GraphError> {
+        Ok(Some(&self.photos))
+    }
+
+    fn cover(&self) -> Result<Option<&Photo>, GraphError> {
+        Ok(self.photos.first())
+    }
+
+    fn same(&self, context: &Context, look_ahead: &LookAhead<'_, Album<'a>>) -> &Album<'a> {
+        context.host().report("same", &look_ahead.fields());
+        self
+    }
+}
+
 graph_core::connection! {
     PetConnection, PetEdge, Pet, Context, look_ahead
 }
@@ -237,6 +275,23 @@ impl Query {
         Ok(request
             .slice(vec![Pet { id: 1 }], |pet| pet.id.to_string())?
             .into())
+    }
+
+    fn album(context: &Context, look_ahead: &LookAhead<'_, Album<'_>>) -> Album<'static> {
+        context.host().report("album", &look_ahead.fields());
+        let same = look_ahead.below(|album| album.same);
+        for (what, photos) in [
+            ("photos", same.below(|album| album.photos)),
+            ("some", same.below(|album| album.some)),
+            ("checked", same.below(|album| album.checked)),
+            ("cover", same.below(|album| album.cover)),
+        ] {
+            context.host().report(what, &photos.fields());
+        }
+        Album {
+            title: "one",
+            photos: Vec::new(),
+        }
     }
 
     fn animals(context: &Context, look_ahead: &LookAhead<'_, AnimalValue>) -> Vec<AnimalValue> {
@@ -389,6 +444,51 @@ async fn deferred_fields_count() {
     let parts: Vec<_> = response.into_body().collect().await;
     assert!(parts.len() > 1, "{parts:?}");
     assert_eq!(seen.take(), expected);
+}
+
+/// G23: a resolver that runs once for two parts of the response sees the fields of both.
+#[tokio::test]
+async fn field_of_two_parts_sees_both() {
+    let query = "query($n: [Int!]!) { pet { owner { name } ... @defer { owner { email }
+        photo(size: $n) { url } weight } } }";
+    let seen = Seen::default();
+    let context = RequestContext::new(seen.clone()).with_selective_loader(Owners(seen.clone()));
+    let context = context.with_principal(Principal::new("ada"));
+    for accepted in [
+        "multipart/mixed;deferSpec=20220824",
+        "multipart/mixed;incrementalSpec=v0.2",
+    ] {
+        let request = accepting(post(query, json!({ "n": [1, 2] })), accepted);
+        let HttpResponse::Stream(response) = engine().respond(request, context.clone()).await else {
+            panic!("one response")
+        };
+        let parts: Vec<_> = response.into_body().collect().await;
+        let text: String = parts.iter().map(|part| String::from_utf8_lossy(part)).collect();
+        assert!(text.contains("1@example.org"), "{text}");
+        assert!(!text.contains("INTERNAL_SERVER_ERROR"), "{text}");
+        assert_eq!(seen.take()[0], "pet: photo owner");
+    }
+}
+
+/// G23: references, slices and lifetimes in the types of fields.
+#[tokio::test]
+async fn fields_of_references_have_a_selection() {
+    let found = seen(
+        "{ album { title same { tags title photos { url } some { width } checked { url width }
+        cover { url } } } }",
+    )
+    .await;
+    assert_eq!(
+        found,
+        [
+            "album: title same",
+            "photos: url",
+            "some: width",
+            "checked: url width",
+            "cover: url",
+            "same: title tags photos some checked cover",
+        ]
+    );
 }
 
 /// G23: the selection on an interface or a union is read for each of its object types.

@@ -1,7 +1,7 @@
 //! Lifetimes of a resolver's signature that generated code must change.
 
 use syn::visit_mut::{VisitMut, visit_type_mut};
-use syn::{Lifetime, Type};
+use syn::{Lifetime, Type, parse_quote};
 
 /// Replaces named lifetimes of `ty` by `'_`, for use inside a function.
 pub(crate) fn inferred(ty: &Type) -> Type {
@@ -35,7 +35,7 @@ impl VisitMut for Owned {
     }
 }
 
-/// Replaces the references of `ty` by their targets.
+/// Replaces the references of `ty` by their targets, and slices by vectors, which have a size.
 pub(crate) fn unreferenced(ty: &Type) -> Type {
     let mut ty = ty.clone();
     Unreferenced.visit_type_mut(&mut ty);
@@ -49,6 +49,10 @@ impl VisitMut for Unreferenced {
         while let Type::Reference(reference) = ty {
             *ty = (*reference.elem).clone();
         }
+        if let Type::Slice(list) = ty {
+            let item = &list.elem;
+            *ty = parse_quote!(::std::vec::Vec<#item>);
+        }
         visit_type_mut(self, ty);
     }
 }
@@ -56,7 +60,6 @@ impl VisitMut for Unreferenced {
 #[cfg(test)]
 mod tests {
     use quote::quote;
-    use syn::parse_quote;
 
     use super::*;
 
@@ -72,7 +75,7 @@ mod tests {
         let ty = owned(&unreferenced(&parse_quote!(
             Result<&'a [&User<'_>], Cow<'b, str>>
         )));
-        let expected: Type = parse_quote!(Result<[User<'static>], Cow<'static, str>>);
+        let expected: Type = parse_quote!(Result<::std::vec::Vec<User<'static>>, Cow<'static, str>>);
         assert_eq!(quote!(#ty).to_string(), quote!(#expected).to_string());
     }
 }
