@@ -184,7 +184,7 @@ fn looked_up(accept: &str, offers: &[&str]) -> Option<String> {
         .map(ToString::to_string)
 }
 
-/// H4: lookup shortens each range, highest weight first, until it equals an offer (RFC 4647 §3.4).
+/// H4, H34: lookup shortens each range, highest weight first, until it equals an offer (RFC 4647 §3.4).
 #[test]
 fn a_language_is_looked_up_by_shortening() {
     for (accept, offers, expected) in [
@@ -217,7 +217,7 @@ fn a_language_is_looked_up_by_shortening() {
     assert_eq!(looked_up("en-x19", &many).as_deref(), Some("en-x19"));
 }
 
-/// H4: without a match the default is sent; a language refused by name comes last.
+/// H4, H34: without a match the default is sent; a language refused by name comes last.
 #[test]
 fn a_language_is_never_refused() {
     let offers = Offers::<LanguageTag>::parse("en", &["de"]).unwrap();
@@ -249,6 +249,33 @@ fn a_language_is_never_refused() {
     ] {
         assert!(bad.parse::<LanguageTag>().is_err(), "{bad}");
     }
+}
+
+/// H34: without a match by lookup, the best match by filtering is chosen, then the default.
+#[test]
+fn general_range_chooses_a_regional_language() {
+    let offers = Offers::<LanguageTag>::parse("en", &["de-CH", "fr-FR", "de-AT", "fr-CA"]).unwrap();
+    for (accept, expected) in [
+        ("fr", "fr-FR"),
+        ("FR", "fr-FR"),
+        ("de", "de-CH"),
+        ("fr;q=0.5, de;q=0.9", "de-CH"),
+        ("fr, fr-FR;q=0", "fr-CA"),
+        ("fr, fr-FR;q=0.5", "fr-FR"),
+        ("fr-BE", "en"),
+        ("it, fr;q=0.1", "fr-FR"),
+        ("it, *;q=0.1, en;q=0", "de-CH"),
+        ("fr, en;q=0.1", "en"),
+        ("f", "en"),
+    ] {
+        let headers = headers(&header::ACCEPT_LANGUAGE, &[accept]);
+        let chosen = AcceptLanguage::of(&headers).choose(&offers);
+        assert_eq!(chosen.as_str(), expected, "{accept}");
+    }
+    // the default comes first among equals
+    let offers = Offers::<LanguageTag>::parse("de-AT", &["de-CH"]).unwrap();
+    let headers = headers(&header::ACCEPT_LANGUAGE, &["de"]);
+    assert_eq!(AcceptLanguage::of(&headers).choose(&offers).as_str(), "de-AT");
 }
 
 /// H4: basic filtering returns every language that a range is a prefix of (RFC 4647 §3.3.1).

@@ -113,13 +113,31 @@ impl<'a> AcceptLanguage<'a> {
 
     /// Chooses the language of the response.
     ///
-    /// Returns the result of [`lookup`](Self::lookup), or else the first offer that the request
-    /// does not refuse by name, or else the default offer.
+    /// Returns the first of these that exists:
+    ///
+    /// 1. The result of [`lookup`](Self::lookup).
+    /// 2. The best language by [`filter`](Self::filter): a client that asks for `fr` gets `fr-FR`
+    ///    rather than another language.
+    /// 3. The first offer that the request does not refuse by name.
+    /// 4. The default offer.
     #[must_use]
     pub fn choose(self, offers: &Offers<LanguageTag>) -> &LanguageTag {
         self.lookup(offers)
+            .or_else(|| self.best_filtered(offers))
             .or_else(|| self.first_not_refused(offers))
             .unwrap_or(offers.default())
+    }
+
+    /// First result of [`filter`](Self::filter), without a list.
+    fn best_filtered(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
+        let mut best: Option<(Weight, &LanguageTag)> = None;
+        self.each(offers, |tag, found| {
+            let weight = found.filtered.1;
+            if weight.is_acceptable() && best.is_none_or(|(most, _)| weight > most) {
+                best = Some((weight, tag));
+            }
+        });
+        best.map(|(_, tag)| tag)
     }
 
     fn first_not_refused(self, offers: &Offers<LanguageTag>) -> Option<&LanguageTag> {
