@@ -223,7 +223,7 @@ impl<'a> Album<'a> {
         Ok(self.photos.first())
     }
 
-    fn same(&self, context: &Context, look_ahead: &LookAhead<'_, Album<'a>>) -> &Album<'a> {
+    fn same(&self, context: &Context, look_ahead: &LookAhead<'_, Self>) -> &Self {
         context.host().report("same", &look_ahead.fields());
         self
     }

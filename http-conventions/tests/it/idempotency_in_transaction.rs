@@ -88,10 +88,8 @@ impl Desk {
             settlement.outcome.clone(),
             settlement.expires_at,
         );
-        match settlement.receipt(settled.await.unwrap()) {
-            Ok(receipt) => Reply::completed(response, Some(receipt)),
-            Err(fenced) => panic!("{fenced}"),
-        }
+        let receipt = settlement.receipt(settled.await.unwrap()).unwrap();
+        Reply::completed(response, Some(receipt))
     }
 }
 
