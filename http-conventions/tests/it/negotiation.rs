@@ -184,7 +184,8 @@ fn looked_up(accept: &str, offers: &[&str]) -> Option<String> {
         .map(ToString::to_string)
 }
 
-/// H4, H34: lookup shortens each range, highest weight first, until it equals an offer (RFC 4647 §3.4).
+/// H4, H34: lookup shortens each range, highest weight first, until it equals an offer (RFC 4647
+/// §3.4).
 #[test]
 fn a_language_is_looked_up_by_shortening() {
     for (accept, offers, expected) in [
