@@ -120,6 +120,7 @@ pub enum Takes {
 /// Conventions as the document describes them.
 pub(crate) struct Described<'a> {
     pub(crate) base: &'a ProblemBase,
+    pub(crate) checks_hosts: bool,
     /// Problem types of the host.
     pub(crate) kinds: &'a [ProblemType],
     pub(crate) pages: Option<PageRules>,

@@ -42,6 +42,9 @@ fn of_every_request(conventions: &Described<'_>) -> BTreeSet<StatusCode> {
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         StatusCode::INTERNAL_SERVER_ERROR,
     ]);
+    if conventions.checks_hosts {
+        statuses.extend([StatusCode::BAD_REQUEST, StatusCode::MISDIRECTED_REQUEST]);
+    }
     if let Some(versions) = conventions.versions {
         statuses.extend(match versions.scheme() {
             VersionScheme::Path => vec![StatusCode::NOT_FOUND],

@@ -28,7 +28,10 @@ const OF_ANY_HOST: [StatusCode; 8] = [
 pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
     let kinds = problems::kinds(conventions);
     let mut by_status: BTreeMap<StatusCode, Vec<&Kind>> = BTreeMap::new();
-    for status in OF_ANY_HOST {
+    let of_hosts = conventions
+        .checks_hosts
+        .then_some(StatusCode::MISDIRECTED_REQUEST);
+    for status in OF_ANY_HOST.into_iter().chain(of_hosts) {
         by_status.entry(status).or_default();
     }
     for kind in &kinds {

@@ -14,7 +14,7 @@ use crate::{
     openapi::{RESERVED_NAMES, problem_name},
     paging::PageRules,
     ports::{Clock, Entropy},
-    routing::X_REQUEST_ID,
+    routing::{AllowedHosts, X_REQUEST_ID},
     versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme, Versions},
 };
 
@@ -50,6 +50,7 @@ pub struct ConventionsBuilder {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     adopts_ids: bool,
+    allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
     cors: Option<CorsRules>,
     versions: Option<(VersionScheme, Vec<(ApiVersion, Lifecycle)>)>,
@@ -69,6 +70,7 @@ impl ConventionsBuilder {
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
             adopts_ids: true,
+            allowed_hosts: None,
             size_limits: SizeLimits::default(),
             cors: None,
             versions: None,
@@ -94,6 +96,12 @@ impl ConventionsBuilder {
     /// Sets the size limits.
     pub const fn with_size_limits(mut self, limits: SizeLimits) -> Self {
         self.size_limits = limits;
+        self
+    }
+
+    /// Checks the host of each request. By default the host is not checked.
+    pub fn with_allowed_hosts(mut self, hosts: AllowedHosts) -> Self {
+        self.allowed_hosts = Some(hosts);
         self
     }
 
@@ -189,6 +197,7 @@ impl ConventionsBuilder {
                 clock: self.clock,
                 entropy: self.entropy,
                 adopts_ids: self.adopts_ids,
+                allowed_hosts: self.allowed_hosts,
                 size_limits: self.size_limits,
                 cors,
                 versions,

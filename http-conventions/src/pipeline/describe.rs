@@ -45,6 +45,7 @@ impl Rules {
     fn described(&self) -> Described<'_> {
         Described {
             base: &self.problems,
+            checks_hosts: self.allowed_hosts.is_some(),
             kinds: &self.problem_types,
             pages: self.page_rules,
             versions: self.versions.as_ref(),

@@ -164,13 +164,15 @@ impl Exchange<Started> {
         }
     }
 
-    /// Checks the head before authentication: size limits, preflight, version.
+    /// Checks the head before authentication: size limits, host, preflight, version.
     ///
     /// # Errors
     ///
     /// A finished [`EarlyResponse`]:
     ///
     /// - 431, 414 or 413 if a size limit is exceeded,
+    /// - 400 or 421 for a host that is invalid or not
+    ///   [allowed](super::ConventionsBuilder::with_allowed_hosts),
     /// - 204 for a preflight,
     /// - the problem of [`VersionError`] for an unknown or removed version.
     ///
@@ -180,6 +182,10 @@ impl Exchange<Started> {
         let rules = &conventions.0;
         if let Err(too_large) = rules.size_limits.check_head(request.uri(), request.headers()) {
             return Err(self.refuse(too_large.problem(&rules.problems)));
+        }
+        let hosts = rules.allowed_hosts.as_ref();
+        if let Some(Err(refusal)) = hosts.map(|hosts| hosts.check(request)) {
+            return Err(self.refuse(refusal.problem()));
         }
         let cors = rules.cors.as_ref();
         if let Some(preflight) = cors.and_then(|cors| cors.preflight(request.method(), request.headers())) {

@@ -7,7 +7,7 @@
 //! | stage | work | responses |
 //! |---|---|---|
 //! | [`begin`](Conventions::begin) | request id | |
-//! | [`admit`](Exchange::admit) | size limits, then CORS preflight, then version | 413, 414, 431; 204; 400, 404, 406, 410, 415 |
+//! | [`admit`](Exchange::admit) | size limits, then host, then CORS preflight, then version | 413, 414, 431; 400, 421; 204; 400, 404, 406, 410, 415 |
 //! | [`check`](Exchange::check) | checks of the host: routing, authentication | 404, 405, 401, 403 |
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503; 500 without a limiter |
 //! | [`run`](Exchange::run) | idempotent replay, or the handler, which evaluates preconditions | 400, 409, 422, 500, 503; 304, 412, 428; response of the handler |
@@ -147,7 +147,7 @@ use crate::{
     limits::RateLimiter,
     paging::PageRules,
     ports::{Clock, Entropy},
-    routing::RequestId,
+    routing::{AllowedHosts, RequestId},
     versions::Versions,
 };
 
@@ -160,6 +160,7 @@ struct Rules {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     adopts_ids: bool,
+    allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
     cors: Option<Cors>,
     versions: Option<Versions>,

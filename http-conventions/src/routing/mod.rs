@@ -1,4 +1,4 @@
-//! Routing: methods, `Allow`, `Location`, redirects, route templates, request ids.
+//! Routing: hosts, methods, `Allow`, `Location`, redirects, route templates, request ids.
 //!
 //! # Methods
 //!
@@ -125,6 +125,7 @@
 //! ```
 
 pub(crate) mod allow;
+mod allowed_hosts;
 pub(crate) mod location;
 pub(crate) mod method;
 pub(crate) mod path_rules;
@@ -133,6 +134,7 @@ pub(crate) mod request_id;
 
 pub use self::{
     allow::Allow,
+    allowed_hosts::{AllowedHosts, HostRefusal, InvalidHost},
     location::{InvalidLocation, Location, respond_accepted, respond_created},
     method::{ACCEPT_QUERY, METHODS, Semantics, accept_query},
     path_rules::{PathFinding, PathRules},

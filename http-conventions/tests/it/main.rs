@@ -8,6 +8,7 @@ mod audit_clean;
 mod challenges;
 mod cors;
 mod entity_tags;
+mod hosts;
 mod idempotency;
 mod idempotency_failures;
 mod idempotency_fixture;
