@@ -14,7 +14,7 @@ use http_conventions_conformance::completes_in_transaction::{End, TransactionalS
 
 use crate::support::{File, Held, note, notes, queue, with_notes};
 
-struct Notes(Database);
+pub(crate) struct Notes(pub(crate) Database);
 
 /// Reason to roll back.
 enum Undone {
@@ -35,18 +35,13 @@ impl From<Fenced> for Undone {
     }
 }
 
-#[async_trait]
-impl TransactionalStore for Notes {
-    fn keys(&self) -> Arc<dyn IdempotencyStore> {
-        Arc::new(self.0.clone())
-    }
-
-    async fn write(
+impl Notes {
+    pub(crate) async fn write_row(
         &self,
-        row: u32,
+        row: i64,
         settlement: Option<&Settlement>,
         end: End,
-    ) -> Result<Result<Option<Receipt>, Fenced>, StoreError> {
+    ) -> Result<Result<Option<Receipt>, Fenced>, DatabaseError> {
         let settlement = settlement.cloned();
         let written = self.0.write(move |transaction| -> Result<_, Undone> {
             let insert = transaction.execute("INSERT INTO note (id) VALUES (?1)", [row]);
@@ -64,8 +59,24 @@ impl TransactionalStore for Notes {
             Ok(receipt) => Ok(Ok(receipt)),
             Err(Undone::Asked) => Ok(Ok(None)),
             Err(Undone::Fenced) => Ok(Err(Fenced)),
-            Err(Undone::Failed(error)) => Err(error.into()),
+            Err(Undone::Failed(error)) => Err(error),
         }
+    }
+}
+
+#[async_trait]
+impl TransactionalStore for Notes {
+    fn keys(&self) -> Arc<dyn IdempotencyStore> {
+        Arc::new(self.0.clone())
+    }
+
+    async fn write(
+        &self,
+        row: u32,
+        settlement: Option<&Settlement>,
+        end: End,
+    ) -> Result<Result<Option<Receipt>, Fenced>, StoreError> {
+        Ok(self.write_row(i64::from(row), settlement, end).await?)
     }
 
     async fn rows(&self) -> Result<Vec<u32>, StoreError> {

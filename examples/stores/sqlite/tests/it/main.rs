@@ -10,6 +10,7 @@ mod database;
 mod errors;
 mod group_commit;
 mod instances;
+mod killed_keys;
 mod opening;
 mod outbox;
 mod parallel_requests;
