@@ -221,6 +221,9 @@ impl Idempotency {
     /// committed transaction, or else runs the handler again. If the first handler is still running
     /// then, its settlement fails with [`Fenced`](super::Fenced), and it must roll back.
     ///
+    /// The handler returns a [`Reply`]. A response alone is not enough, because it would be stored
+    /// after the commit.
+    ///
     /// # Contract
     ///
     /// - The handler writes in one transaction, in the database of the store. Its other effects,
@@ -241,41 +244,33 @@ impl Idempotency {
     /// # Errors
     ///
     /// Those of [`run`](Self::run), except that no request gets `idempotency-outcome-unknown`.
-    pub async fn run_in_transaction<R, F>(
+    pub async fn run_in_transaction<F: Future<Output = Reply>>(
         &self,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
         handler: impl FnOnce(Option<HeldKey>) -> F,
-    ) -> Result<Response<Bytes>, Problem>
-    where
-        R: Into<Reply>,
-        F: Future<Output = R>,
-    {
+    ) -> Result<Response<Bytes>, Problem> {
         self.run_in_transaction_with_version(None, request, scope, handler)
             .await
     }
 
     /// [`run_in_transaction`](Self::run_in_transaction) for a request with this version in a header
     /// field.
-    pub(crate) async fn run_in_transaction_with_version<R, F>(
+    pub(crate) async fn run_in_transaction_with_version<F: Future<Output = Reply>>(
         &self,
         version: Option<ApiVersion>,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
         handler: impl FnOnce(Option<HeldKey>) -> F,
-    ) -> Result<Response<Bytes>, Problem>
-    where
-        R: Into<Reply>,
-        F: Future<Output = R>,
-    {
+    ) -> Result<Response<Bytes>, Problem> {
         match self
             .claim_key(version, request, scope, Completion::InTransaction)
             .await?
         {
-            NextStep::RunWithoutKey => handler(None).await.into().into(),
+            NextStep::RunWithoutKey => handler(None).await.into(),
             NextStep::Run(claim) => {
                 let held = HeldKey::new(&claim, self.max_stored_body);
-                match handler(Some(held)).await.into() {
+                match handler(Some(held)).await {
                     // the handler has committed
                     reply @ (Reply::Completed(..) | Reply::Unkept(_)) => self.settle(&claim, reply).await,
                     // the record tells whether it has

@@ -319,21 +319,17 @@ impl Exchange<Limited> {
     /// its rows. See [`Idempotency::run_in_transaction`].
     ///
     /// [`Idempotency::run_in_transaction`]: crate::idempotency::Idempotency::run_in_transaction
-    pub async fn run_in_transaction<R, F>(
+    pub async fn run_in_transaction<F: Future<Output = Reply>>(
         self,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
         handler: impl FnOnce(Option<HeldKey>) -> F,
-    ) -> Response<Bytes>
-    where
-        R: Into<Reply>,
-        F: Future<Output = R>,
-    {
+    ) -> Response<Bytes> {
         let handler = |held: Option<HeldKey>| {
             let explained = self.clone();
             let explanation = move |response| explained.explained_answer(response);
             let handled = handler(held.map(|held| held.explained_by(explanation)));
-            async { self.explained(handled.await.into()) }
+            async { self.explained(handled.await) }
         };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {
