@@ -176,7 +176,9 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
 
     let explained = seen.noted();
-    let statements: Vec<String> = seen.0.lock().unwrap().iter().cloned().collect();
+    let mut statements: Vec<String> = seen.0.lock().unwrap().iter().cloned().collect();
+    // a setting has no plan, and some may not change inside a transaction
+    statements.retain(|statement| !statement.starts_with("PRAGMA"));
     let mut walks = BTreeSet::new();
     for statement in statements {
         let steps = explained.read(move |connection| costly_steps(connection, &statement));
