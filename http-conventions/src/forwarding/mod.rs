@@ -113,7 +113,7 @@ impl TrustedProxies {
     #[must_use]
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
-        if !self.is_listed(client) {
+        if !self.contains(client) {
             return client;
         }
         let mut hops = 0;
@@ -128,7 +128,7 @@ impl TrustedProxies {
                     return client;
                 };
                 client = address;
-                if !self.is_listed(client) {
+                if !self.contains(client) {
                     return client;
                 }
             }
@@ -136,7 +136,10 @@ impl TrustedProxies {
         client
     }
 
-    fn is_listed(&self, address: IpAddr) -> bool {
+    /// Returns `true` if the address is listed.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
         self.networks.iter().any(|network| network.contains(address))
     }
 }

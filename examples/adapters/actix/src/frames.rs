@@ -12,7 +12,7 @@ use host_websocket::{Message, Received, Upgrade};
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 
-use crate::{BoxError, answer};
+use crate::{BoxError, convert::answer};
 
 /// Bytes that a connection may buffer beyond one message: its socket buffers hold as much anyway.
 const UNREAD: usize = 256 << 10;

@@ -21,6 +21,6 @@ where
 {
     match response.status() {
         http::StatusCode::SWITCHING_PROTOCOLS => Err(http::StatusCode::INTERNAL_SERVER_ERROR),
-        _ => Ok(crate::answer(response)),
+        _ => Ok(crate::convert::answer(response)),
     }
 }

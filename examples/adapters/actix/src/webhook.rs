@@ -1,6 +1,6 @@
 //! Extractor of a verified webhook.
 
-use std::{fmt, future::Future, ops::Deref, pin::Pin};
+use std::{fmt, future::Future, ops::Deref, pin::Pin, time::Duration};
 
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse, ResponseError, dev::Payload as Source, http as http02, web,
@@ -10,7 +10,11 @@ use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use webhook_core::receiver::{ClaimedEvent, Intake};
 
-use crate::{Limits, answer, collect, head};
+use crate::connection::collect;
+use crate::convert::{answer, head, status};
+
+/// Time limit of a body.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A verified event of the [`Intake`] in the app's data, which no other request handles.
 ///
@@ -62,18 +66,15 @@ impl FromRequest for Webhook {
 
     fn from_request(request: &HttpRequest, source: &mut Source) -> Self::Future {
         let intake = request.app_data::<web::Data<Intake>>().cloned();
-        let head = head(request);
+        let head = head(request.head(), None);
         let body = web::Payload::from_request(request, source).into_inner();
         Box::pin(async move {
             let refused = |status| WebhookRefusal(of_status(status));
             let intake = intake.ok_or_else(|| refused(StatusCode::INTERNAL_SERVER_ERROR))?;
             let head = head.ok_or_else(|| refused(StatusCode::BAD_REQUEST))?;
             let body = body.map_err(|_| refused(StatusCode::BAD_REQUEST))?;
-            let limits = Limits {
-                body: intake.body_limit(),
-                ..Limits::default()
-            };
-            let body = collect(body, limits).await.map_err(|status| match status {
+            let body = collect(body, intake.body_limit(), READ_TIMEOUT).await;
+            let body = body.map_err(|status| match status {
                 StatusCode::PAYLOAD_TOO_LARGE => WebhookRefusal(intake.too_large()),
                 status => refused(status),
             })?;
@@ -111,8 +112,7 @@ impl fmt::Display for WebhookRefusal {
 
 impl ResponseError for WebhookRefusal {
     fn status_code(&self) -> http02::StatusCode {
-        let status = http02::StatusCode::from_u16(self.0.status().as_u16());
-        status.unwrap_or(http02::StatusCode::INTERNAL_SERVER_ERROR)
+        status(self.0.status())
     }
 
     fn error_response(&self) -> HttpResponse {

@@ -3,27 +3,36 @@
 
 use std::{error::Error, io, net::SocketAddr, sync::Arc};
 
-use axum::{Router, body::Body, extract::ConnectInfo, extract::Request};
+use axum::{Router, body::Body, extract::ConnectInfo, extract::Request, response::IntoResponse};
 use bytes::Bytes;
-use futures_util::{FutureExt, future::BoxFuture};
-use host_adapter_hyper::respond;
+use futures_util::{FutureExt, future::BoxFuture, future::ready};
+#[cfg(feature = "tls")]
+use host_adapter_hyper::serve_streaming_tls;
+use host_adapter_hyper::{respond, serve_streaming};
 use http::{StatusCode, header};
 use hyper::body::Incoming;
 use tower_service::Service;
 
-pub use host_adapter_hyper::Limits;
+pub use host_adapter_hyper::{Limits, check_head};
 
 /// Serves one framework-free handler until `shutdown` completes, then finishes open requests for at
 /// most [`Limits::drain_timeout`].
 ///
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
-/// - The server calls `refuse` with the head of a request that it refuses, and sends the result:
-///   413 for a body over the limit, 408 for a slow body, 400 for a malformed or incomplete body and
-///   for a head without exactly one `Host`, 500 for a panic of the handler.
+/// - The server calls `refuse` with the head of a request that it refuses, and sends the result: the
+///   status of [`check_head`] for a refused head, 413 for a body
+///   over the limit, 408 for a slow body, 400 for a malformed or incomplete body, 500 for a panic of
+///   the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.
-/// - hyper itself answers a malformed request head, without `refuse`.
-/// - When a client disconnects, the server drops the future of the handler, or the streamed body.
+/// - hyper itself answers a malformed request head, one above 64 KiB, and one with more than 256
+///   field lines, without `refuse`.
+/// - When a client disconnects, the server drops the streamed body, and the future of a handler of
+///   a safe method ([RFC 9110 §9.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1)). A
+///   handler of an unsafe method runs to its end in a task of its own, for which the shutdown
+///   waits.
+/// - A client that has only closed its sending half gets its response, within
+///   [`Limits::half_closed_timeout`].
 ///
 /// # Errors
 ///
@@ -37,10 +46,11 @@ pub async fn serve<H, F, B>(
 ) -> io::Result<()>
 where
     H: Fn(http::Request<Bytes>) -> F + Send + Sync + 'static,
-    F: Future<Output = http::Response<B>> + Send,
+    F: Future<Output = http::Response<B>> + Send + 'static,
     B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_router(listener, routed(handler, refuse, limits), limits, shutdown).await
+    let answer = answer(routed(handler, refuse, limits.clone()), None);
+    serve_streaming(listener, answer, limits, shutdown).await
 }
 
 /// Serves one framework-free handler over TLS, like [`serve`].
@@ -63,10 +73,11 @@ pub async fn serve_tls<H, F, B>(
 ) -> io::Result<()>
 where
     H: Fn(http::Request<Bytes>) -> F + Send + Sync + 'static,
-    F: Future<Output = http::Response<B>> + Send,
+    F: Future<Output = http::Response<B>> + Send + 'static,
     B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    serve_router_tls((listener, tls), routed(handler, refuse, limits), limits, shutdown).await
+    let answer = answer(routed(handler, refuse, limits.clone()), None);
+    serve_streaming_tls((listener, tls), answer, limits, shutdown).await
 }
 
 /// Creates a router whose only route is the handler.
@@ -77,13 +88,16 @@ fn routed<H, F, B>(
 ) -> Router
 where
     H: Fn(http::Request<Bytes>) -> F + Send + Sync + 'static,
-    F: Future<Output = http::Response<B>> + Send,
+    F: Future<Output = http::Response<B>> + Send + 'static,
     B: http_body::Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let host = Arc::new((handler, refuse));
+    let host = Arc::new((handler, refuse, limits));
     let answer = move |request: Request| {
         let host = Arc::clone(&host);
-        async move { respond(request, &host.0, &host.1, limits).await.map(Body::new) }
+        async move {
+            let (handler, refuse, limits) = &*host;
+            respond(request, handler, refuse, limits).await.map(Body::new)
+        }
     };
     Router::new().fallback(answer)
 }
@@ -97,6 +111,7 @@ where
 /// - [`Limits::body`] is not applied, and [`Limits::read_timeout`] does not limit the body, because
 ///   the router reads the bodies. [`Whole`](crate::Whole) waits 10 s for a body; an extractor of
 ///   axum waits without limit unless a layer of the host limits it.
+/// - A refused head gets the status of [`check_head`] without content. The router does not see it.
 /// - The client's [`SocketAddr`](std::net::SocketAddr) is in [`ConnectInfo`] and in the extensions
 ///   of the request.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
@@ -112,7 +127,8 @@ pub async fn serve_router(
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    host_adapter_hyper::serve_streaming(listener, answer(router), limits, shutdown).await
+    let answer = answer(router, Some(any_body(&limits)));
+    serve_streaming(listener, answer, limits, shutdown).await
 }
 
 /// Serves a router over TLS, like [`serve_router`].
@@ -131,14 +147,29 @@ pub async fn serve_router_tls(
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    host_adapter_hyper::serve_streaming_tls((listener, tls), answer(router), limits, shutdown).await
+    let answer = answer(router, Some(any_body(&limits)));
+    serve_streaming_tls((listener, tls), answer, limits, shutdown).await
 }
 
-/// Makes a handler of the server from the router.
+/// The limits without that of the body, which the router applies.
+fn any_body(limits: &Limits) -> Limits {
+    Limits {
+        body: usize::MAX,
+        ..limits.clone()
+    }
+}
+
+/// Makes a handler of the server from the router. With `checked` limits it also checks the heads of
+/// the requests.
 fn answer(
     router: Router,
+    checked: Option<Limits>,
 ) -> impl Fn(http::Request<Incoming>) -> BoxFuture<'static, http::Response<Body>> + Send + Sync + 'static {
     move |mut request| {
+        let check = |limits| check_head(&request, limits);
+        if let Some(Err(status)) = checked.as_ref().map(check) {
+            return ready(status.into_response()).boxed();
+        }
         if let Some(peer) = request.extensions().get::<SocketAddr>().copied() {
             request.extensions_mut().insert(ConnectInfo(peer));
         }

@@ -5,6 +5,7 @@
     reason = "a case fails by panicking, as a test does"
 )]
 
+pub mod attacks;
 #[cfg(feature = "tls")]
 pub mod authority;
 #[cfg(feature = "tls")]
@@ -23,9 +24,9 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
-use std::time::Duration;
 
 use bytes::Bytes;
+use host_server::Limits;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 
@@ -43,37 +44,25 @@ pub type Handler = Box<dyn Fn(Request<Bytes>) -> BoxFuture<Response<Body>> + Sen
 /// Adapter under test.
 pub struct Adapter {
     serve: Box<dyn Fn(Server) -> io::Result<()> + Send + Sync>,
-    drops_handshakes: bool,
 }
 
 impl Adapter {
-    /// Creates an adapter whose shutdown drops pending TLS handshakes.
+    /// Creates an adapter.
     ///
     /// The kit calls `serve` on a thread of its own. `serve` must start the runtime of the
     /// framework, serve the [`Server`], and return after the [shutdown](Server::shutdown): when
-    /// open requests are finished or [`Server::drain_timeout`] has passed.
+    /// open requests are finished or [`Limits::drain_timeout`] has passed.
     #[must_use]
     pub fn new(serve: impl Fn(Server) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self {
             serve: Box::new(serve),
-            drops_handshakes: true,
         }
-    }
-
-    /// Declares that the shutdown waits for pending TLS handshakes, for at most
-    /// [`Server::read_timeout`].
-    #[must_use]
-    pub fn drain_handshakes(mut self) -> Self {
-        self.drops_handshakes = false;
-        self
     }
 }
 
 impl fmt::Debug for Adapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Adapter")
-            .field("drops_handshakes", &self.drops_handshakes)
-            .finish_non_exhaustive()
+        f.debug_struct("Adapter").finish_non_exhaustive()
     }
 }
 
@@ -87,10 +76,8 @@ pub struct Server {
     pub tls: Option<host_tls::Tls>,
     /// Handler for requests with complete bodies of at most 1 MiB.
     pub handler: Handler,
-    /// Time limit for each of: the TLS handshake, the request head, the request body.
-    pub read_timeout: Duration,
-    /// Time limit for open requests after the shutdown began.
-    pub drain_timeout: Duration,
+    /// Limits of the server.
+    pub limits: Limits,
     /// Completes when the server must begin its shutdown.
     pub shutdown: BoxFuture<()>,
 }
@@ -99,8 +86,7 @@ impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
             .field("listener", &self.listener)
-            .field("read_timeout", &self.read_timeout)
-            .field("drain_timeout", &self.drain_timeout)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }

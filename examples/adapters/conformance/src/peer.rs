@@ -2,7 +2,9 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::running::PATIENCE;
 
 /// The other end of one connection.
 pub(crate) struct Peer(pub(crate) TcpStream);
@@ -74,12 +76,33 @@ impl Peer {
         }
     }
 
+    /// Returns `false` if the server has closed the connection.
+    pub(crate) fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.0.write_all(bytes.as_ref()).is_ok()
+    }
+
+    /// Returns `true` if a response begins, `false` if the server closes the connection.
+    pub(crate) fn is_answered(&mut self) -> bool {
+        self.0.read(&mut [0]).is_ok_and(|read| read > 0)
+    }
+
+    /// Sends line ends without reading, until the server resets the connection, which it must.
+    pub(crate) fn wait_until_reset(&mut self) {
+        let begun = Instant::now();
+        while self.try_send("\r\n") {
+            assert!(begun.elapsed() < PATIENCE, "still open");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[cfg(feature = "websocket")]
     pub(crate) fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.0.read_exact(&mut bytes).unwrap();
         bytes
     }
 
+    #[cfg(feature = "websocket")]
     pub(crate) fn many(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
         self.0.read_exact(&mut bytes).unwrap();

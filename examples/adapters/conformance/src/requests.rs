@@ -6,17 +6,19 @@
 mod cases {
     use std::io;
     use std::net::SocketAddr;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
     use bytes::Bytes;
     use futures_util::future;
+    use host_server::Limits;
     use http::{Request, Response, header::CONTENT_LENGTH};
     use http_body_util::{BodyExt, Full};
+    use http_conventions::routing::AllowedHosts;
     use tokio::sync::{mpsc, oneshot};
 
-    use crate::running::{Options, Running, within_patience};
+    use crate::running::{Running, patient, within_patience};
     use crate::{Adapter, Body};
 
     const MEBIBYTE: usize = 1 << 20;
@@ -262,6 +264,119 @@ mod cases {
         assert_eq!(within_patience(has_entered.recv()), None);
     }
 
+    /// H24: a client that disconnects does not stop a handler of an unsafe method. The shutdown
+    /// waits for its end.
+    pub fn disconnect_does_not_stop_unsafe_work(adapter: &Arc<Adapter>) {
+        let (entered, mut has_entered) = mpsc::channel::<()>(1);
+        let (release, released) = oneshot::channel::<()>();
+        let once = Mutex::new(Some((entered, released)));
+        let is_done = Arc::new(AtomicBool::new(false));
+        let done = Arc::clone(&is_done);
+        let mut running = Running::start_with(adapter, impatient(), move |_| {
+            let (entered, released) = once.lock().unwrap().take().unwrap();
+            let done = Arc::clone(&done);
+            async move {
+                entered.send(()).await.unwrap();
+                released.await.unwrap();
+                done.store(true, Ordering::SeqCst);
+                drop(entered);
+                whole("")
+            }
+        });
+        let mut peer = running.connect();
+        peer.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nhi");
+        within_patience(has_entered.recv()).unwrap();
+        peer.close_writing();
+        // the server gives the connection up
+        assert_eq!(peer.rest(), b"");
+        running.begin_shutdown();
+        running.wait_until_closed();
+        release.send(()).unwrap();
+        running.join();
+        assert!(is_done.load(Ordering::SeqCst));
+    }
+
+    /// X10: a client that has closed its sending half gets its response.
+    pub fn half_closed_client_gets_its_response(adapter: &Arc<Adapter>) {
+        let (entered, mut has_entered) = mpsc::channel::<()>(1);
+        let (release, released) = oneshot::channel::<()>();
+        let once = Mutex::new(Some((entered, released)));
+        let running = Running::start(adapter, move |_| {
+            let (entered, released) = once.lock().unwrap().take().unwrap();
+            async move {
+                entered.send(()).await.unwrap();
+                released.await.unwrap();
+                whole("late")
+            }
+        });
+        let mut peer = running.connect();
+        peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+        peer.close_writing();
+        within_patience(has_entered.recv()).unwrap();
+        release.send(()).unwrap();
+        assert_eq!(peer.answer().text(), "late");
+        assert_eq!(peer.rest(), b"");
+    }
+
+    /// X10: a client that reads nothing is disconnected, and its handlers run one at a time.
+    pub fn unread_client_is_disconnected(adapter: &Arc<Adapter>) {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let limits = Limits {
+            write_timeout: Duration::from_millis(500),
+            ..patient()
+        };
+        let running = Running::start_with(adapter, limits, move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            future::ready(whole(vec![b'x'; MEBIBYTE]))
+        });
+        let mut peer = running.connect();
+        // 20 MB do not fit into the buffers of the sockets
+        peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(20));
+        peer.wait_until_reset();
+        assert!(calls.load(Ordering::SeqCst) < 20);
+    }
+
+    /// X10: one address cannot take all connections.
+    pub fn connections_of_one_address_are_limited(adapter: &Arc<Adapter>) {
+        let limits = Limits {
+            connections_by_address: 2,
+            ..patient()
+        };
+        let running = Running::start_with(adapter, limits, echo);
+        let get = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+        let mut held: Vec<_> = (0..2).map(|_| running.connect()).collect();
+        for peer in &mut held {
+            peer.send(get);
+            assert_eq!(peer.answer().status, 200);
+        }
+        assert_eq!(running.connect().rest(), b"");
+        held.pop();
+        let freed = (0..100).any(|_| {
+            let mut peer = running.connect();
+            peer.try_send(get) && peer.is_answered()
+        });
+        assert!(freed);
+    }
+
+    /// H26, X10: the server answers for its own hosts alone.
+    pub fn foreign_host_is_421(adapter: &Arc<Adapter>) {
+        let limits = Limits {
+            hosts: AllowedHosts::parse(["desk.example"]).unwrap(),
+            ..patient()
+        };
+        let running = Running::start_with(adapter, limits, echo);
+        let ask = |host: &str, target: &str| {
+            let mut peer = running.connect();
+            peer.send(format!("GET {target} HTTP/1.1\r\nhost: {host}\r\n\r\n"));
+            peer.answer()
+        };
+        assert_eq!(ask("DESK.example.", "/").status, 200);
+        ask("rebound.example", "/").assert_refused(421, "GET / -");
+        let foreign = "http://rebound.example/";
+        ask("desk.example", foreign).assert_refused(421, &format!("GET {foreign} -"));
+    }
+
     /// A request that is open at the shutdown gets its response.
     pub fn shutdown_finishes_open_request(adapter: &Arc<Adapter>) {
         let (entered, mut has_entered) = mpsc::channel::<()>(1);
@@ -288,9 +403,9 @@ mod cases {
     /// A request that outlives the drain timeout is cut off.
     pub fn shutdown_cuts_off_request_at_drain_timeout(adapter: &Arc<Adapter>) {
         let (entered, mut has_entered) = mpsc::channel::<()>(1);
-        let short_drain = Options {
+        let short_drain = Limits {
             drain_timeout: Duration::from_secs(1),
-            ..Options::default()
+            ..patient()
         };
         let mut running = Running::start_with(adapter, short_drain, move |_| {
             let entered = entered.clone();
@@ -371,11 +486,19 @@ mod cases {
         )
     }
 
-    /// Settings with a read timeout of 200 ms.
-    fn stalling() -> Options {
-        Options {
+    /// Limits under which a client that has closed its sending half is given up at once.
+    fn impatient() -> Limits {
+        Limits {
+            half_closed_timeout: Duration::from_millis(100),
+            ..patient()
+        }
+    }
+
+    /// Limits with a read timeout of 200 ms.
+    fn stalling() -> Limits {
+        Limits {
             read_timeout: Duration::from_millis(200),
-            ..Options::default()
+            ..patient()
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{TryStreamExt, stream};
+use host_server::Limits;
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
@@ -28,8 +29,7 @@ pub(crate) struct Running {
 
 /// Settings of a server beside its handler.
 pub(crate) struct Options {
-    pub(crate) read_timeout: Duration,
-    pub(crate) drain_timeout: Duration,
+    pub(crate) limits: Limits,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<host_tls::Tls>,
 }
@@ -37,11 +37,31 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            read_timeout: PATIENCE,
-            drain_timeout: PATIENCE,
+            limits: patient(),
             #[cfg(feature = "tls")]
             tls: None,
         }
+    }
+}
+
+impl From<Limits> for Options {
+    fn from(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+}
+
+/// Limits that no case reaches, except for that of a client that has closed its sending half.
+pub(crate) fn patient() -> Limits {
+    Limits {
+        read_timeout: PATIENCE,
+        write_timeout: PATIENCE,
+        half_closed_timeout: Duration::from_secs(1),
+        drain_timeout: PATIENCE,
+        connections_by_address: 1000,
+        ..Limits::default()
     }
 }
 
@@ -58,12 +78,13 @@ impl Running {
 
     pub(crate) fn start_with<F>(
         adapter: &Arc<Adapter>,
-        options: Options,
+        options: impl Into<Options>,
         handler: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: Future<Output = Response<Body>> + Send + 'static,
     {
+        let options = options.into();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -73,8 +94,7 @@ impl Running {
             tls: options.tls,
             handler: Box::new(move |request| Box::pin(handler(request))),
             shutdown: Box::pin(async { stopped.await.unwrap_or(()) }),
-            read_timeout: options.read_timeout,
-            drain_timeout: options.drain_timeout,
+            limits: options.limits,
         };
         let adapter = Arc::clone(adapter);
         let thread = std::thread::spawn(move || (adapter.serve)(server));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_server::Limits;
 use host_tls::{ClientCertificates, PeerCertificate, Tls};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -64,9 +65,11 @@ impl Running {
         let own = authority.issue(SERVER);
         let tls = Tls::new(own.chain, own.key, clients(&authority)).unwrap();
         let options = Options {
-            read_timeout,
+            limits: Limits {
+                read_timeout,
+                ..running::patient()
+            },
             tls: Some(tls),
-            ..Options::default()
         };
         let server = running::Running::start_with(adapter, options, handler);
         Self { authority, server }

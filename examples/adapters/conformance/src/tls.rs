@@ -70,19 +70,14 @@ mod cases {
         assert_eq!(running.told(None).unwrap(), "-");
     }
 
-    /// X3: the shutdown finishes open requests. It drops pending handshakes, or waits for their
-    /// read timeout where the adapter declares [`Adapter::drain_handshakes`].
+    /// X3: the shutdown finishes open requests and drops pending handshakes.
     pub fn shutdown_does_not_wait_for_silent_handshakes(adapter: &Arc<Adapter>) {
-        let handshake_time = match adapter.drops_handshakes {
-            true => PATIENCE,
-            false => Duration::from_secs(2),
-        };
         let (entered, mut has_entered) = mpsc::channel::<()>(1);
         let (release, released) = oneshot::channel::<()>();
         let once = Mutex::new(Some((entered, released)));
         let mut running = Running::start_with(
             adapter,
-            handshake_time,
+            PATIENCE,
             |_| None,
             move |_| {
                 let (entered, released) = once.lock().unwrap().take().unwrap();

@@ -95,13 +95,13 @@ impl Tls {
     /// - The client closed the connection or does not speak TLS.
     /// - The server refused the client's certificate, or requires a certificate and received none.
     #[cfg(feature = "tokio")]
-    pub async fn accept(
+    pub async fn accept<S>(
         &self,
-        stream: tokio::net::TcpStream,
-    ) -> std::io::Result<(
-        tokio_rustls::server::TlsStream<tokio::net::TcpStream>,
-        Option<PeerCertificate>,
-    )> {
+        stream: S,
+    ) -> std::io::Result<(tokio_rustls::server::TlsStream<S>, Option<PeerCertificate>)>
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    {
         let acceptor = tokio_rustls::TlsAcceptor::from(Arc::clone(&self.config));
         let stream = acceptor.accept(stream).await?;
         let certificate = self.certificate(stream.get_ref().1.peer_certificates());

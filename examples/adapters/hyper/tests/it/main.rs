@@ -3,7 +3,7 @@
 mod handshake;
 
 use host_adapter_conformance::{Adapter, Server, refuse};
-use host_adapter_hyper::{Limits, serve, serve_tls};
+use host_adapter_hyper::{serve, serve_tls};
 
 fn adapter() -> Adapter {
     Adapter::new(run)
@@ -11,12 +11,8 @@ fn adapter() -> Adapter {
 
 /// Serves one server of the kit until it is drained.
 fn run(server: Server) -> std::io::Result<()> {
-    let limits = Limits {
-        read_timeout: server.read_timeout,
-        drain_timeout: server.drain_timeout,
-        ..Limits::default()
-    };
-    let (listener, handler, shutdown) = (server.listener, server.handler, server.shutdown);
+    let (listener, handler, limits, shutdown) =
+        (server.listener, server.handler, server.limits, server.shutdown);
     tokio::runtime::Runtime::new()?.block_on(async {
         match server.tls {
             None => serve(listener, handler, refuse, limits, shutdown).await,
@@ -51,4 +47,10 @@ mod client_certificates {
         #[test]
         super::adapter()
     );
+}
+
+/// X10: raw requests that attack a server.
+#[test]
+fn server_withstands_all_attacks() {
+    host_adapter_conformance::attacks::withstands_all(&std::sync::Arc::new(adapter()), &[]);
 }

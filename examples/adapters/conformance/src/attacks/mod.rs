@@ -1,0 +1,165 @@
+//! Raw requests that attack a server, and what the server must do with each.
+//!
+//! The kit runs them against an [`Adapter`]; a tool can [`run`] them against any server.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use host_adapter_conformance::attacks::{self, Target};
+//!
+//! let target = Target {
+//!     address: "127.0.0.1:8080".parse()?,
+//!     host: "127.0.0.1:8080".to_owned(),
+//!     path: "/".to_owned(),
+//!     patience: Duration::from_secs(30),
+//! };
+//! for attack in attacks::all() {
+//!     if let Err(finding) = attacks::run(&attack, &target) {
+//!         println!("{} ({}): {finding}", attack.name, attack.section);
+//!     }
+//! }
+//! # Ok::<(), std::net::AddrParseError>(())
+//! ```
+
+mod bodies;
+mod cases;
+mod heads;
+mod responses;
+mod run;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use host_server::Limits;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+
+use crate::Adapter;
+use crate::running::{Running, patient};
+
+pub use self::{cases::all, run::run};
+
+/// A server under attack.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a tool creates it")]
+pub struct Target {
+    /// Address of the server.
+    pub address: SocketAddr,
+    /// A `Host` that the server answers for.
+    pub host: String,
+    /// Path and query of a resource that answers GET and POST without a 5xx.
+    pub path: String,
+    /// Time limit of one attack. Longer than each time limit of the server.
+    pub patience: Duration,
+}
+
+/// One attack.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Attack {
+    /// What is sent, in words.
+    pub name: &'static str,
+    /// Section of the specification that the expectation follows.
+    pub section: &'static str,
+    /// Bytes that the attack sends, with `{host}` and `{path}` for those of the target.
+    pub sends: Vec<u8>,
+    /// How the bytes are sent.
+    pub manner: Manner,
+    /// What the server must do.
+    pub expected: Expected,
+}
+
+/// Manner in which an attack sends its bytes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Manner {
+    /// At once. Then the client waits.
+    AtOnce,
+    /// At once. Then the client closes its sending half.
+    HalfClosed,
+    /// At once, then one byte more each 200 ms.
+    Dripping(u8),
+    /// Again and again, without reading a response.
+    Unread,
+}
+
+/// Behaviour that an attack requires of a server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// One response with one of the statuses. Then the connection is closed: its framing is
+    /// unknown. A close without a response is as good.
+    Refused(&'static [u16]),
+    /// One response with one of the statuses.
+    Rejected(&'static [u16]),
+    /// So many responses to valid requests: none is 400, 408, 411, 431 or a server error.
+    Answered(usize),
+    /// Either of the two: [`Refused`](Self::Refused) with 400, or one valid response.
+    RefusedOrAnswered,
+    /// At most one response, never a server error, so that no second request was seen.
+    OneRequest,
+    /// Like [`OneRequest`](Self::OneRequest). Then the connection is closed.
+    OneThenClosed,
+    /// The connection is closed within the patience.
+    Closed,
+}
+
+/// Runs all attacks against the adapter.
+///
+/// `exceptions` names the attacks that the framework does not allow to meet, each with the reason.
+///
+/// # Panics
+///
+/// If an attack that is no exception succeeds, or an exception is none any more. The message lists
+/// all of them.
+pub fn withstands_all(adapter: &Arc<Adapter>, exceptions: &[(&str, &str)]) {
+    let limits = Limits {
+        read_timeout: Duration::from_secs(2),
+        write_timeout: Duration::from_secs(1),
+        ..patient()
+    };
+    let running = Running::start_with(adapter, limits, large);
+    let target = Target {
+        address: running.address,
+        host: "desk.example".to_owned(),
+        path: "/charges?limit=1".to_owned(),
+        patience: Duration::from_secs(20),
+    };
+    let (attacks, findings) = (Mutex::new(all().into_iter()), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                loop {
+                    let Some(attack) = attacks.lock().unwrap().next() else {
+                        return;
+                    };
+                    let is_exception = exceptions.iter().any(|(name, _)| *name == attack.name);
+                    match run(&attack, &target) {
+                        Err(finding) if !is_exception => {
+                            let text = format!("{}: {finding}", attack.name);
+                            findings.lock().unwrap().push(text);
+                        }
+                        Ok(()) if is_exception => {
+                            let text = format!("{}: no exception any more", attack.name);
+                            findings.lock().unwrap().push(text);
+                        }
+                        _ => {}
+                    }
+                }
+            });
+        }
+    });
+    let findings = findings.into_inner().unwrap();
+    assert!(findings.is_empty(), "\n{}", findings.join("\n"));
+}
+
+/// A response of 64 KiB, so that few of them fill the buffers of a connection.
+async fn large(request: Request<Bytes>) -> Response<crate::Body> {
+    let content = Bytes::from(vec![b'x'; 64 << 10]);
+    let length = request.body().len();
+    let mut response = Response::new(Full::new(content).map_err(|never| match never {}).boxed_unsync());
+    response.headers_mut().insert("x-length", length.into());
+    response
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod carrier;
+mod connections;
+mod finish;
+mod head;
+mod limits;
+mod serve;
+mod socket;
+
+pub use self::{
+    carrier::{Carrier, Plain},
+    finish::RunsToEnd,
+    head::check_head,
+    limits::Limits,
+    serve::{Accepted, Closing, Opened, Work, serve_connections},
+    socket::{PeerWatch, Socket},
+};

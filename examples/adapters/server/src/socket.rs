@@ -1,0 +1,179 @@
+//! The socket of one connection.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    sync::Arc,
+    sync::atomic::{AtomicU64, Ordering},
+    task::{Context, Poll, Waker, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
+    net::TcpStream,
+    time::{Sleep, interval, sleep},
+};
+
+use crate::connections::Place;
+
+/// A connection that withstands a client that reads nothing.
+///
+/// - A write during which the client accepts no byte for [`Limits::write_timeout`] fails with
+///   [`io::ErrorKind::TimedOut`].
+/// - Nothing is read while a write waits for the client. A server therefore buffers no requests of
+///   a client that does not read its responses.
+///
+/// [`Limits::write_timeout`]: crate::Limits::write_timeout
+#[derive(Debug)]
+pub struct Socket {
+    shared: Arc<Shared>,
+    write_timeout: Duration,
+    /// Time limit of the write that waits for the client.
+    waiting: Option<Pin<Box<Sleep>>>,
+    /// Waker of a read that the waiting write holds back.
+    held_back: Option<Waker>,
+    _place: Place,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stream: TcpStream,
+    /// Count of the writes, for [`PeerWatch`].
+    writes: AtomicU64,
+}
+
+/// Observes whether a connection still serves its client.
+#[derive(Debug)]
+pub struct PeerWatch(Arc<Shared>);
+
+impl Socket {
+    pub(crate) fn new(stream: TcpStream, write_timeout: Duration, place: Place) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                stream,
+                writes: AtomicU64::new(0),
+            }),
+            write_timeout,
+            waiting: None,
+            held_back: None,
+            _place: place,
+        }
+    }
+
+    /// Observer of this connection.
+    #[must_use]
+    pub fn watch(&self) -> PeerWatch {
+        PeerWatch(Arc::clone(&self.shared))
+    }
+
+    /// Writes with `write`, which must not block.
+    fn poll_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut write: impl FnMut(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        while let Poll::Ready(is_writable) = self.shared.stream.poll_write_ready(cx) {
+            is_writable?;
+            match write(&self.shared.stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => {
+                    self.waiting = None;
+                    if let Some(reader) = self.held_back.take() {
+                        reader.wake();
+                    }
+                    self.shared.writes.fetch_add(1, Ordering::Relaxed);
+                    return Poll::Ready(written);
+                }
+            }
+        }
+        let limit = self.write_timeout;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
+        ready!(waiting.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.waiting.is_some() {
+            self.held_back = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let stream = &self.shared.stream;
+        loop {
+            ready!(stream.poll_read_ready(cx))?;
+            let (before, room) = (buf.filled().len(), buf.remaining());
+            let mut outcome = Ok(0);
+            let read = stream.try_io(Interest::READABLE, || {
+                outcome = stream.try_read_buf(buf);
+                match &outcome {
+                    // the socket is empty: the next read waits for an event and needs no system call
+                    Ok(read) if (1..room).contains(read) => Err(io::ErrorKind::WouldBlock.into()),
+                    _ => Ok(()),
+                }
+            });
+            match (read, outcome) {
+                (_, Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // the stream was not ready any more, and nothing was read
+                (Err(_), Ok(0)) if buf.filled().len() == before && room > 0 => {}
+                (_, outcome) => return Poll::Ready(outcome.map(drop)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_with(cx, |stream| stream.try_write(buf))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_with(cx, |stream| stream.try_write_vectored(bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        use rustix::net::{Shutdown, shutdown};
+        Poll::Ready(shutdown(&self.shared.stream, Shutdown::Write).map_err(io::Error::from))
+    }
+}
+
+impl PeerWatch {
+    /// Completes when the client has closed its sending half, and the server has then written
+    /// nothing for `timeout`; at most `timeout` later than that.
+    pub async fn gone(self, timeout: Duration) {
+        let (mut ticks, mut last) = (interval(timeout), None);
+        loop {
+            ticks.tick().await;
+            let writes = self
+                .is_half_closed()
+                .then(|| self.0.writes.load(Ordering::Relaxed));
+            if writes.is_some() && writes == last {
+                return;
+            }
+            last = writes;
+        }
+    }
+
+    fn is_half_closed(&self) -> bool {
+        let mut ready = Box::pin(self.0.stream.ready(Interest::READABLE));
+        let polled = ready.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        matches!(polled, Poll::Ready(Ok(ready)) if ready.is_read_closed())
+    }
+}
