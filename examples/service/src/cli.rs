@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use http_conventions::forwarding::TrustedProxies;
+use http_conventions::{forwarding::TrustedProxies, routing::AllowedHosts};
 use thiserror::Error;
 
 /// Text that `--help` prints.
@@ -18,6 +18,7 @@ usage: service tour [--record FILE]
        service [--listen ADDRESS] [--database sqlite:FILE|sqlite::memory:] [--sign-in-as EMAIL]
                [--trusted-documents FILE] [--allow-origin ORIGIN]... [--redis URL]
                [--api URL]... [--opaque-tokens] [--base-url URL] [--trusted-proxy NETWORK]...
+               [--allowed-host HOST]...
 
   tour                      start on a free port with a new database, check every feature over HTTP; exit with 0 or 1
   --record FILE             write the responses of the tour to FILE as JSON, without secrets
@@ -34,6 +35,7 @@ usage: service tour [--record FILE]
   --opaque-tokens           issue opaque access tokens instead of JWTs
   --base-url URL            URL by which clients reach the service, and issuer of its tokens (default: from --listen)
   --trusted-proxy NETWORK   believe X-Forwarded-For of this proxy, for example 10.0.0.1 or 10.0.0.0/8
+  --allowed-host HOST       also answer for this Host, beside those of --base-url and --listen
 ";
 
 /// Database of the service.
@@ -90,6 +92,8 @@ pub struct Options {
     pub base_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: TrustedProxies,
+    /// Hosts that the service answers for beside those of its URL and its listen address.
+    pub allowed_hosts: Vec<String>,
 }
 
 impl Default for Options {
@@ -105,6 +109,7 @@ impl Default for Options {
             opaque_tokens: false,
             base_url: None,
             trusted_proxies: TrustedProxies::new(),
+            allowed_hosts: Vec::new(),
         }
     }
 }
@@ -202,6 +207,7 @@ impl Command {
                     let proxies = options.trusted_proxies;
                     options.trusted_proxies = parse_proxy(proxies, value("--trusted-proxy")?)?;
                 }
+                "--allowed-host" => options.allowed_hosts.push(parse_host(value("--allowed-host")?)?),
                 "--redis" => options.redis = Some(RedisUrl(value("--redis")?)),
                 "--sign-in-as" => options.sign_in_as = Some(value("--sign-in-as")?),
                 "--trusted-documents" => {
@@ -251,6 +257,17 @@ fn parse_base_url(value: String) -> Result<String, UsageError> {
         });
     }
     Ok(value)
+}
+
+fn parse_host(value: String) -> Result<String, UsageError> {
+    match AllowedHosts::parse([&value]) {
+        Ok(_) => Ok(value),
+        Err(_) => Err(UsageError::InvalidValue {
+            flag: "--allowed-host",
+            value,
+            expected: "a host with an optional port, for example desk.internal:8080",
+        }),
+    }
 }
 
 fn parse_proxy(proxies: TrustedProxies, value: String) -> Result<TrustedProxies, UsageError> {
@@ -326,13 +343,14 @@ mod tests {
             opaque_tokens: true,
             base_url: Some("https://desk.example.com".to_owned()),
             trusted_proxies: TrustedProxies::new().with_network("10.0.0.0/8").unwrap(),
+            allowed_hosts: vec!["desk.internal".to_owned()],
         };
         assert!(!format!("{options:?}").contains("s3cret"));
         let line = "--listen 0.0.0.0:1 --database sqlite::memory: --sign-in-as ada@example.com \
                     --trusted-documents list.json --allow-origin https://a.example \
                     --allow-origin https://b.example --redis redis://:s3cret@127.0.0.1 \
                     --api https://a.example --opaque-tokens --base-url https://desk.example.com \
-                    --trusted-proxy 10.0.0.0/8";
+                    --trusted-proxy 10.0.0.0/8 --allowed-host desk.internal";
         assert_eq!(parse(line), Ok(Command::Serve(Box::new(options))));
     }
 
@@ -351,6 +369,10 @@ mod tests {
             (
                 "--database sqlite:",
                 "--database: `sqlite:` is not sqlite:FILE or sqlite::memory:",
+            ),
+            (
+                "--allowed-host desk/1",
+                "--allowed-host: `desk/1` is not a host with an optional port, for example desk.internal:8080",
             ),
             (
                 "--base-url desk.example.com",

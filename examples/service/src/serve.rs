@@ -17,8 +17,10 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use graph_core::persisted::Manifest;
 use host_ports::Clock;
+use host_server::Limits;
 use host_store_sqlite::Database;
 use http_conventions::forwarding::TrustedProxies;
+use http_conventions::routing::{AllowedHosts, InvalidHost};
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::store::{RevocationReason, SessionStore, SubjectLocks};
 use tokio::sync::{oneshot, watch};
@@ -38,8 +40,8 @@ pub struct Serving {
     pub listener: TcpListener,
     /// Handler of the requests.
     pub app: Arc<App>,
-    /// Maximum time for open responses after `shutdown`.
-    pub drain_timeout: Duration,
+    /// Limits of the server.
+    pub limits: Limits,
     /// Completes when the service is to stop.
     pub shutdown: BoxFuture<'static, ()>,
 }
@@ -126,16 +128,30 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         ));
     });
     let app = Arc::new(App::open(config).await?);
+    let limits = Limits {
+        drain_timeout: Duration::from_secs(5),
+        proxies: options.trusted_proxies.clone(),
+        hosts: allowed_hosts(address, options)?,
+        ..Limits::default()
+    };
     say(&banner(&base_url, options));
-    run(
-        server,
-        listener,
-        app,
-        Duration::from_secs(5),
-        program::stop_requested(),
-    )
-    .await?;
+    run(server, listener, app, limits, program::stop_requested()).await?;
     Ok(())
+}
+
+/// The hosts that the service answers for: those of its URL, its listen address and
+/// `--allowed-host`. Any host if it listens on all addresses and no flag names a host.
+fn allowed_hosts(listen: SocketAddr, options: &Options) -> Result<AllowedHosts, InvalidHost> {
+    let mut hosts = options.allowed_hosts.clone();
+    let base_url = options.base_url.as_ref().and_then(|url| url.split_once("://"));
+    hosts.extend(base_url.map(|(_, authority)| authority.to_owned()));
+    if !listen.ip().is_unspecified() {
+        hosts.push(listen.to_string());
+    }
+    if listen.ip().is_loopback() {
+        hosts.push(format!("localhost:{}", listen.port()));
+    }
+    AllowedHosts::parse(hosts)
 }
 
 /// Returns `true` if only this machine reaches the service: it listens on a loopback address, under
@@ -180,7 +196,13 @@ async fn run_tour(
     record: Option<&Path>,
 ) -> Result<bool, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let base_url = base_url(listener.local_addr()?);
+    let address = listener.local_addr()?;
+    let base_url = base_url(address);
+    let limits = Limits {
+        drain_timeout: Duration::from_secs(1),
+        hosts: allowed_hosts(address, &Options::default())?,
+        ..Limits::default()
+    };
     let folder = tempfile::tempdir()?;
     let clock = DemoClock::new();
     let mut config = Config::new(&base_url, Database::open(folder.path().join("tour.sqlite"))?);
@@ -202,7 +224,7 @@ async fn run_tour(
         passed
     };
     let shutdown = stopped.map(|_| ());
-    let (passed, served) = tokio::join!(walk, run(server, listener, app, Duration::from_secs(1), shutdown));
+    let (passed, served) = tokio::join!(walk, run(server, listener, app, limits, shutdown));
     served?;
     Ok(passed?)
 }
@@ -245,7 +267,7 @@ async fn run(
     server: &impl AsyncFn(Serving) -> io::Result<()>,
     listener: TcpListener,
     app: Arc<App>,
-    drain_timeout: Duration,
+    limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let (stop, stopped) = oneshot::channel::<()>();
@@ -255,10 +277,11 @@ async fn run(
         let _serving = stop.send(());
         std::future::pending::<()>().await;
     };
+    let drain_timeout = limits.drain_timeout;
     let serving = Serving {
         listener,
         app: Arc::clone(&app),
-        drain_timeout,
+        limits,
         shutdown: stopped.map(|_| ()).boxed(),
     };
     let mut work = pin!(app.work());
@@ -314,4 +337,38 @@ fn say(text: &str) {
 
 fn complain(text: impl Display) {
     let _closed = writeln!(io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    /// H26: pages of other names that resolve to this machine get no answer.
+    #[test]
+    fn service_answers_for_its_own_hosts() {
+        let check = |listen: &str, base_url: Option<&str>, host: &str, is_allowed| {
+            let options = Options {
+                base_url: base_url.map(str::to_owned),
+                allowed_hosts: vec!["desk.internal".to_owned()],
+                ..Options::default()
+            };
+            let hosts = allowed_hosts(listen.parse().unwrap(), &options).unwrap();
+            let request = Request::get("/").header("host", host).body(()).unwrap();
+            assert_eq!(hosts.check(&request).is_ok(), is_allowed, "{listen} {host}");
+        };
+        let local = "127.0.0.1:8080";
+        for host in [local, "localhost:8080", "desk.internal"] {
+            check(local, None, host, true);
+        }
+        check(local, None, "rebound.example:8080", false);
+        check(local, None, "127.0.0.1:81", false);
+        let public = Some("https://desk.example.com");
+        check("0.0.0.0:80", public, "desk.example.com", true);
+        check("0.0.0.0:80", public, "192.0.2.1", false);
+        let any = allowed_hosts("0.0.0.0:80".parse().unwrap(), &Options::default()).unwrap();
+        let request = Request::get("/").header("host", "192.0.2.1").body(()).unwrap();
+        assert_eq!(any.check(&request), Ok(()));
+    }
 }

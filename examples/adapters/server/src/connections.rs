@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -15,6 +16,9 @@ use crate::{Limits, Socket};
 
 /// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Bytes of a connection that the kernel stores before it sends them.
+const UNSENT: u32 = 64 << 10;
 
 /// Open connections by client.
 type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
@@ -80,6 +84,8 @@ impl Connections {
         };
         // without Nagle's algorithm, so that small chunks of a stream are sent at once
         stream.set_nodelay(true).ok();
+        // the kernel would store megabytes for a client that reads nothing
+        SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT).ok();
         let place = Place {
             _total: free,
             counted,

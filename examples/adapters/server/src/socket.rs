@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IoSlice},
+    net::Shutdown,
     pin::Pin,
     sync::Arc,
     sync::atomic::{AtomicU64, Ordering},
@@ -9,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
     net::TcpStream,
@@ -149,8 +151,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        use rustix::net::{Shutdown, shutdown};
-        Poll::Ready(shutdown(&self.shared.stream, Shutdown::Write).map_err(io::Error::from))
+        Poll::Ready(SockRef::from(&self.shared.stream).shutdown(Shutdown::Write))
     }
 }
 

@@ -4,7 +4,6 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use host_adapter_axum::Limits;
 use http::Request;
 use service::serve::{self, Serving};
 
@@ -14,14 +13,10 @@ async fn main() -> ExitCode {
         let Serving {
             listener,
             app,
-            drain_timeout,
+            limits,
             shutdown,
             ..
         } = serving;
-        let limits = Limits {
-            drain_timeout,
-            ..Limits::default()
-        };
         let desk = Arc::clone(&app);
         let refuse = move |head: &Request<()>, status| desk.refuse(head, status);
         let handler = move |request| {

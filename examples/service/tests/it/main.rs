@@ -33,4 +33,5 @@ mod sign_in;
 mod stolen_tokens;
 mod subscriptions;
 mod tour;
+mod unread;
 mod webhooks;
