@@ -9,6 +9,7 @@ pub mod cors;
 mod digest;
 pub mod errors;
 pub mod forwarding;
+mod hex;
 mod http_date;
 pub mod idempotency;
 pub mod limits;
@@ -18,6 +19,7 @@ pub mod pipeline;
 pub mod ports;
 pub mod retry;
 pub mod routing;
+pub mod tracing;
 mod uri;
 pub mod versions;
 

@@ -19,6 +19,7 @@ use crate::{
         rate_limit::{PLAIN, PREFIXED},
     },
     single_value,
+    tracing::{SERVER_TIMING, is_metric},
     versions::{DEPRECATION, SUNSET},
 };
 
@@ -31,6 +32,13 @@ pub(super) fn check(response: &Response<Bytes>, findings: &mut Vec<Finding>) {
     rate_limits(headers, findings);
     origins(headers, findings);
     lifecycle(headers, findings);
+    for metric in field::members(headers, &SERVER_TIMING).filter(|metric| !is_metric(metric)) {
+        let text = String::from_utf8_lossy(metric);
+        findings.push(Finding::new(
+            Rule::InvalidServerTiming,
+            format!("{SERVER_TIMING}: {text}"),
+        ));
+    }
     let tag = headers.get(ETAG);
     if let Some(tag) = tag.filter(|tag| EntityTag::parse(tag.as_bytes()).is_err()) {
         findings.push(Finding::new(Rule::InvalidEntityTag, format!("ETag: {tag:?}")));

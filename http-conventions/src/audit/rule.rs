@@ -45,6 +45,8 @@ pub enum Rule {
     CredentialsForAnyOrigin,
     /// A malformed `ETag`.
     InvalidEntityTag,
+    /// A malformed `Server-Timing`.
+    InvalidServerTiming,
     /// A malformed `Deprecation` or `Sunset`.
     InvalidLifecycle,
     /// `Sunset` is before `Deprecation`.
@@ -76,7 +78,7 @@ pub enum Rule {
 type Row = (Rule, &'static str, &'static str, &'static str);
 
 /// Name, rule of the suite, source.
-static TABLE: [Row; 32] = [
+static TABLE: [Row; 33] = [
     (Rule::NoRequestId, "no-request-id", "H5", "RFC 9110 §16.3.2"),
     (
         Rule::HarmfulRequestId,
@@ -135,6 +137,12 @@ static TABLE: [Row; 32] = [
         "invalid-entity-tag",
         "H7",
         "RFC 9110 §8.8.3",
+    ),
+    (
+        Rule::InvalidServerTiming,
+        "invalid-server-timing",
+        "H31",
+        "Server Timing, the Server-Timing header field",
     ),
     (
         Rule::InvalidLifecycle,
@@ -198,7 +206,7 @@ impl Rule {
         self.row().1
     }
 
-    /// Convention of this suite that the rule belongs to, `H1` to `H22`.
+    /// Convention of this suite that the rule belongs to, such as `H7`.
     #[must_use]
     pub fn convention(self) -> &'static str {
         self.row().2

@@ -12,13 +12,14 @@ use crate::limits::RetryAfter;
 pub(crate) const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// Fields of one exchange, connection or origin; they are not part of the outcome.
-const OF_ONE_EXCHANGE: [&str; 12] = [
+const OF_ONE_EXCHANGE: [&str; 13] = [
     "connection",
     "content-length",
     "date",
     "keep-alive",
     "proxy-authenticate",
     "retry-after",
+    "server-timing",
     "set-cookie",
     "te",
     "trailer",

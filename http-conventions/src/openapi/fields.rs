@@ -7,6 +7,7 @@ use super::{Described, named, reference};
 use crate::{
     idempotency::IDEMPOTENCY_REPLAYED,
     routing::X_REQUEST_ID,
+    tracing::SERVER_TIMING,
     versions::{DEPRECATION, SUNSET},
 };
 
@@ -32,6 +33,10 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
         let description = "Marks a replay of the first response to this Idempotency-Key.";
         fields.push((IDEMPOTENCY_REPLAYED, field(false, description, &schema)));
     }
+    if conventions.sends_timing {
+        let description = "Durations in milliseconds (W3C Server Timing); `total` is that of the response.";
+        fields.push((SERVER_TIMING, text(true, description)));
+    }
     fields.extend(lifecycle(conventions));
     fields.extend(rate_limits(conventions));
     named(fields.into_iter().map(|(name, value)| (spelled(&name), value)))
@@ -42,6 +47,9 @@ pub(crate) fn of_every_answer(conventions: &Described<'_>) -> Map<String, Value>
     let mut names = vec![X_REQUEST_ID, header::CACHE_CONTROL];
     if conventions.versions.is_some_and(|versions| versions.are_linked()) {
         names.push(header::LINK);
+    }
+    if conventions.sends_timing {
+        names.push(SERVER_TIMING);
     }
     names.extend(lifecycle(conventions).map(|(name, _)| name));
     names.extend(rate_limits(conventions).map(|(name, _)| name));

@@ -121,6 +121,7 @@ pub enum Takes {
 pub(crate) struct Described<'a> {
     pub(crate) base: &'a ProblemBase,
     pub(crate) checks_hosts: bool,
+    pub(crate) sends_timing: bool,
     /// Problem types of the host.
     pub(crate) kinds: &'a [ProblemType],
     pub(crate) pages: Option<PageRules>,

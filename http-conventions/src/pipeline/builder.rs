@@ -15,12 +15,13 @@ use crate::{
     paging::PageRules,
     ports::{Clock, Entropy},
     routing::{AllowedHosts, X_REQUEST_ID},
+    tracing::{CallerTrust, Sampling, TRACEPARENT, TRACESTATE},
     versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme, Versions},
 };
 
 /// Header fields that cannot name a version, because HTTP or these conventions give them another
 /// meaning.
-static TAKEN: [HeaderName; 8] = [
+static TAKEN: [HeaderName; 10] = [
     header::ACCEPT,
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
@@ -28,6 +29,8 @@ static TAKEN: [HeaderName; 8] = [
     header::IF_MATCH,
     header::ORIGIN,
     IDEMPOTENCY_KEY,
+    TRACEPARENT,
+    TRACESTATE,
     X_REQUEST_ID,
 ];
 
@@ -36,6 +39,8 @@ static TAKEN: [HeaderName; 8] = [
 /// | setting | default |
 /// |---|---|
 /// | request ids | valid ids of clients are adopted |
+/// | trace context | not read |
+/// | `Server-Timing` | not sent |
 /// | size limits | defaults of [`SizeLimits`] |
 /// | cross-origin requests | not allowed |
 /// | versions | none; no default version and no pins |
@@ -50,6 +55,8 @@ pub struct ConventionsBuilder {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     adopts_ids: bool,
+    tracing: Option<(CallerTrust, Sampling)>,
+    sends_timing: bool,
     allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
     cors: Option<CorsRules>,
@@ -70,6 +77,8 @@ impl ConventionsBuilder {
             clock: Arc::new(clock),
             entropy: Arc::new(entropy),
             adopts_ids: true,
+            tracing: None,
+            sends_timing: false,
             allowed_hosts: None,
             size_limits: SizeLimits::default(),
             cors: None,
@@ -90,6 +99,36 @@ impl ConventionsBuilder {
     /// make log lines ambiguous.
     pub const fn with_new_request_ids(mut self) -> Self {
         self.adopts_ids = false;
+        self
+    }
+
+    /// Gives each exchange a [`TraceContext`], which [`Exchange::trace`] returns. By default the
+    /// fields `traceparent` and `tracestate` are not read.
+    ///
+    /// If some callers are trusted, pass [`CallerTrust::Untrusted`], and call
+    /// [`Exchange::adopt_trace`] for those callers.
+    ///
+    /// # Security
+    ///
+    /// See [`TraceContext`].
+    ///
+    /// [`Exchange::adopt_trace`]: super::Exchange::adopt_trace
+    /// [`Exchange::trace`]: super::Exchange::trace
+    /// [`TraceContext`]: crate::tracing::TraceContext
+    pub const fn with_trace_context(mut self, trust: CallerTrust, sampling: Sampling) -> Self {
+        self.tracing = Some((trust, sampling));
+        self
+    }
+
+    /// Adds the metric `total` to `Server-Timing` of each response: the time from
+    /// [`begin`](Conventions::begin) to the finished response. It is not stored under an
+    /// idempotency key. By default the field is not sent.
+    ///
+    /// # Security
+    ///
+    /// See [`ServerTiming`](crate::tracing::ServerTiming).
+    pub const fn with_server_timing(mut self) -> Self {
+        self.sends_timing = true;
         self
     }
 
@@ -197,6 +236,8 @@ impl ConventionsBuilder {
                 clock: self.clock,
                 entropy: self.entropy,
                 adopts_ids: self.adopts_ids,
+                tracing: self.tracing,
+                sends_timing: self.sends_timing,
                 allowed_hosts: self.allowed_hosts,
                 size_limits: self.size_limits,
                 cors,

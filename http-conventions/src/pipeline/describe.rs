@@ -46,6 +46,7 @@ impl Rules {
         Described {
             base: &self.problems,
             checks_hosts: self.allowed_hosts.is_some(),
+            sends_timing: self.sends_timing,
             kinds: &self.problem_types,
             pages: self.page_rules,
             versions: self.versions.as_ref(),

@@ -5,6 +5,7 @@ use std::{
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use crate::{
     idempotency::{HeldKey, KeyScope, Reply},
     limits::{Spend, Standings},
     routing::RequestId,
+    tracing::TraceContext,
     versions::{ApiVersion, VersionScheme},
 };
 
@@ -46,6 +48,9 @@ pub enum Limited {}
 pub struct Exchange<Stage> {
     pub(super) conventions: Conventions,
     pub(super) id: RequestId,
+    trace: Option<Box<TraceContext>>,
+    /// Monotonic time of the begin, if the response has `Server-Timing`.
+    pub(super) began: Option<Duration>,
     pub(super) target: Uri,
     pub(super) reader: Option<Reader>,
     pub(super) version: Option<ApiVersion>,
@@ -61,6 +66,21 @@ impl<Stage> Exchange<Stage> {
     #[must_use]
     pub const fn id(&self) -> &RequestId {
         &self.id
+    }
+
+    /// Trace context, for the requests that the handler sends and for its log lines. `None` without
+    /// [`with_trace_context`](super::ConventionsBuilder::with_trace_context).
+    #[must_use]
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.trace.as_deref()
+    }
+
+    /// Continues the trace of a caller that the host trusts, for example of an authenticated
+    /// service. Has no effect if the request names no trace.
+    pub fn adopt_trace(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            trace.adopt_link();
+        }
     }
 
     /// Conventions of this exchange.
@@ -123,6 +143,8 @@ impl<Stage> Exchange<Stage> {
         Exchange {
             conventions: self.conventions,
             id: self.id,
+            trace: self.trace,
+            began: self.began,
             target: self.target,
             reader: self.reader,
             version: self.version,
@@ -149,10 +171,18 @@ impl<Stage> Exchange<Stage> {
 }
 
 impl Exchange<Started> {
-    pub(super) fn begin<B>(conventions: Conventions, id: RequestId, request: &Request<B>) -> Self {
-        let cors = conventions.0.cors.as_ref();
+    pub(super) fn begin<B>(
+        conventions: Conventions,
+        id: RequestId,
+        trace: Option<Box<TraceContext>>,
+        request: &Request<B>,
+    ) -> Self {
+        let rules = &conventions.0;
+        let cors = rules.cors.as_ref();
         Self {
             id,
+            trace,
+            began: rules.sends_timing.then(|| rules.clock.monotonic()),
             target: request.uri().clone(),
             reader: cors.map(|cors| cors.reader(request.headers())),
             version: None,

@@ -12,6 +12,7 @@ use crate::{
     errors::{self, Problem},
     idempotency::{IDEMPOTENCY_REPLAYED, Reply},
     routing::X_REQUEST_ID,
+    tracing::{self, ServerTiming},
 };
 
 impl<Stage> Exchange<Stage> {
@@ -19,6 +20,8 @@ impl<Stage> Exchange<Stage> {
     ///
     /// - Sets the request id, CORS headers, `Vary`, version lifecycle headers and rate-limit
     ///   fields.
+    /// - Adds the metric `total` to `Server-Timing`, if
+    ///   [configured](super::ConventionsBuilder::with_server_timing).
     /// - Sets `Cache-Control: no-store` if the response has no `Cache-Control`.
     /// - Completes a problem with `request_id`, and with the path as `instance` if it has none.
     /// - Replaces the content of an error that is empty or plain text by the problem of its status.
@@ -120,6 +123,12 @@ impl<Stage> Exchange<Stage> {
         }
         if let Some(standings) = &self.standings {
             standings.apply(headers);
+        }
+        if let Some(began) = self.began
+            && !tracing::has_metric(headers, "total")
+        {
+            let now = rules.clock.monotonic();
+            ServerTiming::total(now.saturating_sub(began)).apply(headers);
         }
         if !headers.contains_key(CACHE_CONTROL) {
             CacheControl::no_store().apply(headers);

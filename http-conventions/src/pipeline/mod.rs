@@ -6,7 +6,7 @@
 //!
 //! | stage | work | responses |
 //! |---|---|---|
-//! | [`begin`](Conventions::begin) | request id | |
+//! | [`begin`](Conventions::begin) | request id, trace context | |
 //! | [`admit`](Exchange::admit) | size limits, then host, then CORS preflight, then version | 413, 414, 431; 400, 421; 204; 400, 404, 406, 410, 415 |
 //! | [`check`](Exchange::check) | checks of the host: routing, authentication | 404, 405, 401, 403 |
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503; 500 without a limiter |
@@ -20,7 +20,7 @@
 //! Both are *finished*:
 //!
 //! - They have the request id, the CORS headers, `Vary`, the version lifecycle headers, the
-//!   rate-limit fields and `Cache-Control`.
+//!   rate-limit fields, `Cache-Control` and, if configured, `Server-Timing`.
 //! - An error is a problem with the path and the id of its request.
 //!
 //! [`finish`](Exchange::finish) finishes other responses, for example those of a framework.
@@ -148,6 +148,7 @@ use crate::{
     paging::PageRules,
     ports::{Clock, Entropy},
     routing::{AllowedHosts, RequestId},
+    tracing::{CallerTrust, Sampling, TraceContext},
     versions::Versions,
 };
 
@@ -160,6 +161,8 @@ struct Rules {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     adopts_ids: bool,
+    tracing: Option<(CallerTrust, Sampling)>,
+    sends_timing: bool,
     allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
     cors: Option<Cors>,
@@ -183,14 +186,22 @@ impl Conventions {
         ConventionsBuilder::new(problems, clock, entropy)
     }
 
-    /// Begins an exchange and assigns the request id. The content of the request is not needed.
+    /// Begins an exchange: assigns the request id and, if configured, the trace context. The
+    /// content of the request is not needed.
     pub fn begin<B>(&self, request: &Request<B>) -> Exchange<Started> {
         let rules = &self.0;
         let id = match rules.adopts_ids {
             true => RequestId::adopt(request.headers(), &*rules.entropy),
             false => RequestId::generate(&*rules.entropy),
         };
-        Exchange::begin(self.clone(), id, request)
+        let trace = rules.tracing.map(|(trust, sampling)| {
+            let headers = request.headers();
+            Box::new(match trust {
+                CallerTrust::Trusted => TraceContext::adopt_or_begin(headers, &*rules.entropy, sampling),
+                CallerTrust::Untrusted => TraceContext::begin_linked(headers, &*rules.entropy, sampling),
+            })
+        });
+        Exchange::begin(self.clone(), id, trace, request)
     }
 
     /// Creates the finished response to a failure outside of the pipeline, such as content that is

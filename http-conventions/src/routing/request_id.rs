@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::{ports::Entropy, single_value};
+use crate::{hex, ports::Entropy, single_value};
 
 /// Header of the request id, in requests and responses.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -23,7 +23,7 @@ impl RequestId {
         entropy.fill(&mut random);
         let mut text = [0; 32];
         for (digits, byte) in text.chunks_exact_mut(2).zip(random) {
-            digits.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
+            digits.copy_from_slice(&hex::digits(byte));
         }
         Self(HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unnamed-request")))
     }
@@ -74,13 +74,6 @@ impl FromStr for RequestId {
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-const fn hex_digit(value: u8) -> u8 {
-    match value {
-        0..=9 => b'0' + value,
-        _ => b'a' + (value - 10),
     }
 }
 

@@ -135,6 +135,10 @@ fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
         (Rule::CredentialsForAnyOrigin, get(&answer(200, "{}", &any))),
         (Rule::InvalidEntityTag, get(&answer(200, "{}", &[("etag", "v7")]))),
         (
+            Rule::InvalidServerTiming,
+            get(&answer(200, "{}", &[("server-timing", "db;dur=fast")])),
+        ),
+        (
             Rule::InvalidLifecycle,
             get(&answer(200, "{}", &[("deprecation", "true")])),
         ),
