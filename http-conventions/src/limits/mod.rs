@@ -1,4 +1,4 @@
-//! Limits: rate limits and `Retry-After`.
+//! Limits: rate limits, concurrency, deadlines and `Retry-After`.
 //!
 //! # Rate limits
 //!
@@ -63,6 +63,62 @@
 //! - Take addresses from the connection or from a trusted proxy, and truncate them with
 //!   [`client_network`].
 //!
+//! # Concurrency and overload
+//!
+//! A [`ConcurrencyLimit`] counts the requests in progress and refuses further ones at once. It also
+//! sheds load: by Little's law the number in progress is the rate of requests times their duration,
+//! so a service that becomes slow reaches the limit at a lower rate. A limit that adapts to
+//! measured latencies would need a target for each route, and is misled by a change of the
+//! requests.
+//!
+//! [Reserved](ConcurrencyLimit::with_reserve) permits let health checks and keyed writes pass when
+//! other requests are already refused. [`CallerConcurrency`] keeps one caller from using all
+//! permits.
+//!
+//! ```
+//! use http_conventions::limits::{CallerConcurrency, ConcurrencyLimit, Priority};
+//!
+//! let server = ConcurrencyLimit::new(2).with_reserve(1);
+//! let list = server.acquire(Priority::Ordinary).expect("nothing is in progress");
+//! let refused = server.acquire(Priority::Ordinary).expect_err("the rest is reserved");
+//! assert_eq!(refused.status(), 503);
+//! assert!(server.acquire(Priority::High).is_ok());
+//! drop(list);
+//! assert!(server.acquire(Priority::Ordinary).is_ok());
+//!
+//! let users = CallerConcurrency::new(1);
+//! let _first = users.acquire("user-7").expect("nothing is in progress");
+//! assert_eq!(users.acquire("user-7").expect_err("the limit is 1").status(), 429);
+//! assert!(users.acquire("user-8").is_ok());
+//! ```
+//!
+//! # Deadlines
+//!
+//! A [`Deadline`] bounds the time of a request. See
+//! [`Exchange::with_deadline`](crate::pipeline::Exchange::with_deadline) for unsafe methods, whose
+//! work is not stopped half-way.
+//!
+//! ```
+//! use std::{future::{pending, ready}, time::Duration};
+//!
+//! use http_conventions::{limits::Deadline, ports::timer_fn};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! # let sleep = |_| ready(());
+//! # /*
+//! let timer = timer_fn(tokio::time::sleep);
+//! # */
+//! # let timer = timer_fn(sleep);
+//! let deadline = Deadline::new(timer, Duration::from_secs(10));
+//! assert_eq!(deadline.bound(async { 7 }).await.ok(), Some(7));
+//!
+//! let late = deadline.bound(pending::<()>()).await.expect_err("it never ends");
+//! assert_eq!(late.status(), 503);
+//! assert_eq!(late.into_response().headers()["retry-after"], "1");
+//! # }
+//! ```
+//!
 //! # Retry-After
 //!
 //! `Retry-After`, [RFC 9110 §10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3): the
@@ -83,10 +139,14 @@
 //! # Ok::<(), http_conventions::limits::InvalidRetryAfter>(())
 //! ```
 
+mod concurrency;
+mod deadline;
 pub(crate) mod rate_limit;
 pub(crate) mod retry_after;
 
 pub use self::{
+    concurrency::{CallerConcurrency, ConcurrencyLimit, ConcurrencyPermit, Priority},
+    deadline::Deadline,
     rate_limit::{
         BucketKey, HeaderProfile, InvalidPolicyName, InvalidQuota, MemoryRateLimitStore, OnStoreFailure,
         Operation, Policy, QUOTA_EXCEEDED, Quota, RATE_LIMIT, RATE_LIMIT_POLICY, RateLimitDecision,

@@ -115,6 +115,14 @@ pub enum Takes {
     Content,
     /// Requires authentication.
     Credentials,
+    /// Is bounded by a [`ConcurrencyLimit`](crate::limits::ConcurrencyLimit).
+    ConcurrencyLimit,
+    /// Is bounded by a [`CallerConcurrency`](crate::limits::CallerConcurrency).
+    CallerConcurrency,
+    /// Has a [`Deadline`](crate::limits::Deadline) with 503.
+    Deadline,
+    /// Has a [`Deadline`](crate::limits::Deadline) with 504.
+    GatewayDeadline,
 }
 
 /// Conventions as the document describes them.

@@ -82,6 +82,9 @@ fn statuses_of(part: Takes, conventions: &Described<'_>) -> Vec<StatusCode> {
         Takes::ReadPreconditions => vec![StatusCode::NOT_MODIFIED, StatusCode::PRECONDITION_FAILED],
         Takes::WritePreconditions => vec![StatusCode::PRECONDITION_FAILED, StatusCode::PRECONDITION_REQUIRED],
         Takes::Content => vec![StatusCode::BAD_REQUEST, StatusCode::UNSUPPORTED_MEDIA_TYPE],
+        Takes::ConcurrencyLimit | Takes::Deadline => vec![StatusCode::SERVICE_UNAVAILABLE],
+        Takes::CallerConcurrency => vec![StatusCode::TOO_MANY_REQUESTS],
+        Takes::GatewayDeadline => vec![StatusCode::GATEWAY_TIMEOUT],
         Takes::Credentials => vec![
             StatusCode::BAD_REQUEST,
             StatusCode::UNAUTHORIZED,

@@ -13,15 +13,17 @@ use super::{
 use crate::errors::phrase;
 
 /// Statuses that any host may send.
-const OF_ANY_HOST: [StatusCode; 8] = [
+const OF_ANY_HOST: [StatusCode; 10] = [
     StatusCode::BAD_REQUEST,
     StatusCode::UNAUTHORIZED,
     StatusCode::FORBIDDEN,
     StatusCode::NOT_FOUND,
     StatusCode::METHOD_NOT_ALLOWED,
     StatusCode::REQUEST_TIMEOUT,
+    StatusCode::TOO_MANY_REQUESTS,
     StatusCode::INTERNAL_SERVER_ERROR,
     StatusCode::SERVICE_UNAVAILABLE,
+    StatusCode::GATEWAY_TIMEOUT,
 ];
 
 /// Responses of all statuses with a problem, and of 304.

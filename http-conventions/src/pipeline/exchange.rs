@@ -11,13 +11,16 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, Uri};
 
-use super::{Conventions, EarlyResponse};
+use super::{
+    Conventions, EarlyResponse,
+    deadline::{AtDeadline, RunningDeadline},
+};
 use crate::{
     caching::{Preconditions, Vary},
     cors::Reader,
     errors::{ErrorStatus, Problem},
     idempotency::{HeldKey, KeyScope, Reply},
-    limits::{Spend, Standings},
+    limits::{ConcurrencyPermit, Spend, Standings},
     routing::RequestId,
     tracing::TraceContext,
     versions::{ApiVersion, VersionScheme},
@@ -58,6 +61,8 @@ pub struct Exchange<Stage> {
     pub(super) standings: Option<Standings>,
     /// Headers that the host set for every response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    permits: Vec<ConcurrencyPermit>,
+    pub(super) deadline: Option<Box<RunningDeadline>>,
     stage: PhantomData<Stage>,
 }
 
@@ -139,6 +144,44 @@ impl<Stage> Exchange<Stage> {
         found.map_err(|problem| self.clone().refuse(problem))
     }
 
+    /// Holds the permit of a [`ConcurrencyLimit`] or a [`CallerConcurrency`] until this exchange
+    /// and its clones are finished or dropped.
+    ///
+    /// Hold a permit of the server or route as early as possible after
+    /// [`admit`](Exchange::admit), and that of a principal after authentication.
+    ///
+    /// ```
+    /// # use http::Request;
+    /// # use http_conventions::{
+    /// #     limits::{ConcurrencyLimit, Priority},
+    /// #     pipeline::{Conventions, EarlyResponse, Admitted, Exchange},
+    /// # };
+    /// fn begin(
+    ///     conventions: &Conventions,
+    ///     limit: &ConcurrencyLimit,
+    ///     request: &Request<()>,
+    /// ) -> Result<Exchange<Admitted>, EarlyResponse> {
+    ///     let exchange = conventions.begin(request).admit(request)?;
+    ///     exchange.hold(limit.acquire(Priority::of(request)))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The problem of a reached limit, 503 or 429, as a finished [`EarlyResponse`].
+    ///
+    /// [`CallerConcurrency`]: crate::limits::CallerConcurrency
+    /// [`ConcurrencyLimit`]: crate::limits::ConcurrencyLimit
+    pub fn hold(mut self, acquired: Result<ConcurrencyPermit, Problem>) -> Result<Self, EarlyResponse> {
+        match acquired {
+            Ok(permit) => {
+                self.permits.push(permit);
+                Ok(self)
+            }
+            Err(problem) => Err(self.refuse(problem)),
+        }
+    }
+
     fn at<Next>(self) -> Exchange<Next> {
         Exchange {
             conventions: self.conventions,
@@ -151,6 +194,8 @@ impl<Stage> Exchange<Stage> {
             vary: self.vary,
             standings: self.standings,
             headers: self.headers,
+            permits: self.permits,
+            deadline: self.deadline,
             stage: PhantomData,
         }
     }
@@ -189,6 +234,8 @@ impl Exchange<Started> {
             vary: cors.map(|cors| cors.vary()).unwrap_or_default(),
             standings: None,
             headers: Vec::new(),
+            permits: Vec::new(),
+            deadline: None,
             stage: PhantomData,
             conventions,
         }
@@ -325,13 +372,19 @@ impl Exchange<Limited> {
     ///   [crashed](crate::idempotency::AfterCrash).
     /// - A problem is stored in its complete form, with the id of the first request. By default a
     ///   problem with a 5xx status is not stored, see [`Reply`].
+    /// - For a deadline see [`with_deadline`](Self::with_deadline).
     pub async fn run<R: Into<Reply>>(
         self,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Response<Bytes> {
-        let handled = async { self.explained(handler.await.into()) };
+        let drops = if request.method().is_safe() {
+            AtDeadline::Drop
+        } else {
+            AtDeadline::Continue
+        };
+        let handled = async { self.explained(self.bounded(drops, handler).await) };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {
                 Some(idempotency) => {
@@ -356,10 +409,16 @@ impl Exchange<Limited> {
         handler: impl FnOnce(Option<HeldKey>) -> F,
     ) -> Response<Bytes> {
         let handler = |held: Option<HeldKey>| {
+            // the transaction of a held key takes effect or it does not, and its record shows which
+            let drops = match request.method().is_safe() || held.is_some() {
+                true => AtDeadline::Drop,
+                false => AtDeadline::Continue,
+            };
             let explained = self.clone();
             let explanation = move |response| explained.explained_answer(response);
             let handled = handler(held.map(|held| held.explained_by(explanation)));
-            async { self.explained(handled.await) }
+            let exchange = &self;
+            async move { exchange.explained(exchange.bounded(drops, handled).await) }
         };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {

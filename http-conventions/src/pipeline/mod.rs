@@ -9,8 +9,9 @@
 //! | [`begin`](Conventions::begin) | request id, trace context | |
 //! | [`admit`](Exchange::admit) | size limits, then host, then CORS preflight, then version | 413, 414, 431; 400, 421; 204; 400, 404, 406, 410, 415 |
 //! | [`check`](Exchange::check) | checks of the host: routing, authentication | 404, 405, 401, 403 |
+//! | [`hold`](Exchange::hold) | concurrency limits, at any stage | 503, 429 |
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503; 500 without a limiter |
-//! | [`run`](Exchange::run) | idempotent replay, or the handler, which evaluates preconditions | 400, 409, 422, 500, 503; 304, 412, 428; response of the handler |
+//! | [`run`](Exchange::run) | idempotent replay, or the handler, which evaluates preconditions, within a [deadline](Exchange::with_deadline) | 400, 409, 422, 500, 503, 504; 304, 412, 428; response of the handler |
 //!
 //! Run each exchange of an unsafe method in a task of its own. A server drops the future of a
 //! client that disconnects: the request may then stop between two steps, and its idempotency key is
@@ -123,6 +124,7 @@
 //!   412 caused by its own change of the entity tag.
 
 mod builder;
+mod deadline;
 mod describe;
 mod early;
 mod exchange;

@@ -9,7 +9,8 @@ use crate::field;
 /// Header of the durations of a response.
 pub const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-/// Metrics of [`Server-Timing`](https://www.w3.org/TR/server-timing/#the-server-timing-header-field).
+/// Metrics of `Server-Timing`, by the grammar of
+/// [Server Timing](https://www.w3.org/TR/server-timing/#the-server-timing-header-field).
 ///
 /// # Security
 ///

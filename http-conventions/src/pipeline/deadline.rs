@@ -1,0 +1,129 @@
+//! Deadline of an exchange.
+
+use std::time::Duration;
+
+use super::{EarlyResponse, Exchange};
+use crate::{idempotency::Reply, limits::Deadline};
+
+/// Deadline and the monotonic time at which it is reached.
+#[derive(Clone, Debug)]
+pub(super) struct RunningDeadline {
+    deadline: Deadline,
+    end: Duration,
+}
+
+/// Behaviour of a handler at the deadline.
+#[derive(Clone, Copy)]
+pub(super) enum AtDeadline {
+    /// The handler is dropped: it has no effects, or they are part of a transaction.
+    Drop,
+    /// The handler continues.
+    Continue,
+}
+
+impl<Stage> Exchange<Stage> {
+    /// Sets the deadline, which begins now. It replaces an earlier one.
+    ///
+    /// At the deadline:
+    ///
+    /// - The handler of a safe method is dropped, and the client gets 503 (or 504, see
+    ///   [`Deadline`]).
+    /// - The handler of an unsafe method continues, because it could have taken effect in part. Its
+    ///   response is sent late, unless the host [waits](Self::wait_for) for it in a task of its
+    ///   own.
+    /// - The handler of [`run_in_transaction`](Exchange::run_in_transaction) is dropped if it holds
+    ///   a key. The client gets the stored response if the transaction has committed, and otherwise
+    ///   503, and the key is free for a retry.
+    ///
+    /// A handler that would begin after the deadline does not run, and its key stays free.
+    ///
+    /// # Contract
+    ///
+    /// Dropping the handler of a held key must roll its transaction back, or leave it to the store
+    /// to refuse its settlement, see [`Settlement`](crate::idempotency::Settlement).
+    pub fn with_deadline(mut self, deadline: &Deadline) -> Self {
+        let now = self.conventions.0.clock.monotonic();
+        self.deadline = Some(Box::new(RunningDeadline {
+            deadline: deadline.clone(),
+            end: now.saturating_add(deadline.duration()),
+        }));
+        self
+    }
+
+    /// Waits until a task has ended that continues this exchange, or until the deadline. Call it on
+    /// a clone of the exchange.
+    ///
+    /// The task continues after the deadline: its idempotency key ends with the response of the
+    /// handler, which a retry gets.
+    ///
+    /// ```
+    /// # use bytes::Bytes;
+    /// # use http::{Request, Response};
+    /// # use http_conventions::{
+    /// #     idempotency::KeyScope,
+    /// #     limits::Deadline,
+    /// #     pipeline::{Conventions, EarlyResponse},
+    /// # };
+    /// async fn respond(
+    ///     conventions: Conventions,
+    ///     deadline: &Deadline,
+    ///     request: Request<Bytes>,
+    /// ) -> Result<Response<Bytes>, EarlyResponse> {
+    ///     let exchange = conventions.begin(&request).admit(&request)?;
+    ///     let exchange = exchange.skip_rate_limit().with_deadline(deadline);
+    ///     let waiting = exchange.clone();
+    ///     let task = tokio::spawn(async move {
+    ///         let handler = async { Response::new(Bytes::new()) };
+    ///         let scope = KeyScope::new("user-7", "/v1/charges");
+    ///         exchange.run(&request, scope, handler).await
+    ///     });
+    ///     let ended = waiting.wait_for(task).await?;
+    ///     Ok(ended.expect("the runtime runs, and a panic of the handler is a response"))
+    /// }
+    /// ```
+    ///
+    /// # Contract
+    ///
+    /// `task` is dropped at the deadline. Pass a handle whose task continues without it, such as
+    /// `tokio::task::JoinHandle`.
+    ///
+    /// # Errors
+    ///
+    /// 503 (or 504, see [`Deadline`]) at the deadline, as a finished [`EarlyResponse`].
+    pub async fn wait_for<T>(self, task: impl Future<Output = T>) -> Result<T, EarlyResponse> {
+        let Some(running) = &self.deadline else {
+            return Ok(task.await);
+        };
+        let bounded = running.deadline.bound_by(self.time_left(running), task).await;
+        bounded.map_err(|problem| {
+            self.refuse(
+                problem.with_detail("the request was not completed in time; it may still take effect"),
+            )
+        })
+    }
+
+    /// Reply of the handler within the deadline.
+    pub(super) async fn bounded<R: Into<Reply>>(
+        &self,
+        at_deadline: AtDeadline,
+        handler: impl Future<Output = R>,
+    ) -> Reply {
+        let Some(running) = &self.deadline else {
+            return handler.await.into();
+        };
+        let left = self.time_left(running);
+        match at_deadline {
+            _ if left.is_zero() => Reply::NothingHappened(running.deadline.problem()),
+            AtDeadline::Continue => handler.await.into(),
+            AtDeadline::Drop => {
+                let bounded = running.deadline.bound_by(left, handler).await;
+                bounded.map_or_else(Reply::OutcomeUnknown, Into::into)
+            }
+        }
+    }
+
+    fn time_left(&self, running: &RunningDeadline) -> Duration {
+        let now = self.conventions.0.clock.monotonic();
+        running.end.saturating_sub(now)
+    }
+}
