@@ -1,25 +1,14 @@
 //! A request while it passes through the pipeline.
 
-use std::{
-    future::poll_fn,
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    time::Duration,
-};
+use std::{marker::PhantomData, time::Duration};
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Request, Response, Uri};
+use http::{HeaderName, HeaderValue, Request, Uri};
 
-use super::{
-    Conventions, EarlyResponse,
-    deadline::{AtDeadline, RunningDeadline},
-};
+use super::{Conventions, EarlyResponse, deadline::RunningDeadline};
 use crate::{
     caching::{Preconditions, Vary},
     cors::Reader,
     errors::{ErrorStatus, Problem},
-    idempotency::{HeldKey, KeyScope, Reply},
     limits::{ConcurrencyPermit, Spend, Standings},
     routing::RequestId,
     tracing::TraceContext,
@@ -361,97 +350,4 @@ impl Exchange<Limited> {
     pub fn preconditions<'r, B>(&self, request: &'r Request<B>) -> Preconditions<'r> {
         Preconditions::of(request, self.conventions.0.clock.now())
     }
-
-    /// Runs the handler, or replays the stored response of an earlier run, and finishes the
-    /// response.
-    ///
-    /// - Without [`with_idempotency`](super::ConventionsBuilder::with_idempotency), the handler
-    ///   runs for each request, and `Idempotency-Key` is ignored.
-    /// - The handler is not polled if a stored response is replayed or the request is refused.
-    /// - A panic of the handler results in 500, and the request counts as
-    ///   [crashed](crate::idempotency::AfterCrash).
-    /// - A problem is stored in its complete form, with the id of the first request. By default a
-    ///   problem with a 5xx status is not stored, see [`Reply`].
-    /// - For a deadline see [`with_deadline`](Self::with_deadline).
-    pub async fn run<R: Into<Reply>>(
-        self,
-        request: &Request<Bytes>,
-        scope: KeyScope<'_>,
-        handler: impl Future<Output = R>,
-    ) -> Response<Bytes> {
-        let drops = if request.method().is_safe() {
-            AtDeadline::Drop
-        } else {
-            AtDeadline::Continue
-        };
-        let handled = async { self.explained(self.bounded(drops, handler).await) };
-        let outcome = unless_it_panics(async {
-            match &self.conventions.0.idempotency {
-                Some(idempotency) => {
-                    let named = self.version_in_field(request);
-                    idempotency.run_with_version(named, request, scope, handled).await
-                }
-                None => handled.await.into(),
-            }
-        });
-        let outcome = outcome.await;
-        self.finish(outcome.unwrap_or_else(|| Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))))
-    }
-
-    /// Like [`run`](Self::run), for a handler that completes its key in the transaction that writes
-    /// its rows. See [`Idempotency::run_in_transaction`].
-    ///
-    /// [`Idempotency::run_in_transaction`]: crate::idempotency::Idempotency::run_in_transaction
-    pub async fn run_in_transaction<F: Future<Output = Reply>>(
-        self,
-        request: &Request<Bytes>,
-        scope: KeyScope<'_>,
-        handler: impl FnOnce(Option<HeldKey>) -> F,
-    ) -> Response<Bytes> {
-        let handler = |held: Option<HeldKey>| {
-            // the transaction of a held key takes effect or it does not, and its record shows which
-            let drops = match request.method().is_safe() || held.is_some() {
-                true => AtDeadline::Drop,
-                false => AtDeadline::Continue,
-            };
-            let explained = self.clone();
-            let explanation = move |response| explained.explained_answer(response);
-            let handled = handler(held.map(|held| held.explained_by(explanation)));
-            let exchange = &self;
-            async move { exchange.explained(exchange.bounded(drops, handled).await) }
-        };
-        let outcome = unless_it_panics(async {
-            match &self.conventions.0.idempotency {
-                Some(idempotency) => {
-                    let named = self.version_in_field(request);
-                    idempotency
-                        .run_in_transaction_with_version(named, request, scope, handler)
-                        .await
-                }
-                None => handler(None).await.into(),
-            }
-        });
-        let outcome = outcome.await;
-        self.finish(outcome.unwrap_or_else(|| Err(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR))))
-    }
-}
-
-impl<Stage> Exchange<Stage> {
-    /// Version, if a header field of the request names it.
-    fn version_in_field<B>(&self, request: &Request<B>) -> Option<ApiVersion> {
-        let versions = self.conventions.0.versions.as_ref()?;
-        let is_in_field = versions.are_in_field() && versions.are_named(request.uri(), request.headers());
-        self.version.filter(|_| is_in_field)
-    }
-}
-
-/// Output of a future; `None` if it panics. It is not polled again after a panic.
-async fn unless_it_panics<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        // the panic hook has already reported the panic
-        polled.map_or_else(|_told| std::task::Poll::Ready(None), |poll| poll.map(Some))
-    })
-    .await
 }

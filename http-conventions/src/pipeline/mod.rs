@@ -130,6 +130,7 @@ mod early;
 mod exchange;
 mod finish;
 mod mistakes;
+mod run;
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
