@@ -40,8 +40,8 @@ use http::{Request, Response};
 
 pub use self::{
     pairs::{
-        changed_cursor, conditional_read, duplicates, head, limit_out_of_range, reused_key, stale_write,
-        unknown_method, unlisted_origin,
+        changed_cursor, codings, conditional_read, duplicates, head, limit_out_of_range, reused_key,
+        stale_write, unknown_method, unlisted_origin,
     },
     rule::{Finding, Rule},
 };

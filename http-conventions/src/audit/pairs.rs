@@ -4,13 +4,17 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, Response, StatusCode,
     header::{
-        ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, AGE, CACHE_CONTROL, CONTENT_LENGTH,
-        CONTENT_LOCATION, DATE, ETAG, EXPIRES, RETRY_AFTER, SET_COOKIE, TRANSFER_ENCODING, VARY,
+        ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_ORIGIN, AGE, CACHE_CONTROL,
+        CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, DATE, ETAG, EXPIRES, RETRY_AFTER, SET_COOKIE,
+        TRANSFER_ENCODING, VARY,
     },
 };
 
 use super::{Finding, Rule};
-use crate::{errors::ReceivedProblem, idempotency::IDEMPOTENCY_REPLAYED, routing::X_REQUEST_ID};
+use crate::{
+    caching::EntityTag, errors::ReceivedProblem, field, idempotency::IDEMPOTENCY_REPLAYED,
+    routing::X_REQUEST_ID,
+};
 
 /// Fields that a 304 has if the 200 has them, [RFC 9110
 /// §15.4.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5).
@@ -77,6 +81,42 @@ fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
         .iter()
         .map(|value| value.as_bytes())
         .collect()
+}
+
+/// Compares the responses to two equal GETs of which only the second accepts a content coding.
+///
+/// If the second response has `Content-Encoding` and the first has not, they must have different
+/// strong entity tags, and `Vary: Accept-Encoding` unless no cache may store them.
+#[must_use]
+pub fn codings(plain: &Response<Bytes>, encoded: &Response<Bytes>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let is_encoded = |response: &Response<Bytes>| response.headers().contains_key(CONTENT_ENCODING);
+    if is_encoded(plain) || !is_encoded(encoded) {
+        return findings;
+    }
+    let tag = |response: &Response<Bytes>| {
+        let tag = response.headers().get(ETAG)?;
+        EntityTag::parse(tag.as_bytes()).ok()
+    };
+    if let (Some(plain), Some(encoded)) = (tag(plain), tag(encoded))
+        && plain.strong_eq(&encoded)
+    {
+        let detail = format!("both codings have {:?}", encoded.header_value());
+        findings.push(Finding::new(Rule::SharedEntityTag, detail));
+    }
+    for (response, name) in [(plain, "without"), (encoded, "in")] {
+        let headers = response.headers();
+        let is_stored = !field::members(headers, &CACHE_CONTROL)
+            .any(|directive| directive.eq_ignore_ascii_case(b"no-store"));
+        let accept = ACCEPT_ENCODING.as_str().as_bytes();
+        let varies =
+            field::members(headers, &VARY).any(|name| name == b"*" || name.eq_ignore_ascii_case(accept));
+        if is_stored && !varies {
+            let detail = format!("no Vary: Accept-Encoding {name} a content coding");
+            findings.push(Finding::new(Rule::NoVaryEncoding, detail));
+        }
+    }
+    findings
 }
 
 /// Checks the response to a second GET, whose `If-None-Match` contains the `ETag` of the first

@@ -63,6 +63,10 @@ pub enum Rule {
     NotReplayed,
     /// Requests with one `Idempotency-Key` took effect more than once.
     RanTwice,
+    /// Responses in two content codings have the same strong entity tag.
+    SharedEntityTag,
+    /// The content coding depends on the request, and `Vary: Accept-Encoding` is absent.
+    NoVaryEncoding,
     /// An `Idempotency-Key` is accepted for a different request.
     KeyReused,
     /// A changed page cursor does not get 400.
@@ -78,7 +82,7 @@ pub enum Rule {
 type Row = (Rule, &'static str, &'static str, &'static str);
 
 /// Name, rule of the suite, source.
-static TABLE: [Row; 33] = [
+static TABLE: [Row; 35] = [
     (Rule::NoRequestId, "no-request-id", "H5", "RFC 9110 §16.3.2"),
     (
         Rule::HarmfulRequestId,
@@ -171,6 +175,18 @@ static TABLE: [Row; 33] = [
         "ran-twice",
         "H6",
         "draft-ietf-httpapi-idempotency-key-header-07 §2.6",
+    ),
+    (
+        Rule::SharedEntityTag,
+        "shared-entity-tag",
+        "H30",
+        "RFC 9110 §8.8.3.3",
+    ),
+    (
+        Rule::NoVaryEncoding,
+        "no-vary-encoding",
+        "H30",
+        "RFC 9110 §12.5.5",
     ),
     (
         Rule::KeyReused,

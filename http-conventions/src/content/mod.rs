@@ -1,4 +1,5 @@
-//! Content: negotiation, checks of the media type and the coding of a request, size limits.
+//! Content: negotiation, checks of the media type and the coding of a request, size limits,
+//! compression.
 //!
 //! # Negotiation
 //!
@@ -80,13 +81,57 @@
 //! assert_eq!(refused.problem(&base).status(), 413);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Compression
+//!
+//! [`Compression`] compresses complete responses in a coding that the client accepts. Streams are
+//! left to the framework. A response is compressed if all of this holds:
+//!
+//! - Its content has at least 1 KiB and a media type that compresses well, such as JSON.
+//! - It has neither `Content-Encoding` nor `Content-Range` nor `Cache-Control: no-transform`.
+//! - It sets no cookie, and its `Cache-Control` is neither `no-store` nor `private`, because its
+//!   length could reveal a secret, see [`ResponseCompression::danger_with_secrets`].
+//!
+//! Such a response has `Vary: Accept-Encoding`, compressed or not. A strong entity tag gets the
+//! name of the coding as its suffix ([RFC 9110
+//! §8.8.3.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3)), and the 304 to it has the
+//! tag that the client has cached. `Content-Length`, `Content-Digest` and `Repr-Digest` are those
+//! of the compressed content.
+//!
+//! The preconditions of the [pipeline](crate::pipeline) accept the tags of all codings. A host
+//! without the pipeline sets
+//! [`Validators::with_codings`](crate::caching::Validators::with_codings).
+//!
+//! ```
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_conventions::content::{Compression, ContentCoding};
+//!
+//! static CODINGS: [ContentCoding; 1] = [ContentCoding::ZSTD];
+//! let encode = |_: &ContentCoding, _: &[u8]| Some(b"encoded by the host".to_vec());
+//! let compression = Compression::new(&CODINGS, encode);
+//!
+//! let request = Request::get("/v1/rates").header("Accept-Encoding", "zstd, br").body(())?;
+//! let response = Response::builder()
+//!     .header("Content-Type", "application/json")
+//!     .header("Cache-Control", "public, max-age=60")
+//!     .header("ETag", r#""v7""#)
+//!     .body(Bytes::from(vec![b'0'; 2000]))?;
+//! let sent = compression.negotiate(&request).apply(response);
+//! assert_eq!(sent.headers()["content-encoding"], "zstd");
+//! assert_eq!(sent.headers()["etag"], r#""v7-zstd""#);
+//! assert_eq!(sent.headers()["vary"], "accept-encoding");
+//! # Ok::<(), http::Error>(())
+//! ```
 
 pub(crate) mod checks;
+mod compression;
 pub(crate) mod negotiation;
 pub(crate) mod size_limits;
 
 pub use self::{
     checks::{UnsupportedContent, coding, media_type},
+    compression::{Compression, ResponseCompression},
     negotiation::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, InvalidContentCoding, InvalidLanguageTag,
         InvalidMediaType, LanguageTag, MediaRange, MediaType, Negotiation, NotAcceptable, Offers, Weight,

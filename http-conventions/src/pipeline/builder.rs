@@ -6,7 +6,7 @@ use http::{HeaderName, header};
 
 use super::{Conventions, ConventionsMistake, InvalidConventions, Rules};
 use crate::{
-    content::SizeLimits,
+    content::{Compression, SizeLimits},
     cors::{Cors, CorsRules},
     errors::{Challenge, ProblemBase, ProblemType, types},
     idempotency::{IDEMPOTENCY_KEY, Idempotency},
@@ -43,6 +43,7 @@ static TAKEN: [HeaderName; 10] = [
 /// | `Server-Timing` | not sent |
 /// | size limits | defaults of [`SizeLimits`] |
 /// | cross-origin requests | not allowed |
+/// | compression | none |
 /// | versions | none; no default version and no pins |
 /// | rate limits | none |
 /// | idempotency keys | none |
@@ -59,6 +60,7 @@ pub struct ConventionsBuilder {
     sends_timing: bool,
     allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
+    compression: Option<Compression>,
     cors: Option<CorsRules>,
     versions: Option<(VersionScheme, Vec<(ApiVersion, Lifecycle)>)>,
     default_version: Option<ApiVersion>,
@@ -81,6 +83,7 @@ impl ConventionsBuilder {
             sends_timing: false,
             allowed_hosts: None,
             size_limits: SizeLimits::default(),
+            compression: None,
             cors: None,
             versions: None,
             default_version: None,
@@ -141,6 +144,17 @@ impl ConventionsBuilder {
     /// Checks the host of each request. By default the host is not checked.
     pub fn with_allowed_hosts(mut self, hosts: AllowedHosts) -> Self {
         self.allowed_hosts = Some(hosts);
+        self
+    }
+
+    /// Compresses the responses of [`finish`](super::Exchange::finish), those of handlers and
+    /// problems alike. By default no response is compressed.
+    ///
+    /// A response without `Cache-Control` gets `no-store`, and is therefore not compressed unless
+    /// the host calls
+    /// [`danger_compress_secrets`](super::Exchange::danger_compress_secrets).
+    pub fn with_compression(mut self, compression: Compression) -> Self {
+        self.compression = Some(compression);
         self
     }
 
@@ -240,6 +254,7 @@ impl ConventionsBuilder {
                 sends_timing: self.sends_timing,
                 allowed_hosts: self.allowed_hosts,
                 size_limits: self.size_limits,
+                compression: self.compression,
                 cors,
                 versions,
                 pins_versions: self.pins_versions,

@@ -7,6 +7,7 @@ use http::{HeaderName, HeaderValue, Request, Uri};
 use super::{Conventions, EarlyResponse, deadline::RunningDeadline};
 use crate::{
     caching::{Preconditions, Vary},
+    content::{Compression, ResponseCompression},
     cors::Reader,
     errors::{ErrorStatus, Problem},
     limits::{ConcurrencyPermit, Spend, Standings},
@@ -51,6 +52,7 @@ pub struct Exchange<Stage> {
     /// Headers that the host set for every response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     permits: Vec<ConcurrencyPermit>,
+    pub(super) compression: Option<Box<ResponseCompression>>,
     pub(super) deadline: Option<Box<RunningDeadline>>,
     stage: PhantomData<Stage>,
 }
@@ -121,6 +123,17 @@ impl<Stage> Exchange<Stage> {
         self.headers.push((name, value));
     }
 
+    /// Lets the response be compressed although it sets a cookie, or its `Cache-Control` is
+    /// `no-store` or `private`.
+    ///
+    /// # Security
+    ///
+    /// See [`ResponseCompression::danger_with_secrets`].
+    pub fn danger_compress_secrets(&mut self) {
+        let compression = self.compression.take();
+        self.compression = compression.map(|compression| Box::new(compression.danger_with_secrets()));
+    }
+
     /// Returns the value of a successful check of the host, such as authentication.
     ///
     /// # Errors
@@ -184,6 +197,7 @@ impl<Stage> Exchange<Stage> {
             standings: self.standings,
             headers: self.headers,
             permits: self.permits,
+            compression: self.compression,
             deadline: self.deadline,
             stage: PhantomData,
         }
@@ -213,6 +227,7 @@ impl Exchange<Started> {
     ) -> Self {
         let rules = &conventions.0;
         let cors = rules.cors.as_ref();
+        let compression = rules.compression.as_ref();
         Self {
             id,
             trace,
@@ -224,6 +239,7 @@ impl Exchange<Started> {
             standings: None,
             headers: Vec::new(),
             permits: Vec::new(),
+            compression: compression.map(|compression| Box::new(compression.negotiate(request))),
             deadline: None,
             stage: PhantomData,
             conventions,
@@ -348,6 +364,8 @@ impl Exchange<Limited> {
     /// response even if its preconditions no longer hold.
     #[must_use]
     pub fn preconditions<'r, B>(&self, request: &'r Request<B>) -> Preconditions<'r> {
-        Preconditions::of(request, self.conventions.0.clock.now())
+        let rules = &self.conventions.0;
+        let codings = rules.compression.as_ref().map(Compression::codings);
+        Preconditions::of(request, rules.clock.now()).with_codings(codings.unwrap_or_default())
     }
 }

@@ -29,10 +29,12 @@ impl<Stage> Exchange<Stage> {
     /// - Sets `Content-Type: application/octet-stream` for content without a type ([RFC 9110
     ///   §8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.3)), so that clients do not guess.
     ///
+    /// - Compresses the content, if [configured](super::ConventionsBuilder::with_compression).
+    ///
     /// A clone of the exchange can finish the response again without changing it, for example in a
     /// layer around a service.
     #[must_use]
-    pub fn finish(self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
+    pub fn finish(mut self, outcome: Result<Response<Bytes>, Problem>) -> Response<Bytes> {
         let outcome = outcome.map(
             |answer| match answer.headers().contains_key(IDEMPOTENCY_REPLAYED) {
                 // replays the first response byte for byte
@@ -40,13 +42,19 @@ impl<Stage> Exchange<Stage> {
                 false => errors::completed_content(answer, &self.target, &self.id),
             },
         );
-        typed(self.finish_as(outcome, |content| content))
+        let compression = self.compression.take();
+        let finished = typed(self.finish_as(outcome, |content| content));
+        match compression {
+            Some(compression) => compression.apply(finished),
+            None => finished,
+        }
     }
 
     /// Finishes a response whose content is a stream or a type of the framework. `content` converts
     /// the content of a problem to that type.
     ///
-    /// Does not set `Content-Type`: the exchange cannot see whether a stream has content.
+    /// Does not set `Content-Type`: the exchange cannot see whether a stream has content. Does not
+    /// compress the content.
     #[must_use]
     pub fn finish_as<B>(
         self,

@@ -122,6 +122,8 @@
 //!   before version, authentication and rate limit.
 //! - A replay comes before the preconditions: a retried write must get its first response, not a
 //!   412 caused by its own change of the entity tag.
+//! - Compression comes last: a response is stored under its idempotency key as it is, and a replay
+//!   is compressed as its own request asks.
 
 mod builder;
 mod deadline;
@@ -143,7 +145,7 @@ pub use self::{
     mistakes::{ConventionsMistake, InvalidConventions},
 };
 use crate::{
-    content::SizeLimits,
+    content::{Compression, SizeLimits},
     cors::Cors,
     errors::{Challenge, Problem, ProblemBase, ProblemType},
     idempotency::Idempotency,
@@ -168,6 +170,7 @@ struct Rules {
     sends_timing: bool,
     allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
+    compression: Option<Compression>,
     cors: Option<Cors>,
     versions: Option<Versions>,
     pins_versions: bool,

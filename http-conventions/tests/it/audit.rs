@@ -155,6 +155,25 @@ fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
 }
 
 /// Faults that need several responses.
+fn faults_of_codings() -> [(Rule, Vec<Finding>); 2] {
+    let response = |tag, vary, coding: &[(&'static str, &'static str)]| {
+        let fields = [("cache-control", "public"), ("etag", tag), ("vary", vary)];
+        answer(200, "", &[&fields, coding].concat())
+    };
+    let plain = response("\"1\"", "accept-encoding", &[]);
+    let coded = |tag, vary| response(tag, vary, &[("content-encoding", "gzip")]);
+    [
+        (
+            Rule::SharedEntityTag,
+            audit::codings(&plain, &coded("\"1\"", "accept-encoding")),
+        ),
+        (
+            Rule::NoVaryEncoding,
+            audit::codings(&plain, &coded("\"2\"", "origin")),
+        ),
+    ]
+}
+
 fn faults_of_several() -> Vec<(Rule, Vec<Finding>)> {
     let tagged = |status| answer(status, "", &[("etag", "\"1\""), ("vary", "origin")]);
     let made = |body| answer(201, body, &[("location", "/v1/charges/1")]);
@@ -211,6 +230,7 @@ fn each_seeded_fault_is_found_under_its_rule() {
     let faults: Vec<_> = faults_of_one()
         .into_iter()
         .chain(faults_of_content_and_fields())
+        .chain(faults_of_codings())
         .chain(faults_of_several())
         .collect();
     for (rule, findings) in &faults {

@@ -16,6 +16,7 @@ use super::{
     not_modified,
 };
 use crate::{
+    content::ContentCoding,
     errors::{Problem, ProblemBase, types},
     http_date, single_value,
 };
@@ -27,6 +28,7 @@ pub struct Preconditions<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) now: SystemTime,
     is_required: bool,
+    codings: &'static [ContentCoding],
 }
 
 /// Decision of [`Preconditions::evaluate`].
@@ -79,6 +81,7 @@ impl<'a> Preconditions<'a> {
             headers,
             now,
             is_required: false,
+            codings: &[],
         }
     }
 
@@ -95,6 +98,12 @@ impl<'a> Preconditions<'a> {
     #[must_use]
     pub const fn with_required(mut self) -> Self {
         self.is_required = true;
+        self
+    }
+
+    /// Also accepts the tags of the current state in these codings, in which the pipeline sends it.
+    pub(crate) const fn with_codings(mut self, codings: &'static [ContentCoding]) -> Self {
+        self.codings = codings;
         self
     }
 
@@ -140,7 +149,7 @@ impl<'a> Preconditions<'a> {
         if self.ignores_preconditions() {
             return PreconditionDecision::Proceed;
         }
-        let entity_tag = current.and_then(Validators::current_tag);
+        let entity_tag = current.and_then(|current| current.current_tag(self.codings));
         let if_match = TagField::read(self.headers, &IF_MATCH, entity_tag, Comparison::Strong);
         let unchanged = match if_match {
             TagField::Absent => self.if_unmodified_since(current),

@@ -89,9 +89,14 @@ impl Validators {
         self.last_modified
     }
 
-    pub(super) fn current_tag(&self) -> Option<CurrentTag<'_>> {
+    /// Tag to compare with; `codings` are those of the validators if they have none.
+    pub(super) fn current_tag(&self, codings: &'static [ContentCoding]) -> Option<CurrentTag<'_>> {
         let tag = self.entity_tag.as_ref()?.borrow();
-        let codings = self.codings;
+        let codings = if self.codings.is_empty() {
+            codings
+        } else {
+            self.codings
+        };
         Some(CurrentTag { tag, codings })
     }
 
