@@ -23,12 +23,16 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_conventions::{
     caching::{EntityTag, PreconditionDecision, Preconditions, Validators},
-    content::{Accept, AcceptLanguage, LanguageTag, MediaType, Offers},
+    content::{Accept, AcceptLanguage, Compression, ContentCoding, LanguageTag, MediaType, Offers},
     errors::{ErrorStatus, ProblemBase, ProblemType},
     idempotency::{Idempotency, KeyScope, MemoryIdempotencyStore},
-    limits::{self, MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, State, decide},
+    limits::{
+        self, CallerConcurrency, ConcurrencyLimit, MemoryRateLimitStore, OnStoreFailure, Policy, Priority,
+        Quota, RateLimiter, State, decide,
+    },
     paging::{CursorBinding, CursorKey, CursorKeyring, Direction, PositionValue},
     ports::{Clock, OsEntropy, SystemClock},
+    tracing::{Sampling, TRACEPARENT, TraceContext},
 };
 use problem_details::ProblemDetails;
 use serde::Serialize;
@@ -323,6 +327,46 @@ fn limiter(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The stages that a host turns on, each alone.
+fn stages(criterion: &mut Criterion) {
+    static CODINGS: [ContentCoding; 1] = [ContentCoding::GZIP];
+    let sent = HeaderValue::from_static("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    let traced = HeaderMap::from_iter([(TRACEPARENT, sent)]);
+    let trace = |headers: &HeaderMap| {
+        let context = TraceContext::adopt_or_begin(black_box(headers), &OsEntropy, Sampling::NEVER);
+        let mut outbound = HeaderMap::new();
+        context.apply(&mut outbound);
+        outbound
+    };
+    let (limit, callers) = (ConcurrencyLimit::new(100), CallerConcurrency::new(100));
+    // the encoder is not measured
+    let compression = Compression::new(&CODINGS, |_, _| Some(vec![0; 64]));
+    let request = Request::get("/v1/rates").header("accept-encoding", "gzip, deflate, br, zstd");
+    let request = request.body(()).expect("a request");
+    let content = Bytes::from(vec![b'0'; 2048]);
+    let response = || {
+        let response = Response::builder().header("content-type", "application/json");
+        let response = response.header("cache-control", "public, max-age=60");
+        let response = response.header("etag", "\"5f8a1c\"");
+        response.body(content.clone()).expect("a response")
+    };
+
+    let mut group = criterion.benchmark_group("conventions/stages");
+    group.bench_function("trace context, continued", |b| b.iter(|| trace(&traced)));
+    group.bench_function("trace context, begun", |b| b.iter(|| trace(&HeaderMap::new())));
+    group.bench_function("concurrency limit", |b| {
+        b.iter(|| limit.acquire(Priority::Ordinary).expect("a permit"));
+    });
+    group.bench_function("concurrency limit of a caller", |b| {
+        b.iter(|| callers.acquire(black_box("user-7")).expect("a permit"));
+    });
+    group.bench_function("compression without the encoder", |b| {
+        let compress = |response| compression.negotiate(black_box(&request)).apply(response);
+        b.iter_batched(response, compress, BatchSize::SmallInput);
+    });
+    group.finish();
+}
+
 /// A request through all parts of the pipeline.
 fn pipeline(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("conventions/pipeline");
@@ -345,6 +389,7 @@ fn main() {
     gcra(&mut criterion);
     keyed(&mut criterion);
     limiter(&mut criterion);
+    stages(&mut criterion);
     pipeline(&mut criterion);
     criterion.final_summary();
 }

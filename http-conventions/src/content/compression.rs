@@ -49,7 +49,8 @@ type Encode = dyn Fn(&ContentCoding, &[u8]) -> Option<Vec<u8>> + Send + Sync;
 ///
 /// # Performance
 ///
-/// A response is compressed at once, on the thread of its request. gzip takes about 10 ms per MiB.
+/// A response is compressed at once, on the thread of its request. gzip takes a few milliseconds
+/// per MiB.
 #[derive(Clone)]
 pub struct Compression {
     codings: &'static [ContentCoding],

@@ -119,7 +119,7 @@ pub struct CallerConcurrency {
     callers: Callers,
 }
 
-type Callers = Arc<Mutex<HashMap<Box<str>, usize>>>;
+type Callers = Arc<Mutex<HashMap<Arc<str>, usize>>>;
 
 impl CallerConcurrency {
     /// Allows `most` requests of each caller in progress.
@@ -138,17 +138,18 @@ impl CallerConcurrency {
     /// A 429 problem with `Retry-After: 1` if the limit is reached.
     pub fn acquire(&self, caller: &str) -> Result<ConcurrencyPermit, Problem> {
         let mut callers = lock(&self.callers);
-        match callers.get_mut(caller) {
-            Some(count) if *count < self.most => *count += 1,
-            None if self.most > 0 => drop(callers.insert(caller.into(), 1)),
-            _ => {
-                return Err(Problem::too_many_requests(RetryAfter::new(RETRY))
-                    .with_detail("too many requests of this caller are in progress"));
-            }
+        let (caller, count) = match callers.get_key_value(caller) {
+            Some((caller, count)) => (caller.clone(), *count),
+            None => (caller.into(), 0),
+        };
+        if count >= self.most {
+            return Err(Problem::too_many_requests(RetryAfter::new(RETRY))
+                .with_detail("too many requests of this caller are in progress"));
         }
+        callers.insert(caller.clone(), count + 1);
         Ok(ConcurrencyPermit::new(Holder::Caller(
             self.callers.clone(),
-            caller.into(),
+            caller,
         )))
     }
 }
@@ -180,7 +181,7 @@ impl ConcurrencyPermit {
 /// Count to reduce when the request ends.
 enum Holder {
     Route(Arc<AtomicUsize>),
-    Caller(Callers, Box<str>),
+    Caller(Callers, Arc<str>),
 }
 
 impl Drop for Holder {
@@ -191,7 +192,7 @@ impl Drop for Holder {
                 let mut callers = lock(callers);
                 match callers.get_mut(caller) {
                     Some(count) if *count > 1 => *count -= 1,
-                    _ => drop(callers.remove(caller)),
+                    _ => drop(callers.remove(&**caller)),
                 }
             }
         }
@@ -207,6 +208,6 @@ impl fmt::Debug for Holder {
     }
 }
 
-fn lock(callers: &Callers) -> MutexGuard<'_, HashMap<Box<str>, usize>> {
+fn lock(callers: &Callers) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
     callers.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -109,7 +109,8 @@ impl ConventionsBuilder {
     /// fields `traceparent` and `tracestate` are not read.
     ///
     /// If some callers are trusted, pass [`CallerTrust::Untrusted`], and call
-    /// [`Exchange::adopt_trace`] for those callers.
+    /// [`Exchange::adopt_trace`] for those callers. Pages of another origin can send the fields
+    /// only if [`CorsRules::with_request_header`] allows them.
     ///
     /// # Security
     ///

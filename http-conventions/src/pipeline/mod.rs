@@ -112,6 +112,11 @@
 //! - After [`admit`](Exchange::admit), [limit](Exchange::limit) by address, then authenticate, then
 //!   limit by principal. With [pinned versions](ConventionsBuilder::with_pinned_versions),
 //!   authenticate and [pin](Exchange::pin) before the first limit.
+//! - [Hold](Exchange::hold) a permit of the server or the route after [`admit`](Exchange::admit),
+//!   so that an overloaded server refuses before it authenticates.
+//! - [Set the deadline](Exchange::with_deadline) of a route before [`run`](Exchange::run). For an
+//!   unsafe method, [wait](Exchange::wait_for) for the task of the exchange: the client gets its
+//!   503 in time, and the task ends what it has begun.
 //! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write
 //!   it in one atomic step of the store; otherwise another request can write in between.
 //!

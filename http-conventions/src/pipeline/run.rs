@@ -34,12 +34,11 @@ impl Exchange<Limited> {
         scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Response<Bytes> {
-        let drops = if request.method().is_safe() {
-            AtDeadline::Drop
-        } else {
-            AtDeadline::Continue
+        let at_deadline = match request.method().is_safe() {
+            true => AtDeadline::Drop,
+            false => AtDeadline::Continue,
         };
-        let handled = async { self.explained(self.bounded(drops, handler).await) };
+        let handled = async { self.explained(self.bounded(at_deadline, handler).await) };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {
                 Some(idempotency) => {
@@ -65,15 +64,18 @@ impl Exchange<Limited> {
     ) -> Response<Bytes> {
         let handler = |held: Option<HeldKey>| {
             // the transaction of a held key takes effect or it does not, and its record shows which
-            let drops = match request.method().is_safe() || held.is_some() {
+            let at_deadline = match request.method().is_safe() || held.is_some() {
                 true => AtDeadline::Drop,
                 false => AtDeadline::Continue,
             };
             let explained = self.clone();
             let explanation = move |response| explained.explained_answer(response);
-            let handled = handler(held.map(|held| held.explained_by(explanation)));
+            let held = held.map(|held| held.explained_by(explanation));
             let exchange = &self;
-            async move { exchange.explained(exchange.bounded(drops, handled).await) }
+            async move {
+                let handled = async move { handler(held).await };
+                exchange.explained(exchange.bounded(at_deadline, handled).await)
+            }
         };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {

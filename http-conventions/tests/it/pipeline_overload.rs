@@ -285,7 +285,11 @@ async fn handler_does_not_begin_after_the_deadline() {
             host.clock.advance(LIMIT);
             let late = match is_in_transaction {
                 true => {
-                    let handler = async |_held| Reply::from(host.handle().await);
+                    // the closure itself is not called either
+                    let handler = |_held| {
+                        host.begun.fetch_add(1, SeqCst);
+                        async { Reply::from(host.handle().await) }
+                    };
                     exchange.run_in_transaction(&request, SCOPE, handler).await
                 }
                 false => exchange.run(&request, SCOPE, host.handle()).await,
