@@ -20,6 +20,7 @@ use http_body_util::Full;
 use tokio::sync::watch;
 
 use crate::convert::{answer, head, status};
+use crate::gate::{GatedBody, Open};
 use crate::stream::{Ending, Known, KnownStream};
 use crate::{BoxError, upgrade};
 
@@ -104,6 +105,7 @@ async fn converse<S>(opened: Opened<S>, http: &impl Service<(KnownStream<S>, Opt
         known: opened.known,
         work: opened.work,
         ending: Rc::clone(&ending),
+        gate: Rc::default(),
     };
     let served = http.call((KnownStream::new(opened.stream, known), None));
     // in a task of its own, because actix-http restarts its keep-alive time at each poll
@@ -139,51 +141,79 @@ where
     Err(response.body(body).map_into_boxed_body())
 }
 
-async fn respond<H, R, F, B>(host: Arc<Host<H, R>>, request: HttpRequest, body: Payload) -> HttpResponse
+async fn respond<H, R, F, B>(
+    host: Arc<Host<H, R>>,
+    request: HttpRequest,
+    body: Payload,
+) -> HttpResponse<GatedBody>
 where
     H: Fn(Request<Bytes>) -> F,
     R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
     F: Future<Output = Response<B>> + 'static,
     B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
 {
-    let Host {
-        handler,
-        refuse,
-        limits,
-    } = &*host;
-    let known = request.conn_data::<Known>();
-    if let Some(known) = known
-        && known.ending.has_last_request.replace(!keeps_alive(&request))
-    {
-        // actix-http reads on after the last request of a connection
-        known.ending.begun.notify_one();
-        return std::future::pending().await;
+    let known = request.conn_data::<Known>().cloned();
+    if let Some(Known { ending, gate, .. }) = &known {
+        gate.open(Open::Nothing);
+        if ending.has_last_request.replace(!keeps_alive(&request)) {
+            // actix-http reads on after the last request of a connection
+            ending.begun.notify_one();
+            return std::future::pending().await;
+        }
     }
-    let Some(head) = head(request.head(), known.map(|known| &known.known)) else {
-        return answer(refuse(&Request::new(()), StatusCode::BAD_REQUEST).map(Full::new));
+    let response = match head(request.head(), known.as_ref().map(|known| &known.known)) {
+        Some(head) => handle(&host, (request, body), &head, known.as_ref()).await,
+        None => answer((host.refuse)(&Request::new(()), StatusCode::BAD_REQUEST).map(Full::new)),
     };
-    let parts = head.clone().into_parts().0;
-    let work = known.map(|known| known.work.clone());
+    response.map_body(|_, body| GatedBody {
+        body,
+        gate: known.map(|known| known.gate),
+    })
+}
+
+/// Returns the response of the handler, or of the host to a refused request.
+async fn handle<H, R, F, B>(
+    host: &Host<H, R>,
+    (request, body): (HttpRequest, Payload),
+    head: &Request<()>,
+    known: Option<&Known>,
+) -> HttpResponse
+where
+    H: Fn(Request<Bytes>) -> F,
+    R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
+    F: Future<Output = Response<B>> + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
+{
+    let limits = &host.limits;
+    let open = |open| known.map_or((), |known| known.gate.open(open));
     let handled = async {
-        check_head(&head, limits)?;
-        let (body, frames) = match upgrade::is_requested(&head) {
+        check_head(head, limits)?;
+        let (body, frames) = match upgrade::is_requested(head) {
             // the bytes after the head are frames, not a body
             true => (Bytes::new(), Some(body)),
-            false => (collect(body, limits.body, limits.read_timeout).await?, None),
+            false => {
+                open(Open::of_body(head.headers()));
+                (collect(body, limits.body, limits.read_timeout).await?, None)
+            }
         };
-        let response = run(handler, Request::from_parts(parts, body), work).await;
+        open(match frames {
+            Some(_) => Open::All,
+            None => Open::Nothing,
+        });
+        let parts = head.clone().into_parts().0;
+        let work = known.map(|known| known.work.clone());
+        let response = run(&host.handler, Request::from_parts(parts, body), work).await;
         upgrade::complete(&request, frames, response).await
     };
     let caught = AssertUnwindSafe(handled).catch_unwind().await;
-    caught
-        .unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR))
-        .unwrap_or_else(|status| {
-            if let Some(known) = known.filter(|_| has_body(&head)) {
-                // actix-http waits without limit for the rest of a body
-                known.ending.begun.notify_one();
-            }
-            answer(refuse(&head, status).map(Full::new))
-        })
+    let handled = caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR));
+    handled.unwrap_or_else(|status| {
+        if let Some(known) = known.filter(|_| has_body(head)) {
+            // actix-http waits without limit for the rest of a body
+            known.ending.begun.notify_one();
+        }
+        answer((host.refuse)(head, status).map(Full::new))
+    })
 }
 
 fn keeps_alive(request: &HttpRequest) -> bool {

@@ -21,6 +21,7 @@ mod connection;
 mod convert;
 #[cfg(feature = "websocket")]
 mod frames;
+mod gate;
 mod stream;
 mod upgrade;
 #[cfg(feature = "webhooks")]

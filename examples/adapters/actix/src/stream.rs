@@ -15,6 +15,8 @@ use http::Extensions;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
+use crate::gate::{Gate, Gated};
+
 /// What each request of a connection knows of it.
 #[derive(Clone)]
 pub(crate) struct Known {
@@ -23,6 +25,7 @@ pub(crate) struct Known {
     /// Held by the handler of an unsafe method.
     pub(crate) work: Work,
     pub(crate) ending: Rc<Ending>,
+    pub(crate) gate: Rc<Gate>,
 }
 
 /// The end of a connection, which actix-http does not always bring about.
@@ -51,11 +54,16 @@ impl Ending {
 pub(crate) struct KnownStream<S> {
     stream: S,
     known: Known,
+    gated: Gated,
 }
 
 impl<S> KnownStream<S> {
-    pub(crate) const fn new(stream: S, known: Known) -> Self {
-        Self { stream, known }
+    pub(crate) fn new(stream: S, known: Known) -> Self {
+        Self {
+            stream,
+            known,
+            gated: Gated::default(),
+        }
     }
 
     pub(crate) const fn known(&self) -> &Known {
@@ -69,7 +77,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for KnownStream<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let Self { stream, known, gated } = &mut *self;
+        gated.poll_read(&known.gate, stream, cx, buf)
     }
 }
 

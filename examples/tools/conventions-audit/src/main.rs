@@ -3,6 +3,7 @@
 //!
 //! ```sh
 //! cargo run -p conventions-audit -- http://127.0.0.1:8080 --openapi /openapi.json
+//! cargo run -p conventions-audit -- --attack http://127.0.0.1:8080
 //! ```
 
 use std::{
@@ -11,8 +12,9 @@ use std::{
 };
 
 use conventions_audit::{
+    attack::attack,
     client::Client,
-    options::{Command, Options, USAGE},
+    options::{AttackOptions, Command, Options, USAGE},
     plan::Plan,
     report::Report,
     site,
@@ -26,6 +28,7 @@ async fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Ok(Command::Audit(options)) => options,
+        Ok(Command::Attack(options)) => return attacked(&options),
         Err(error) => {
             complain(&format!("{error}\n\n{USAGE}"));
             return ExitCode::from(2);
@@ -66,6 +69,26 @@ async fn audited(options: &Options) -> Result<Report, String> {
     site::audit(&client, &plan, |progress| complain(&progress.to_string()))
         .await
         .map_err(|error| error.to_string())
+}
+
+fn attacked(options: &AttackOptions) -> ExitCode {
+    match attack(&options.base, &options.path, &options.excepted) {
+        Ok(report) => {
+            say(&if options.json {
+                report.json()
+            } else {
+                report.text()
+            });
+            match report.is_clean() {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            }
+        }
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// a reader that has closed the pipe is no error

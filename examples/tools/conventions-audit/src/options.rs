@@ -8,6 +8,7 @@ use crate::plan::Write;
 pub const USAGE: &str = "\
 usage: conventions-audit URL [--openapi PATH] [--path PATH]... [--write PATH=JSON]...
                          [--header 'Name: value']... [--json]
+       conventions-audit --attack URL [--path PATH] [--except NAME]... [--json]
 
   URL        base URL of the API, such as http://127.0.0.1:8080; plain http, for your own server
   --openapi  path of its OpenAPI document: audits every GET without parameters in its path, and every POST with an
@@ -16,6 +17,8 @@ usage: conventions-audit URL [--openapi PATH] [--path PATH]... [--write PATH=JSO
   --write    a further POST with an Idempotency-Key, such as '/v1/charges={\"amount\":100}', which is sent several times
   --header   a header of every request, such as 'Authorization: Bearer ...'
   --json     one JSON object instead of text
+  --attack   send raw requests instead: malformed, smuggled, slow, half-closed and unread ones, over plain sockets
+  --except   the name of an attack that is left out
 
 exit: 0 no findings; 1 findings; 2 nothing to audit";
 
@@ -26,6 +29,22 @@ pub enum Command {
     Help,
     /// Run an audit.
     Audit(Options),
+    /// Attack a server.
+    Attack(AttackOptions),
+}
+
+/// Options of an attack.
+#[derive(Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AttackOptions {
+    /// Base URL of the server.
+    pub base: String,
+    /// Path of a resource that answers GET and POST without a 5xx; `/` by default.
+    pub path: String,
+    /// Names of the attacks that are left out.
+    pub excepted: Vec<String>,
+    /// `true` for a report in JSON instead of text.
+    pub json: bool,
 }
 
 /// Options of an audit.
@@ -60,6 +79,7 @@ impl Command {
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, UsageError> {
         let mut arguments = arguments.into_iter();
         let mut options = Options::default();
+        let (mut is_attack, mut excepted) = (false, Vec::new());
         while let Some(argument) = arguments.next() {
             let mut value = || {
                 let value = arguments.next();
@@ -68,6 +88,8 @@ impl Command {
             match argument.as_str() {
                 "--help" | "-h" => return Ok(Self::Help),
                 "--json" => options.json = true,
+                "--attack" => is_attack = true,
+                "--except" => excepted.push(value()?),
                 "--openapi" => options.openapi = Some(value()?),
                 "--path" => options.paths.push(value()?),
                 "--write" => options.writes.push(write(&value()?)?),
@@ -79,13 +101,39 @@ impl Command {
                 _ => return Err(UsageError(format!("unknown argument {argument}"))),
             }
         }
-        match options.base.is_empty() {
-            true => Err(UsageError(
-                "URL is missing, for example http://127.0.0.1:8080".to_owned(),
-            )),
+        if options.base.is_empty() {
+            let missing = "URL is missing, for example http://127.0.0.1:8080";
+            return Err(UsageError(missing.to_owned()));
+        }
+        match is_attack {
+            true => attack(options, excepted).map(Self::Attack),
+            false if !excepted.is_empty() => Err(UsageError("--except needs --attack".to_owned())),
             false => Ok(Self::Audit(options)),
         }
     }
+}
+
+fn attack(options: Options, excepted: Vec<String>) -> Result<AttackOptions, UsageError> {
+    let Options {
+        base,
+        openapi,
+        mut paths,
+        writes,
+        headers,
+        json,
+    } = options;
+    let path = paths.pop().unwrap_or_else(|| "/".to_owned());
+    let is_alone = openapi.is_none() && paths.is_empty() && writes.is_empty() && headers.is_empty();
+    if !is_alone {
+        let too_much = "--attack takes one --path, --except and --json only";
+        return Err(UsageError(too_much.to_owned()));
+    }
+    Ok(AttackOptions {
+        base,
+        path,
+        excepted,
+        json,
+    })
 }
 
 fn write(text: &str) -> Result<Write, UsageError> {

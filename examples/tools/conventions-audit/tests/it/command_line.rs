@@ -1,5 +1,6 @@
 //! The command: its output and its exit codes.
 
+use std::io::Write;
 use std::process::Stdio;
 
 use bytes::Bytes;
@@ -124,5 +125,48 @@ async fn an_audited_server_cannot_steer_the_terminal() {
             let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
             assert!(!shown.contains(steers), "{shown:?}");
         }
+    }
+}
+
+/// X10: the attack finds what a server without limits does, and cites the section.
+#[tokio::test]
+async fn the_command_attacks_a_server() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    // answers each connection alike, without a look at its bytes
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let _closed = socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let (code, report, _) = run(&["--attack", &base, "--path", "/charges"]).await;
+    assert_eq!(code, 1, "{report}");
+    for finding in [
+        "two Hosts (RFC 9112 §3.2): ",
+        "a length with text (RFC 9110 §8.6): ",
+    ] {
+        assert!(report.contains(finding), "{report}");
+    }
+    assert!(!report.contains("plain GET"), "{report}");
+}
+
+#[tokio::test]
+async fn attacks_and_audits_have_their_own_arguments() {
+    for (arguments, error) in [
+        (&["http://a", "--except", "x"][..], "--except needs --attack"),
+        (
+            &["--attack", "http://a", "--openapi", "/o"],
+            "--attack takes one --path",
+        ),
+        (
+            &["--attack", "http://127.0.0.1:1", "--except", "x"],
+            "no attack is named \"x\"",
+        ),
+        (&["--attack", "/path"], "/path is not the URL of a server"),
+    ] {
+        let (code, _, complaint) = run(arguments).await;
+        assert_eq!(code, 2);
+        assert!(complaint.contains(error), "{complaint}");
     }
 }
