@@ -63,7 +63,9 @@ impl Problem {
     /// Replaces the content of a response with this problem and keeps its other fields.
     pub(crate) fn replace_content<B>(self, answer: Response<B>) -> Response<Bytes> {
         let mut replaced = self.into_response();
-        let mut fields = answer.into_parts().0.headers;
+        let head = answer.into_parts().0;
+        let mut fields = head.headers;
+        replaced.extensions_mut().extend(head.extensions);
         for of_content in [
             CONTENT_ENCODING,
             CONTENT_LANGUAGE,

@@ -48,8 +48,10 @@
 //! );
 //! # Ok::<(), http_conventions::errors::InvalidProblemBase>(())
 //! ```
+//!
+//! The error type of a host implements [`HostError`], which maps each cause to its problem.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, error::Error, time::Duration};
 
 use bytes::Bytes;
 use http::{
@@ -65,6 +67,7 @@ use crate::{
 
 mod challenge;
 mod complete;
+mod host_error;
 mod kind;
 mod member;
 mod parse;
@@ -72,14 +75,18 @@ mod status;
 pub mod types;
 mod write;
 
-pub(crate) use self::complete::{completed_content, explains_nothing};
 pub use self::{
     challenge::{Challenge, InvalidChallenge},
     complete::is_problem,
+    host_error::HostError,
     kind::{InvalidProblemBase, ProblemBase, ProblemType},
     member::Member,
     parse::{InvalidProblem, ReceivedProblem},
     status::{ErrorStatus, InvalidErrorStatus},
+};
+pub(crate) use self::{
+    complete::{completed_content, explains_nothing},
+    host_error::ProblemSource,
 };
 
 /// Media type of a problem document.
@@ -109,6 +116,7 @@ struct Parts {
     retry_after: Option<RetryAfter>,
     /// Further response headers.
     fields: Vec<(HeaderName, HeaderValue)>,
+    source: Option<ProblemSource>,
 }
 
 impl Problem {
@@ -174,6 +182,12 @@ impl Problem {
         Self::blank(StatusCode::SERVICE_UNAVAILABLE).with_retry_after(retry_after)
     }
 
+    /// 500: a failure that the client cannot influence. The source is for the log of the host.
+    #[must_use]
+    pub fn internal(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::new(ErrorStatus::INTERNAL_SERVER_ERROR).with_source(source)
+    }
+
     fn blank(status: StatusCode) -> Self {
         Self(Box::new(Parts {
             type_uri: Cow::Borrowed("about:blank"),
@@ -186,6 +200,7 @@ impl Problem {
             allow: None,
             retry_after: None,
             fields: Vec::new(),
+            source: None,
         }))
     }
 
@@ -284,6 +299,14 @@ impl Problem {
         self.with_field(name, value)
     }
 
+    /// Sets the cause, for the [error
+    /// log](crate::pipeline::ConventionsBuilder::with_error_log) of the host. It is never sent.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(ProblemSource::new(source));
+        self
+    }
+
     /// Appends a response header.
     pub(crate) fn with_field(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.0.fields.push((name, value));
@@ -313,7 +336,11 @@ impl Problem {
     pub fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(self.to_bytes());
         *response.status_mut() = self.0.status;
-        self.0.write_headers(response.headers_mut());
+        let mut parts = self.0;
+        if let Some(source) = parts.source.take() {
+            response.extensions_mut().insert(source);
+        }
+        parts.write_headers(response.headers_mut());
         response
     }
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 
 use super::{
-    AfterCrash, Claim, ClaimOutcome, Fingerprint, HeldKey, IdempotencyKey, IdempotencyStore,
+    AfterCrash, Claim, ClaimOutcome, Fingerprint, HeldKey, IdempotencyKey, IdempotencyStore, IntoReply,
     InvalidIdempotencyKey, KeyScope, RecordKey, Reply, RequestOutcome, Settled, capture, fences::Fences,
 };
 use crate::ports::{StoreError, StoreErrorKind};
@@ -187,7 +187,7 @@ impl Idempotency {
     /// - 409 if the first request is in progress, cannot be replayed, or has an unknown outcome.
     /// - 503 with `Retry-After: 1` if the store is unavailable, 500 if its record is corrupt.
     /// - The problem of [`Reply::NothingHappened`] or [`Reply::OutcomeUnknown`].
-    pub async fn run<R: Into<Reply>>(
+    pub async fn run<R: IntoReply>(
         &self,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,
@@ -197,7 +197,7 @@ impl Idempotency {
     }
 
     /// [`run`](Self::run) for a request with this version in a header field.
-    pub(crate) async fn run_with_version<R: Into<Reply>>(
+    pub(crate) async fn run_with_version<R: IntoReply>(
         &self,
         version: Option<ApiVersion>,
         request: &Request<Bytes>,
@@ -208,8 +208,11 @@ impl Idempotency {
             .claim_key(version, request, scope, Completion::Afterwards)
             .await?
         {
-            NextStep::RunWithoutKey => handler.await.into().into(),
-            NextStep::Run(claim) => self.settle(&claim, handler.await.into()).await,
+            NextStep::RunWithoutKey => handler.await.into_reply(&self.problems).into(),
+            NextStep::Run(claim) => {
+                let reply = handler.await.into_reply(&self.problems);
+                self.settle(&claim, reply).await
+            }
             NextStep::Replay(response) => Ok(response),
         }
     }

@@ -89,6 +89,6 @@ pub use self::{
     key::{IDEMPOTENCY_KEY, IdempotencyKey, InvalidIdempotencyKey, KeyScope, RecordKey},
     memory::MemoryIdempotencyStore,
     record::{AfterCrash, Claim, Fence, Record, RequestOutcome, State, StoredResponse},
-    reply::Reply,
+    reply::{IntoReply, Reply},
     store::{IdempotencyStore, Settled},
 };

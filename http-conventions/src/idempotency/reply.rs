@@ -6,13 +6,11 @@ use bytes::Bytes;
 use http::Response;
 
 use super::Receipt;
-use crate::errors::Problem;
+use crate::errors::{HostError, Problem, ProblemBase};
 
 /// Reply of a handler. It decides if the response is stored, and if the key is freed.
 ///
-/// A response converts to [`Final`](Self::Final), and so does a `Result`, with one exception: a
-/// problem with a 5xx status converts to [`OutcomeUnknown`](Self::OutcomeUnknown), because only the
-/// handler knows that nothing took effect.
+/// [`IntoReply`] converts the output of a handler.
 #[expect(
     clippy::exhaustive_enums,
     reason = "the request took effect, or it did not, or the outcome is unknown"
@@ -52,18 +50,51 @@ impl Reply {
     }
 }
 
-impl From<Response<Bytes>> for Reply {
-    fn from(response: Response<Bytes>) -> Self {
-        Self::Final(response)
+/// Output of a handler: a [`Reply`], a response, or a `Result` whose error is a [`HostError`].
+///
+/// | output | reply |
+/// |---|---|
+/// | response | [`Reply::Final`] |
+/// | error with a 4xx status | [`Reply::Final`] |
+/// | error with a 5xx status | [`Reply::OutcomeUnknown`], because only the handler knows that nothing took effect |
+///
+/// ```
+/// use bytes::Bytes;
+/// use http::Response;
+/// use http_conventions::{
+///     errors::{Problem, ProblemBase},
+///     idempotency::{IntoReply, Reply},
+///     ports::StoreError,
+/// };
+///
+/// let problems = ProblemBase::new("https://api.example.com/problems/")?;
+/// let failed: Result<Response<Bytes>, StoreError> = Err(StoreError::unavailable("timeout"));
+/// assert!(matches!(failed.into_reply(&problems), Reply::OutcomeUnknown(_)));
+/// # Ok::<(), http_conventions::errors::InvalidProblemBase>(())
+/// ```
+pub trait IntoReply {
+    /// Converts the output. `problems` is the base of the problem types.
+    fn into_reply(self, problems: &ProblemBase) -> Reply;
+}
+
+impl IntoReply for Reply {
+    fn into_reply(self, _problems: &ProblemBase) -> Reply {
+        self
     }
 }
 
-impl From<Result<Response<Bytes>, Problem>> for Reply {
-    fn from(handled: Result<Response<Bytes>, Problem>) -> Self {
-        match handled {
-            Ok(response) => Self::Final(response),
-            Err(problem) if problem.status().is_server_error() => Self::OutcomeUnknown(problem),
-            Err(problem) => Self::Final(problem.into_response()),
+impl IntoReply for Response<Bytes> {
+    fn into_reply(self, _problems: &ProblemBase) -> Reply {
+        Reply::Final(self)
+    }
+}
+
+impl<R: IntoReply, E: HostError> IntoReply for Result<R, E> {
+    fn into_reply(self, problems: &ProblemBase) -> Reply {
+        match self.map_err(|error| error.into_problem(problems)) {
+            Ok(output) => output.into_reply(problems),
+            Err(problem) if problem.status().is_server_error() => Reply::OutcomeUnknown(problem),
+            Err(problem) => Reply::Final(problem.into_response()),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Builder for `Conventions`: validates all settings once.
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{collections::HashSet, error::Error, fmt, sync::Arc};
 
-use http::{HeaderName, header};
+use http::{HeaderName, StatusCode, header};
 
-use super::{Conventions, ConventionsMistake, InvalidConventions, Rules};
+use super::{Conventions, ConventionsMistake, ErrorLog, InvalidConventions, Rules};
 use crate::{
     content::{Compression, SizeLimits},
     cors::{Cors, CorsRules},
@@ -14,7 +14,7 @@ use crate::{
     openapi::{RESERVED_NAMES, problem_name},
     paging::PageRules,
     ports::{Clock, Entropy},
-    routing::{AllowedHosts, X_REQUEST_ID},
+    routing::{AllowedHosts, RequestId, X_REQUEST_ID},
     tracing::{CallerTrust, Sampling, TRACEPARENT, TRACESTATE},
     versions::{ApiVersion, Lifecycle, VersionMistake, VersionScheme, Versions},
 };
@@ -50,6 +50,7 @@ static TAKEN: [HeaderName; 10] = [
 /// | challenge of a 401 without one | none |
 /// | page sizes | none |
 /// | problem types of the host | none |
+/// | log of errors | none |
 #[must_use]
 pub struct ConventionsBuilder {
     problems: String,
@@ -70,6 +71,7 @@ pub struct ConventionsBuilder {
     idempotency: Option<Idempotency>,
     page_rules: Option<PageRules>,
     problem_types: Vec<ProblemType>,
+    error_log: Option<Arc<ErrorLog>>,
 }
 
 impl ConventionsBuilder {
@@ -93,6 +95,7 @@ impl ConventionsBuilder {
             idempotency: None,
             page_rules: None,
             problem_types: Vec::new(),
+            error_log: None,
         }
     }
 
@@ -231,6 +234,21 @@ impl ConventionsBuilder {
         self
     }
 
+    /// Sets a callback for each problem that has a [source](crate::errors::Problem::with_source),
+    /// such as the error of a handler. It receives the request id, the status of the response and
+    /// the source.
+    ///
+    /// The source is not sent to the client. Errors of the client arrive here too, with a 4xx
+    /// status. Failures of the stores of [idempotency keys](Idempotency::with_failure_log) and
+    /// [rate limits](RateLimiter::with_failure_log) have callbacks of their own.
+    pub fn with_error_log(
+        mut self,
+        log: impl Fn(&RequestId, StatusCode, &(dyn Error + 'static)) + Send + Sync + 'static,
+    ) -> Self {
+        self.error_log = Some(Arc::new(log));
+        self
+    }
+
     /// Validates each setting, and the combination of all settings.
     ///
     /// # Errors
@@ -264,6 +282,7 @@ impl ConventionsBuilder {
                 idempotency: self.idempotency,
                 page_rules: self.page_rules,
                 problem_types: self.problem_types,
+                error_log: self.error_log,
             }))),
             _ => Err(InvalidConventions::new(mistakes)),
         }

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::{EarlyResponse, Exchange};
-use crate::{idempotency::Reply, limits::Deadline};
+use crate::{
+    idempotency::{IntoReply, Reply},
+    limits::Deadline,
+};
 
 /// Deadline and the monotonic time at which it is reached.
 #[derive(Clone, Debug)]
@@ -103,21 +106,22 @@ impl<Stage> Exchange<Stage> {
     }
 
     /// Reply of the handler within the deadline.
-    pub(super) async fn bounded<R: Into<Reply>>(
+    pub(super) async fn bounded<R: IntoReply>(
         &self,
         at_deadline: AtDeadline,
         handler: impl Future<Output = R>,
     ) -> Reply {
+        let problems = self.conventions.problems();
         let Some(running) = &self.deadline else {
-            return handler.await.into();
+            return handler.await.into_reply(problems);
         };
         let left = self.time_left(running);
         match at_deadline {
             _ if left.is_zero() => Reply::NothingHappened(running.deadline.problem()),
-            AtDeadline::Continue => handler.await.into(),
+            AtDeadline::Continue => handler.await.into_reply(problems),
             AtDeadline::Drop => {
                 let bounded = running.deadline.bound_by(left, handler).await;
-                bounded.map_or_else(Reply::OutcomeUnknown, Into::into)
+                bounded.map_or_else(Reply::OutcomeUnknown, |output| output.into_reply(problems))
             }
         }
     }

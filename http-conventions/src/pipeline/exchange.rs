@@ -9,7 +9,7 @@ use crate::{
     caching::{Preconditions, Vary},
     content::{Compression, ResponseCompression},
     cors::Reader,
-    errors::{ErrorStatus, Problem},
+    errors::{ErrorStatus, HostError, Problem},
     limits::{ConcurrencyPermit, Spend, Standings},
     routing::RequestId,
     tracing::TraceContext,
@@ -139,11 +139,12 @@ impl<Stage> Exchange<Stage> {
     /// # Errors
     ///
     /// The problem of a failed check, as a finished [`EarlyResponse`].
-    pub fn check<T>(&self, found: Result<T, Problem>) -> Result<T, EarlyResponse>
+    pub fn check<T, E: HostError>(&self, found: Result<T, E>) -> Result<T, EarlyResponse>
     where
         Stage: Clone,
     {
-        found.map_err(|problem| self.clone().refuse(problem))
+        let problems = self.conventions.problems();
+        found.map_err(|error| self.clone().refuse(error.into_problem(problems)))
     }
 
     /// Holds the permit of a [`ConcurrencyLimit`] or a [`CallerConcurrency`] until this exchange

@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderValue, Response,
+    HeaderMap, HeaderValue, Response,
     header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE},
 };
 
 use super::{EarlyResponse, Exchange};
 use crate::{
     caching::CacheControl,
-    errors::{self, Problem},
+    errors::{self, Problem, ProblemSource},
     idempotency::{IDEMPOTENCY_REPLAYED, Reply},
     routing::X_REQUEST_ID,
     tracing::{self, ServerTiming},
@@ -23,6 +23,8 @@ impl<Stage> Exchange<Stage> {
     /// - Adds the metric `total` to `Server-Timing`, if
     ///   [configured](super::ConventionsBuilder::with_server_timing).
     /// - Sets `Cache-Control: no-store` if the response has no `Cache-Control`.
+    /// - Passes the source of a problem to the [error
+    ///   log](super::ConventionsBuilder::with_error_log).
     /// - Completes a problem with `request_id`, and with the path as `instance` if it has none.
     /// - Replaces the content of an error that is empty or plain text by the problem of its status.
     ///   Frameworks send 404, 405, 413 and 415 in this form. The headers stay.
@@ -72,8 +74,17 @@ impl<Stage> Exchange<Stage> {
                 .into_response()
                 .map(content),
         };
+        self.log_source(&mut answer);
         self.write(answer.headers_mut());
         answer
+    }
+
+    /// Passes the source of a problem to the error log.
+    fn log_source<B>(&self, answer: &mut Response<B>) {
+        let source = ProblemSource::take(answer.extensions_mut());
+        if let (Some(source), Some(log)) = (source, &self.conventions.0.error_log) {
+            log(&self.id, answer.status(), source.error());
+        }
     }
 
     /// Ends the exchange with a problem.
@@ -112,7 +123,7 @@ impl<Stage> Exchange<Stage> {
         Problem::explaining(answer, challenge).completed(&self.target, &self.id)
     }
 
-    fn write(self, headers: &mut http::HeaderMap) {
+    fn write(self, headers: &mut HeaderMap) {
         let rules = &self.conventions.0;
         for (name, value) in self.headers {
             match name {

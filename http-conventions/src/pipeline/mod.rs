@@ -22,7 +22,9 @@
 //!
 //! - They have the request id, the CORS headers, `Vary`, the version lifecycle headers, the
 //!   rate-limit fields, `Cache-Control` and, if configured, `Server-Timing`.
-//! - An error is a problem with the path and the id of its request.
+//! - An error is a problem with the path and the id of its request. A handler or a check returns an
+//!   error type of the host as it is, if that type implements
+//!   [`HostError`](crate::errors::HostError).
 //!
 //! [`finish`](Exchange::finish) finishes other responses, for example those of a framework.
 //! [`refuse`](Conventions::refuse) finishes refusals of the server.
@@ -139,7 +141,7 @@ mod finish;
 mod mistakes;
 mod run;
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{error::Error, fmt, sync::Arc, time::SystemTime};
 
 use http::{Request, StatusCode};
 
@@ -184,7 +186,11 @@ struct Rules {
     idempotency: Option<Idempotency>,
     page_rules: Option<PageRules>,
     problem_types: Vec<ProblemType>,
+    error_log: Option<Arc<ErrorLog>>,
 }
+
+/// Log of the sources of problems.
+type ErrorLog = dyn Fn(&RequestId, StatusCode, &(dyn Error + 'static)) + Send + Sync;
 
 impl Conventions {
     /// Creates a builder. `problems` is the base URI of the problem types, see

@@ -12,7 +12,7 @@ use http::{Request, Response};
 use super::{Exchange, Limited, deadline::AtDeadline};
 use crate::{
     errors::{ErrorStatus, Problem},
-    idempotency::{HeldKey, KeyScope, Reply},
+    idempotency::{HeldKey, IntoReply, KeyScope, Reply},
     versions::ApiVersion,
 };
 
@@ -25,10 +25,12 @@ impl Exchange<Limited> {
     /// - The handler is not polled if a stored response is replayed or the request is refused.
     /// - A panic of the handler results in 500, and the request counts as
     ///   [crashed](crate::idempotency::AfterCrash).
+    /// - The error of a handler is a [`HostError`](crate::errors::HostError), such as a [`Problem`]
+    ///   or an error type of the host.
     /// - A problem is stored in its complete form, with the id of the first request. By default a
     ///   problem with a 5xx status is not stored, see [`Reply`].
     /// - For a deadline see [`with_deadline`](Self::with_deadline).
-    pub async fn run<R: Into<Reply>>(
+    pub async fn run<R: IntoReply>(
         self,
         request: &Request<Bytes>,
         scope: KeyScope<'_>,

@@ -16,14 +16,14 @@ use http::{HeaderValue, Response, StatusCode};
 use http_conventions::{
     errors::{ErrorStatus, Member, Problem},
     idempotency::{
-        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, MemoryIdempotencyStore,
-        RecordKey, Reply, RequestOutcome, Settled,
+        AfterCrash, Claim, ClaimOutcome, Fence, Idempotency, IdempotencyStore, IntoReply as _,
+        MemoryIdempotencyStore, RecordKey, Reply, RequestOutcome, Settled,
     },
     ports::StoreError,
     routing::RequestId,
 };
 
-use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post};
+use crate::idempotency_fixture::{BODY, Fixture, LEASE, SCOPE, expect_problem, is_replayed, post, problems};
 
 fn failed() -> Problem {
     Problem::new(ErrorStatus::BAD_GATEWAY)
@@ -73,7 +73,7 @@ async fn an_unknown_outcome_is_never_run_again() {
 #[tokio::test]
 async fn a_problem_of_the_handler_is_kept_unless_it_is_a_server_error() {
     let fixture = Fixture::new();
-    let handled = |problem: Problem| Reply::from(Err::<Response<Bytes>, _>(problem));
+    let handled = |problem: Problem| Err::<Response<Bytes>, _>(problem).into_reply(&problems());
     let refuse = |_| handled(Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT));
     let first = fixture.reply(SCOPE, &post("k-1", BODY), refuse).await;
     let again = fixture.send(&post("k-1", BODY)).await;
@@ -88,7 +88,7 @@ async fn a_problem_of_the_handler_is_kept_unless_it_is_a_server_error() {
 
     let made = fixture
         .reply(SCOPE, &post("k-3", BODY), |made| {
-            Reply::from(Ok::<_, Problem>(made))
+            Ok::<_, Problem>(made).into_reply(&problems())
         })
         .await;
     assert_eq!(fixture.send(&post("k-3", BODY)).await.body(), made.body());

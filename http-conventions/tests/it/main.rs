@@ -10,6 +10,7 @@ mod compression;
 mod concurrency;
 mod cors;
 mod entity_tags;
+mod host_errors;
 mod hosts;
 mod idempotency;
 mod idempotency_failures;

@@ -288,7 +288,7 @@ async fn handler_does_not_begin_after_the_deadline() {
                     // the closure itself is not called either
                     let handler = |_held| {
                         host.begun.fetch_add(1, SeqCst);
-                        async { Reply::from(host.handle().await) }
+                        async { Reply::Final(host.handle().await) }
                     };
                     exchange.run_in_transaction(&request, SCOPE, handler).await
                 }

@@ -42,9 +42,9 @@ use graph_core::subscription::transport_ws::AllowedOrigins;
 use host_store_sqlite::rusqlite::Transaction;
 use host_store_sqlite::{Database, idempotency};
 use http::{Method, Request, Response, StatusCode};
-use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
-use http_conventions::idempotency::{HeldKey, KeyScope, Reply};
+use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply};
 use http_conventions::paging::CursorKeyring;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited};
 use http_conventions::routing::Allow;
@@ -243,7 +243,7 @@ impl App {
                 Method::POST => self.act(route, &request).await,
                 _ => self.read_or_replace(route, &request, &caller).await,
             };
-            reply(route, handled)
+            reply(route, handled, self.conventions.problems())
         };
         Ok(exchange.run(&request, scope, handler).await)
     }
@@ -256,11 +256,8 @@ impl App {
             Route::Customers => self.create_customer(request, held).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         };
-        completed.unwrap_or_else(|problem| match problem.status().is_server_error() {
-            // the transaction may have committed: the record of the key shows if it has
-            true => Reply::OutcomeUnknown(problem),
-            false => Err(problem).into(),
-        })
+        // after a 5xx the transaction may have committed: the record of the key shows if it has
+        completed.into_reply(self.conventions.problems())
     }
 
     async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
@@ -351,7 +348,7 @@ fn complete(
 /// Decides how the response is stored for its idempotency key. After a 503 a retry may run, because
 /// the transactions of the desk are atomic. After any other 5xx the outcome is unknown. A response
 /// with a new webhook secret is not stored, because the secret is shown once.
-fn reply(route: &Route, handled: Handled) -> Reply {
+fn reply(route: &Route, handled: Handled, problems: &ProblemBase) -> Reply {
     match handled {
         Ok(response) if matches!(route, Route::WebhookEndpoints | Route::WebhookRotations(_)) => {
             Reply::Unkept(response)
@@ -359,7 +356,7 @@ fn reply(route: &Route, handled: Handled) -> Reply {
         Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
             Reply::NothingHappened(problem)
         }
-        handled => handled.into(),
+        handled => handled.into_reply(problems),
     }
 }
 
