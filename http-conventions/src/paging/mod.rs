@@ -67,8 +67,8 @@
 //!     routing::Location,
 //! };
 //!
-//! let charge = Location::of_path(["v1", "charges", "ch_1"]);
-//! let refunds = Location::of_path(["v1", "charges", "ch_1", "refunds"]);
+//! let charge = Location::of_path(["v1", "charges", "ch_1"])?;
+//! let refunds = Location::of_path(["v1", "charges", "ch_1", "refunds"])?;
 //! let links = Links::default()
 //!     .with(Relation::SELF, Link::new(charge))
 //!     .with(

@@ -4,7 +4,10 @@ use std::str::FromStr;
 
 use http::{HeaderValue, Response, StatusCode, header};
 
-use crate::uri::{is_uri_byte, push_percent_encoded};
+use crate::{
+    errors::Problem,
+    uri::{is_uri_byte, push_percent_encoded},
+};
 
 /// Target of a redirect or of `Location`: a path of this host, or an absolute `http` or `https`
 /// URI.
@@ -12,32 +15,40 @@ use crate::uri::{is_uri_byte, push_percent_encoded};
 pub struct Location(HeaderValue);
 
 impl Location {
-    /// Creates a path from segments.
+    /// Creates a path of this host from segments, which it percent-encodes. Without segments the
+    /// path is `/`.
     ///
-    /// Percent-encodes each segment and omits empty segments. The result is always a path of this
-    /// host, whatever the segments contain.
+    /// # Errors
+    ///
+    /// [`InvalidLocation`] for a segment that would name another resource:
+    ///
+    /// - `.` and `..`, which a client removes from the path together with the segment before `..`.
+    ///   No encoding prevents that: browsers treat `%2E%2E` as `..` ([URL
+    ///   standard](https://url.spec.whatwg.org/#double-dot-path-segment)).
+    /// - an empty segment.
     ///
     /// ```
-    /// use http_conventions::routing::Location;
+    /// use http_conventions::routing::{InvalidLocation, Location};
     ///
-    /// assert_eq!(Location::of_path(["files", "a b/c?d"]).header_value(), "/files/a%20b%2Fc%3Fd");
-    /// assert_eq!(Location::of_path(["", "evil.example"]).header_value(), "/evil.example");
+    /// let file = Location::of_path(["files", "a b/c?d"])?;
+    /// assert_eq!(file.header_value(), "/files/a%20b%2Fc%3Fd");
+    /// assert_eq!(Location::of_path(["files", ".."]), Err(InvalidLocation));
+    /// # Ok::<(), InvalidLocation>(())
     /// ```
-    #[must_use]
-    pub fn of_path<S: AsRef<str>>(segments: impl IntoIterator<Item = S>) -> Self {
+    pub fn of_path<S: AsRef<str>>(segments: impl IntoIterator<Item = S>) -> Result<Self, InvalidLocation> {
         let mut path = Vec::with_capacity(64);
         for segment in segments {
             let segment = segment.as_ref();
-            if !segment.is_empty() {
-                path.push(b'/');
-                encode(&mut path, segment);
+            if matches!(segment, "" | "." | "..") {
+                return Err(InvalidLocation);
             }
+            path.push(b'/');
+            encode(&mut path, segment);
         }
         if path.is_empty() {
             path.push(b'/');
         }
-        // visible ASCII is a valid field value
-        Self(HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/")))
+        HeaderValue::try_from(path).map(Self).map_err(|_| InvalidLocation)
     }
 
     /// Value of the `Location` field.
@@ -62,11 +73,9 @@ impl serde::Serialize for Location {
 /// Appends a segment and percent-encodes all but unreserved characters, [RFC 3986
 /// §2.3](https://www.rfc-editor.org/rfc/rfc3986#section-2.3).
 fn encode(path: &mut Vec<u8>, segment: &str) {
-    let is_dots = matches!(segment, "." | "..");
     for byte in segment.bytes() {
         match byte {
-            b'.' if !is_dots => path.push(byte),
-            b'-' | b'_' | b'~' => path.push(byte),
+            b'-' | b'.' | b'_' | b'~' => path.push(byte),
             _ if byte.is_ascii_alphanumeric() => path.push(byte),
             _ => push_percent_encoded(path, byte),
         }
@@ -114,7 +123,17 @@ fn located<B>(status: StatusCode, location: &Location, mut answer: Response<B>) 
     answer
 }
 
-/// Error for a text that is neither an absolute path nor an absolute `http` or `https` URI.
+/// Error for a text that is neither an absolute path nor an absolute `http` or `https` URI, or for
+/// a segment that is empty, `.` or `..`.
+///
+/// It converts to a problem with status 500, because the host builds its locations. A host whose
+/// clients choose a segment checks the segment first, and refuses it with 400 or 422.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("invalid location")]
 pub struct InvalidLocation;
+
+impl From<InvalidLocation> for Problem {
+    fn from(invalid: InvalidLocation) -> Self {
+        Self::internal(invalid)
+    }
+}

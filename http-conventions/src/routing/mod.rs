@@ -46,7 +46,7 @@
 //! use http::Response;
 //! use http_conventions::routing::{Location, respond_accepted, respond_created};
 //!
-//! let charge = Location::of_path(["v1", "charges", "ch_1"]);
+//! let charge = Location::of_path(["v1", "charges", "ch_1"])?;
 //! let answer = respond_created(&charge, Response::new("{\"id\":\"ch_1\"}"));
 //! assert_eq!(
 //!     (answer.status().as_u16(), &answer.headers()["location"]),
@@ -72,11 +72,12 @@
 //! use http::Method;
 //! use http_conventions::routing::{redirect, see_other, Lasting, Location};
 //!
-//! let moved = Location::of_path(["v2", "charges"]);
+//! let moved = Location::of_path(["v2", "charges"])?;
 //! assert_eq!(redirect(&Method::GET, Lasting::Permanent, &moved).status(), 301);
 //! assert_eq!(redirect(&Method::POST, Lasting::Permanent, &moved).status(), 308);
 //! assert_eq!(redirect(&Method::POST, Lasting::Temporary, &moved).status(), 307);
 //! assert_eq!(see_other(&moved).headers()["location"], "/v2/charges");
+//! # Ok::<(), http_conventions::routing::InvalidLocation>(())
 //! ```
 //!
 //! # Route templates

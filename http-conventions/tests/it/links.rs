@@ -91,7 +91,7 @@ fn a_link_is_written_escaped() {
         written(&typed),
         r#"</a>; rel="next"; type="text/plain; x=\"a;\\\"\"""#
     );
-    let hostile = Link::new(Location::of_path(["a>; rel=\"x", "\r\n"]));
+    let hostile = Link::new(Location::of_path(["a>; rel=\"x", "\r\n"]).unwrap());
     assert_eq!(written(&hostile), r#"</a%3E%3B%20rel%3D%22x/%0D%0A>; rel="next""#);
 }
 

@@ -124,7 +124,7 @@ impl Desk {
             Method::PUT => Err(Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT)),
             _ => {
                 let number = self.runs.fetch_add(1, SeqCst) + 1;
-                let location = Location::of_path(["v1", "charges", &number.to_string()]);
+                let location = Location::of_path(["v1", "charges", &number.to_string()])?;
                 Ok(respond_created(&location, json(&format!("{{\"id\":{number}}}"))))
             }
         }

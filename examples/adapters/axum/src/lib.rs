@@ -18,7 +18,7 @@
 //! use axum::routing::{any, get};
 //! use axum::{Json, Router, body::Body, response::Response};
 //! use http_conventions::routing::{respond_created, Location};
-//! use http_conventions::{idempotency::KeyScope, pipeline::Conventions};
+//! use http_conventions::{errors::Problem, idempotency::KeyScope, pipeline::Conventions};
 //! use oauth_core::{resource::ResourceServer, vocabulary::Scope as TokenScope};
 //! use serde_json::{Value, json};
 //! use webhook_core::receiver::Receiver;
@@ -58,8 +58,8 @@
 //! ) -> Response {
 //!     let scope = KeyScope::new(ada.subject().as_str(), "/v1/charges");
 //!     let charge = async {
-//!         let location = Location::of_path(["v1", "charges", "ch_1"]);
-//!         respond_created(&location, http::Response::new("{}".into()))
+//!         let location = Location::of_path(["v1", "charges", "ch_1"])?;
+//!         Ok::<_, Problem>(respond_created(&location, http::Response::new("{}".into())))
 //!     };
 //!     exchange.skip_rate_limit().run(&request, scope, charge).await.map(Body::from)
 //! }

@@ -93,7 +93,7 @@ async fn create(
     let charge = serde_json::from_slice(request.body());
     let charge: Charge = charge.map_err(|_| Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT))?;
     let mut kept = charges.kept();
-    let location = Location::of_path(["charges", &kept.len().to_string()]);
+    let location = Location::of_path(["charges", &kept.len().to_string()]).map_err(Problem::from)?;
     kept.push(charge);
     Ok(respond_created(&location, Response::default()))
 }

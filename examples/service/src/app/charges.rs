@@ -9,7 +9,7 @@ use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::errors::Problem;
 use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::CursorBinding;
-use http_conventions::routing::{Location, respond_created};
+use http_conventions::routing::{InvalidLocation, Location, respond_created};
 use serde_json::Value;
 
 use super::body::{json, read_json, to_json};
@@ -26,7 +26,7 @@ impl App {
         let created = self
             .desk
             .create_charge_and(body, move |transaction, charge| {
-                complete(transaction, held.as_ref(), created(charge))
+                complete(transaction, held.as_ref(), created(charge)?)
             })
             .await;
         created.map_err(|error| self.refused(error))
@@ -74,11 +74,11 @@ impl App {
     }
 }
 
-fn created(charge: &Charge) -> Response<Bytes> {
-    let location = Location::of_path(["v1", "charges", charge.id.as_str()]);
+fn created(charge: &Charge) -> Result<Response<Bytes>, InvalidLocation> {
+    let location = Location::of_path(["v1", "charges", charge.id.as_str()])?;
     let mut response = respond_created(&location, json(StatusCode::OK, &ChargeBody::of(charge)));
     entity_tag(charge).apply(response.headers_mut());
-    response
+    Ok(response)
 }
 
 /// Entity tag of a charge, derived from its version.

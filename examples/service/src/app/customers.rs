@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::CursorBinding;
-use http_conventions::routing::{Location, respond_created};
+use http_conventions::routing::{InvalidLocation, Location, respond_created};
 use serde_json::Value;
 
 use super::body::{json, read_json};
@@ -20,7 +20,7 @@ impl App {
         let created = self
             .desk
             .create_customer_and(body, move |transaction, customer| {
-                complete(transaction, held.as_ref(), created(customer))
+                complete(transaction, held.as_ref(), created(customer)?)
             })
             .await;
         created.map_err(|error| self.refused(error))
@@ -49,7 +49,10 @@ impl App {
     }
 }
 
-fn created(customer: &Customer) -> Response<Bytes> {
-    let location = Location::of_path(["v1", "customers", customer.id.as_str()]);
-    respond_created(&location, json(StatusCode::OK, &CustomerBody::of(customer)))
+fn created(customer: &Customer) -> Result<Response<Bytes>, InvalidLocation> {
+    let location = Location::of_path(["v1", "customers", customer.id.as_str()])?;
+    Ok(respond_created(
+        &location,
+        json(StatusCode::OK, &CustomerBody::of(customer)),
+    ))
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::CursorBinding;
-use http_conventions::routing::{Location, respond_accepted};
+use http_conventions::routing::{InvalidLocation, Location, respond_accepted};
 use serde_json::Value;
 
 use super::body::{json, read_json};
@@ -30,7 +30,7 @@ impl App {
         let queued = self
             .desk
             .request_refund_and(charge, body, move |transaction, refund| {
-                complete(transaction, held.as_ref(), accepted(refund))
+                complete(transaction, held.as_ref(), accepted(refund)?)
             })
             .await;
         queued.map_err(|error| self.refused(error))
@@ -66,8 +66,11 @@ impl App {
     }
 }
 
-fn accepted(refund: &Refund) -> Response<Bytes> {
+fn accepted(refund: &Refund) -> Result<Response<Bytes>, InvalidLocation> {
     let (of, id) = (refund.charge.as_str(), refund.id.as_str());
-    let location = Location::of_path(["v1", "charges", of, "refunds", id]);
-    respond_accepted(&location, json(StatusCode::OK, &RefundBody::of(refund)))
+    let location = Location::of_path(["v1", "charges", of, "refunds", id])?;
+    Ok(respond_accepted(
+        &location,
+        json(StatusCode::OK, &RefundBody::of(refund)),
+    ))
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
-use http_conventions::routing::{Location, respond_accepted};
+use http_conventions::routing::{InvalidLocation, Location, respond_accepted};
 use serde_json::{Value, json as value};
 use webhook_core::sender::{
     Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Outbox, ReplayRequest,
@@ -68,7 +68,7 @@ impl App {
                 self.desk.event_notify().notify_one();
                 let delivery = self.delivery(id).await?;
                 let body = json(StatusCode::OK, &delivery_json(&delivery, None));
-                Ok(respond_accepted(&location_of(&delivery.id), body))
+                Ok(respond_accepted(&location_of(&delivery.id)?, body))
             }
             Err(error) => Err(self.refused(error.into())),
         }
@@ -90,7 +90,7 @@ impl App {
 }
 
 /// Location of a delivery.
-pub(super) fn location_of(id: &DeliveryId) -> Location {
+pub(super) fn location_of(id: &DeliveryId) -> Result<Location, InvalidLocation> {
     Location::of_path(["v1", "webhook-deliveries", &wire_id(id)])
 }
 

@@ -114,7 +114,7 @@ impl App {
         let mut endpoint = Endpoint::register(id, owner, &url, signer, &self.addresses)
             .map_err(|error| self.address_refused(error.to_string()))?;
         endpoint.update(settings);
-        let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()]);
+        let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()])?;
         let mut body = endpoint_json(&endpoint, None);
         add_secret(&mut body, secret);
         match EndpointStore::insert(&self.database, endpoint).await {
@@ -238,7 +238,7 @@ impl App {
             event: event_id,
             endpoint: endpoint.id,
         };
-        let location = location_of(&id);
+        let location = location_of(&id)?;
         let body = delivery_json(&Delivery::new(id, now), None);
         Ok(respond_accepted(&location, json(StatusCode::OK, &body)))
     }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use host_store_sqlite::{Database, DatabaseError, rusqlite};
 use http_conventions::idempotency::Fenced;
+use http_conventions::routing::InvalidLocation;
 use thiserror::Error;
 use tokio::sync::{Notify, broadcast};
 use webhook_core::ports::StoreError;
@@ -114,6 +115,13 @@ pub enum DeskError {
     /// The password could not be hashed.
     #[error("the password could not be hashed")]
     Hashing(#[from] HashingError),
+}
+
+/// An identifier that is no segment of a path does not come from this service.
+impl From<InvalidLocation> for DeskError {
+    fn from(invalid: InvalidLocation) -> Self {
+        Self::Store(StoreError::corrupt(invalid))
+    }
 }
 
 impl From<rusqlite::Error> for DeskError {

@@ -131,7 +131,7 @@ impl Desk {
             }
             (&Method::POST, false) => {
                 let id = self.made.fetch_add(1, SeqCst) + 1;
-                let location = Location::of_path(["v1", "charges", &id.to_string()]);
+                let location = Location::of_path(["v1", "charges", &id.to_string()])?;
                 Ok(respond_created(&location, json(&format!("{{\"id\":{id}}}"))))
             }
             (_, true) => Err(Problem::method_not_allowed(&[
