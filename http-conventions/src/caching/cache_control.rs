@@ -12,6 +12,7 @@ pub struct CacheControl(Policy);
 enum Policy {
     NoStore,
     PrivateNoStore,
+    PrivateNoCache,
     Public { max_age: u64 },
     Private { max_age: u64 },
     Revalidate,
@@ -29,6 +30,14 @@ impl CacheControl {
     #[must_use]
     pub const fn private_no_store() -> Self {
         Self(Policy::PrivateNoStore)
+    }
+
+    /// `private, no-cache`: only the cache of the user may store the response, and it must
+    /// revalidate it before every use. The pipeline sets it on a response with a validator and
+    /// without a policy.
+    #[must_use]
+    pub const fn private_no_cache() -> Self {
+        Self(Policy::PrivateNoCache)
     }
 
     /// `public, max-age=…`: data that is the same for all callers. Fractions of a second are
@@ -69,6 +78,7 @@ impl CacheControl {
         match self.0 {
             Policy::NoStore => HeaderValue::from_static("no-store"),
             Policy::PrivateNoStore => HeaderValue::from_static("private, no-store"),
+            Policy::PrivateNoCache => HeaderValue::from_static("private, no-cache"),
             Policy::Revalidate => HeaderValue::from_static("max-age=0, must-revalidate"),
             // `Display` writes visible ASCII; the fallback is the strictest policy
             Policy::Public { .. } | Policy::Private { .. } => HeaderValue::try_from(self.to_string())
@@ -87,6 +97,7 @@ impl fmt::Display for CacheControl {
         match self.0 {
             Policy::NoStore => f.write_str("no-store"),
             Policy::PrivateNoStore => f.write_str("private, no-store"),
+            Policy::PrivateNoCache => f.write_str("private, no-cache"),
             Policy::Public { max_age } => write!(f, "public, max-age={max_age}"),
             Policy::Private { max_age } => write!(f, "private, max-age={max_age}"),
             Policy::Revalidate => f.write_str("max-age=0, must-revalidate"),
@@ -105,6 +116,7 @@ mod tests {
         for (policy, expected) in [
             (CacheControl::no_store(), "no-store"),
             (CacheControl::private_no_store(), "private, no-store"),
+            (CacheControl::private_no_cache(), "private, no-cache"),
             (CacheControl::public(minute), "public, max-age=60"),
             (CacheControl::private(minute), "private, max-age=60"),
             (CacheControl::revalidate(), "max-age=0, must-revalidate"),

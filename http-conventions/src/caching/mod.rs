@@ -8,6 +8,12 @@
 //! Each constructor of [`CacheControl`] is one complete policy, so contradictions such as
 //! `no-store, max-age=60` cannot be expressed.
 //!
+//! The [pipeline](crate::pipeline) keeps the policy of a handler. Without one, a read with `ETag`
+//! or `Last-Modified` is `private, no-cache`: a cache of the user keeps the response and
+//! revalidates it before each use. `no-store` would make the validator useless, and no field at all
+//! would allow heuristic freshness ([RFC 9111
+//! §4.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2)).
+//!
 //! ```
 //! use std::time::Duration;
 //!

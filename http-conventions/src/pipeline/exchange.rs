@@ -11,7 +11,7 @@ use crate::{
     cors::Reader,
     errors::{ErrorStatus, HostError, Problem},
     limits::{ConcurrencyPermit, Spend, Standings},
-    routing::RequestId,
+    routing::{RequestId, Semantics},
     tracing::TraceContext,
     versions::{ApiVersion, VersionScheme},
 };
@@ -45,6 +45,8 @@ pub struct Exchange<Stage> {
     /// Monotonic time of the begin, if the response has `Server-Timing`.
     pub(super) began: Option<Duration>,
     pub(super) target: Uri,
+    /// The method is GET, HEAD or QUERY.
+    pub(super) reads: bool,
     pub(super) reader: Option<Reader>,
     pub(super) version: Option<ApiVersion>,
     pub(super) vary: Vary,
@@ -192,6 +194,7 @@ impl<Stage> Exchange<Stage> {
             trace: self.trace,
             began: self.began,
             target: self.target,
+            reads: self.reads,
             reader: self.reader,
             version: self.version,
             vary: self.vary,
@@ -234,6 +237,7 @@ impl Exchange<Started> {
             trace,
             began: rules.sends_timing.then(|| rules.clock.monotonic()),
             target: request.uri().clone(),
+            reads: Semantics::of(request.method()).is_cacheable(),
             reader: cors.map(|cors| cors.reader(request.headers())),
             version: None,
             vary: cors.map(|cors| cors.vary()).unwrap_or_default(),

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Response,
-    header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE},
+    HeaderMap, HeaderValue, Response, StatusCode,
+    header::{ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED},
 };
 
 use super::{EarlyResponse, Exchange};
@@ -22,7 +22,9 @@ impl<Stage> Exchange<Stage> {
     ///   fields.
     /// - Adds the metric `total` to `Server-Timing`, if
     ///   [configured](super::ConventionsBuilder::with_server_timing).
-    /// - Sets `Cache-Control: no-store` if the response has no `Cache-Control`.
+    /// - Sets `Cache-Control` if the response has none: `private, no-cache` for a 200, 206 or 304
+    ///   to a GET, HEAD or QUERY with `ETag` or `Last-Modified`, so that the client can revalidate
+    ///   it, and `no-store` for every other response.
     /// - Passes the source of a problem to the [error
     ///   log](super::ConventionsBuilder::with_error_log).
     /// - Completes a problem with `request_id`, and with the path as `instance` if it has none.
@@ -75,7 +77,7 @@ impl<Stage> Exchange<Stage> {
                 .map(content),
         };
         self.log_source(&mut answer);
-        self.write(answer.headers_mut());
+        self.write(answer.status(), answer.headers_mut());
         answer
     }
 
@@ -123,7 +125,7 @@ impl<Stage> Exchange<Stage> {
         Problem::explaining(answer, challenge).completed(&self.target, &self.id)
     }
 
-    fn write(self, headers: &mut HeaderMap) {
+    fn write(self, status: StatusCode, headers: &mut HeaderMap) {
         let rules = &self.conventions.0;
         for (name, value) in self.headers {
             match name {
@@ -150,10 +152,26 @@ impl<Stage> Exchange<Stage> {
             ServerTiming::total(now.saturating_sub(began)).apply(headers);
         }
         if !headers.contains_key(CACHE_CONTROL) {
-            CacheControl::no_store().apply(headers);
+            let is_revalidated = self.reads && is_current(status, headers);
+            let policy = match is_revalidated {
+                true => CacheControl::private_no_cache(),
+                false => CacheControl::no_store(),
+            };
+            policy.apply(headers);
         }
         headers.insert(X_REQUEST_ID, self.id.into_header_value());
     }
+}
+
+/// Returns `true` if the response shows a state that a cache can revalidate. A 206 and a 304 have
+/// the policy of the 200.
+fn is_current(status: StatusCode, headers: &HeaderMap) -> bool {
+    let has_validator = headers.contains_key(ETAG) || headers.contains_key(LAST_MODIFIED);
+    let shows_state = matches!(
+        status,
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED
+    );
+    has_validator && shows_state
 }
 
 /// Sets `Content-Type` if there is content.

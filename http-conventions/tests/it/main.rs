@@ -5,6 +5,7 @@ mod additive;
 mod additive_operations;
 mod audit;
 mod audit_clean;
+mod cache_policies;
 mod challenges;
 mod compression;
 mod concurrency;
