@@ -19,6 +19,7 @@ pub mod pipeline;
 pub mod ports;
 pub mod retry;
 pub mod routing;
+mod structured;
 pub mod tracing;
 mod uri;
 pub mod versions;

@@ -31,6 +31,7 @@
 
 mod answer;
 mod body;
+mod content;
 mod fields;
 mod pairs;
 mod rule;
@@ -53,5 +54,6 @@ pub fn audit(request: &Request<Bytes>, response: &Response<Bytes>) -> Vec<Findin
     answer::check(request, response, &mut findings);
     fields::check(response, &mut findings);
     body::check(request, response, &mut findings);
+    content::check(request, response, &mut findings);
     findings
 }

@@ -53,6 +53,8 @@ pub enum Rule {
     SunsetBeforeDeprecation,
     /// A page body whose `has_more` and `next_cursor` contradict each other.
     InvalidPage,
+    /// `Content-Digest` or `Repr-Digest` is malformed or is not the digest of the content.
+    InvalidDigest,
     /// The response to HEAD differs from that to GET.
     HeadDiffers,
     /// A read whose `If-None-Match` names the current entity tag does not get 304.
@@ -82,7 +84,7 @@ pub enum Rule {
 type Row = (Rule, &'static str, &'static str, &'static str);
 
 /// Name, rule of the suite, source.
-static TABLE: [Row; 35] = [
+static TABLE: [Row; 36] = [
     (Rule::NoRequestId, "no-request-id", "H5", "RFC 9110 §16.3.2"),
     (
         Rule::HarmfulRequestId,
@@ -161,6 +163,7 @@ static TABLE: [Row; 35] = [
         "RFC 9745 §4",
     ),
     (Rule::InvalidPage, "invalid-page", "H10", "RFC 9110 §8.1"),
+    (Rule::InvalidDigest, "invalid-digest", "H33", "RFC 9530 §2, §3"),
     (Rule::HeadDiffers, "head-differs", "H2", "RFC 9110 §9.3.2"),
     (Rule::NotRevalidated, "not-revalidated", "H8", "RFC 9110 §13.1.2"),
     (Rule::LostUpdate, "lost-update", "H7", "RFC 9110 §13.1.1"),
@@ -222,7 +225,7 @@ impl Rule {
         self.row().1
     }
 
-    /// Convention of this suite that the rule belongs to, such as `H7`.
+    /// Convention of this suite that the rule belongs to, such as `H15`.
     #[must_use]
     pub fn convention(self) -> &'static str {
         self.row().2

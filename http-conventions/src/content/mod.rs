@@ -1,5 +1,5 @@
-//! Content: negotiation, checks of the media type and the coding of a request, size limits,
-//! compression.
+//! Content: negotiation, checks of the media type and the coding of a request, digests, size
+//! limits, compression.
 //!
 //! # Negotiation
 //!
@@ -61,6 +61,16 @@
 //! assert_eq!(refused.headers()["accept"], "application/json");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Digests
+//!
+//! `Content-Digest` and `Repr-Digest`, [RFC 9530](https://www.rfc-editor.org/rfc/rfc9530): a
+//! receiver detects content that was damaged on its way. [`check_digests`] and
+//! [`require_content_digest`] check a request; the [pipeline](crate::pipeline) calls one of them
+//! before the handler. [`add_wanted_digests`] adds the digests that a client asks for to a
+//! response.
+//!
+//! Only SHA-256 and SHA-512 count. Another algorithm never satisfies a check, and never fails one.
 //!
 //! # Size limits
 //!
@@ -126,12 +136,17 @@
 
 pub(crate) mod checks;
 mod compression;
+pub(crate) mod digests;
 pub(crate) mod negotiation;
 pub(crate) mod size_limits;
 
 pub use self::{
     checks::{UnsupportedContent, coding, media_type},
     compression::{Compression, ResponseCompression},
+    digests::{
+        CONTENT_DIGEST, DigestAlgorithm, DigestRefusal, Digests, InvalidDigests, REPR_DIGEST,
+        WANT_CONTENT_DIGEST, WANT_REPR_DIGEST, add_wanted_digests, check_digests, require_content_digest,
+    },
     negotiation::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, InvalidContentCoding, InvalidLanguageTag,
         InvalidMediaType, LanguageTag, MediaRange, MediaType, Negotiation, NotAcceptable, Offers, Weight,

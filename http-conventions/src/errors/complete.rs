@@ -14,6 +14,7 @@ use http::{
 
 use super::{Challenge, Problem, ReceivedProblem, write};
 use crate::{
+    content::{CONTENT_DIGEST, REPR_DIGEST},
     routing::RequestId,
     uri::{is_uri_byte, push_percent_encoded},
 };
@@ -22,13 +23,7 @@ const REQUEST_ID: &str = "request_id";
 /// Longest path in bytes that is repeated as `instance`.
 const LONGEST_INSTANCE: usize = 2 << 10;
 /// Fields that describe the bytes of the content; they are wrong once the content changes.
-static OF_BYTES: [HeaderName; 5] = [
-    CONTENT_LENGTH,
-    ETAG,
-    LAST_MODIFIED,
-    HeaderName::from_static("content-digest"),
-    HeaderName::from_static("repr-digest"),
-];
+static OF_BYTES: [HeaderName; 5] = [CONTENT_LENGTH, ETAG, LAST_MODIFIED, CONTENT_DIGEST, REPR_DIGEST];
 
 impl Problem {
     /// Adds the target as `instance`, unless there is one, and the request id.

@@ -170,8 +170,26 @@ pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
     "The header section has more fields, or more bytes, than limit. Send fewer or shorter ones.",
 );
 
+/// 400: the content does not have the digest in `Content-Digest` or `Repr-Digest`, or one of these
+/// fields is malformed.
+pub const CONTENT_DIGEST_MISMATCH: ProblemType = ProblemType::new(
+    "content-digest-mismatch",
+    ErrorStatus::BAD_REQUEST,
+    "Content-Digest mismatch",
+    "The content does not have the digest in Content-Digest or Repr-Digest, or the field is malformed. The content may have been damaged on its way: compute the digest of the bytes that are sent, and retry.",
+);
+
+/// 400: the service requires a `Content-Digest`. `Want-Content-Digest` of the response lists the
+/// supported algorithms.
+pub const CONTENT_DIGEST_MISSING: ProblemType = ProblemType::new(
+    "content-digest-missing",
+    ErrorStatus::BAD_REQUEST,
+    "Content-Digest missing",
+    "This request must carry a Content-Digest with sha-256 or sha-512.",
+);
+
 /// All types of this module.
-pub const ALL: [ProblemType; 19] = [
+pub const ALL: [ProblemType; 21] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -191,4 +209,6 @@ pub const ALL: [ProblemType; 19] = [
     CONTENT_TOO_LARGE,
     TARGET_TOO_LONG,
     FIELDS_TOO_LARGE,
+    CONTENT_DIGEST_MISMATCH,
+    CONTENT_DIGEST_MISSING,
 ];

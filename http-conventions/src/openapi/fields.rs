@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Described, named, reference};
 use crate::{
+    content::WANT_CONTENT_DIGEST,
     idempotency::IDEMPOTENCY_REPLAYED,
     routing::X_REQUEST_ID,
     tracing::SERVER_TIMING,
@@ -25,6 +26,10 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
         (header::WWW_AUTHENTICATE, text(true, "Authentication challenges.")),
         (header::RETRY_AFTER, retry_after()),
     ];
+    if conventions.requires_digest {
+        let description = "Algorithms of the missing Content-Digest.";
+        fields.push((WANT_CONTENT_DIGEST, text(false, description)));
+    }
     if conventions.pages.is_some() || conventions.versions.is_some_and(|versions| versions.are_linked()) {
         fields.push((header::LINK, text(false, "Related resources (RFC 8288).")));
     }

@@ -130,6 +130,7 @@ pub(crate) struct Described<'a> {
     pub(crate) base: &'a ProblemBase,
     pub(crate) checks_hosts: bool,
     pub(crate) sends_timing: bool,
+    pub(crate) requires_digest: bool,
     /// Problem types of the host.
     pub(crate) kinds: &'a [ProblemType],
     pub(crate) pages: Option<PageRules>,

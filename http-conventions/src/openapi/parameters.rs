@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Described, fields::spelled, named};
 use crate::{
+    content::CONTENT_DIGEST,
     idempotency::{IDEMPOTENCY_KEY, Idempotency},
     paging::PageRules,
     versions::{VersionScheme, Versions},
@@ -17,7 +18,16 @@ const KEY: &str = r#"^([!#-+\-.-\[\]-~]{1,255}|"([ !#-\[\]-~]|\\["\\]){1,255}")$
 
 /// All parameters that the conventions read.
 pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
-    let mut parameters = vec![("IfMatch", if_match()), ("IfNoneMatch", if_none_match())];
+    let mut parameters = vec![
+        (
+            "IfMatch",
+            optional_header("If-Match", "Entity tag of the state to change."),
+        ),
+        (
+            "IfNoneMatch",
+            optional_header("If-None-Match", "Entity tag of the state that the client has."),
+        ),
+    ];
     if let Some(rules) = conventions.pages {
         parameters.push(("Limit", limit(rules)));
         parameters.push(("After", cursor("after", "The `next_cursor` of the page before.")));
@@ -35,6 +45,11 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
         conventions
             .idempotency
             .map(|keys| ("IdempotencyKey", idempotency_key(keys))),
+    );
+    parameters.extend(
+        conventions
+            .requires_digest
+            .then(|| ("ContentDigest", content_digest())),
     );
     parameters.extend(version(conventions).map(|version| (VERSION, version)));
     named(
@@ -102,20 +117,21 @@ fn idempotency_key(keys: &Idempotency) -> Value {
     })
 }
 
-fn if_match() -> Value {
+fn content_digest() -> Value {
     json!({
-        "name": "If-Match",
+        "name": spelled(&CONTENT_DIGEST),
         "in": "header",
-        "description": "Entity tag of the state to change.",
-        "schema": { "type": "string" },
+        "required": true,
+        "description": "SHA-256 or SHA-512 of the content as sent (RFC 9530).",
+        "schema": { "type": "string", "pattern": "sha-(256|512)=:[A-Za-z0-9+/]+={0,2}:" },
     })
 }
 
-fn if_none_match() -> Value {
+fn optional_header(name: &str, description: &str) -> Value {
     json!({
-        "name": "If-None-Match",
+        "name": name,
         "in": "header",
-        "description": "Entity tag of the state that the client has.",
+        "description": description,
         "schema": { "type": "string" },
     })
 }

@@ -37,7 +37,13 @@ pub(crate) fn own_types(conventions: &Described<'_>) -> Vec<ProblemType> {
         types::CONTENT_TOO_LARGE,
         types::TARGET_TOO_LONG,
         types::FIELDS_TOO_LARGE,
+        types::CONTENT_DIGEST_MISMATCH,
     ];
+    kinds.extend(
+        conventions
+            .requires_digest
+            .then_some(types::CONTENT_DIGEST_MISSING),
+    );
     if conventions.pages.is_some() {
         kinds.extend([
             types::INVALID_PAGE_REQUEST,

@@ -10,7 +10,7 @@ use super::{
     problems::{self, BLANK, Kind},
     reference,
 };
-use crate::errors::phrase;
+use crate::{content::WANT_CONTENT_DIGEST, errors::phrase};
 
 /// Statuses that any host may send.
 const OF_ANY_HOST: [StatusCode; 10] = [
@@ -61,7 +61,7 @@ fn refusal(status: StatusCode, kinds: &[&Kind], conventions: &Described<'_>) -> 
     types.push(reference("schemas", BLANK));
     json!({
         "description": phrase(status),
-        "headers": headers(owed(status), conventions),
+        "headers": headers(owed(status, conventions), conventions),
         "content": {
             "application/problem+json": {
                 "schema": { "properties": { "status": { "const": status.as_u16() } }, "oneOf": types },
@@ -70,9 +70,10 @@ fn refusal(status: StatusCode, kinds: &[&Kind], conventions: &Described<'_>) -> 
     })
 }
 
-/// Header that the status requires.
-const fn owed(status: StatusCode) -> Option<HeaderName> {
+/// Header that the status requires, or that one of its problems has.
+fn owed(status: StatusCode, conventions: &Described<'_>) -> Option<HeaderName> {
     match status {
+        StatusCode::BAD_REQUEST if conventions.requires_digest => Some(WANT_CONTENT_DIGEST),
         StatusCode::UNAUTHORIZED => Some(header::WWW_AUTHENTICATE),
         StatusCode::METHOD_NOT_ALLOWED => Some(header::ALLOW),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Some(header::RETRY_AFTER),

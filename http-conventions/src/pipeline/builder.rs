@@ -42,6 +42,7 @@ static TAKEN: [HeaderName; 10] = [
 /// | trace context | not read |
 /// | `Server-Timing` | not sent |
 /// | size limits | defaults of [`SizeLimits`] |
+/// | `Content-Digest` | checked if present |
 /// | cross-origin requests | not allowed |
 /// | compression | none |
 /// | versions | none; no default version and no pins |
@@ -61,6 +62,7 @@ pub struct ConventionsBuilder {
     sends_timing: bool,
     allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
+    requires_digest: bool,
     compression: Option<Compression>,
     cors: Option<CorsRules>,
     versions: Option<(VersionScheme, Vec<(ApiVersion, Lifecycle)>)>,
@@ -85,6 +87,7 @@ impl ConventionsBuilder {
             sends_timing: false,
             allowed_hosts: None,
             size_limits: SizeLimits::default(),
+            requires_digest: false,
             compression: None,
             cors: None,
             versions: None,
@@ -142,6 +145,16 @@ impl ConventionsBuilder {
     /// Sets the size limits.
     pub const fn with_size_limits(mut self, limits: SizeLimits) -> Self {
         self.size_limits = limits;
+        self
+    }
+
+    /// Requires a `Content-Digest` of each request with content. By default a digest is checked
+    /// only if the request has one.
+    ///
+    /// A host that reads content without the pipeline, such as a stream, calls
+    /// [`require_content_digest`](crate::content::require_content_digest) itself.
+    pub const fn with_required_content_digest(mut self) -> Self {
+        self.requires_digest = true;
         self
     }
 
@@ -273,6 +286,7 @@ impl ConventionsBuilder {
                 sends_timing: self.sends_timing,
                 allowed_hosts: self.allowed_hosts,
                 size_limits: self.size_limits,
+                requires_digest: self.requires_digest,
                 compression: self.compression,
                 cors,
                 versions,

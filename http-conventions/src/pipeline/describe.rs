@@ -47,6 +47,7 @@ impl Rules {
             base: &self.problems,
             checks_hosts: self.allowed_hosts.is_some(),
             sends_timing: self.sends_timing,
+            requires_digest: self.requires_digest,
             kinds: &self.problem_types,
             pages: self.page_rules,
             versions: self.versions.as_ref(),

@@ -11,7 +11,7 @@
 //! | [`check`](Exchange::check) | checks of the host: routing, authentication | 404, 405, 401, 403 |
 //! | [`hold`](Exchange::hold) | concurrency limits, at any stage | 503, 429 |
 //! | [`limit`](Exchange::limit) | rate limit | 429, 503; 500 without a limiter |
-//! | [`run`](Exchange::run) | idempotent replay, or the handler, which evaluates preconditions, within a [deadline](Exchange::with_deadline) | 400, 409, 422, 500, 503, 504; 304, 412, 428; response of the handler |
+//! | [`run`](Exchange::run) | digest of the content, then idempotent replay, or the handler, which evaluates preconditions, within a [deadline](Exchange::with_deadline) | 400; 400, 409, 422, 500, 503, 504; 304, 412, 416, 428; response of the handler |
 //!
 //! Run each exchange of an unsafe method in a task of its own. A server drops the future of a
 //! client that disconnects: the request may then stop between two steps, and its idempotency key is
@@ -119,6 +119,9 @@
 //! - [Set the deadline](Exchange::with_deadline) of a route before [`run`](Exchange::run). For an
 //!   unsafe method, [wait](Exchange::wait_for) for the task of the exchange: the client gets its
 //!   503 in time, and the task ends what it has begun.
+//! - Pass the content to [`run`](Exchange::run) as it was sent. A host that decompresses it first
+//!   [checks](crate::content::check_digests) the digests itself, and removes `Content-Encoding`,
+//!   `Content-Digest` and `Repr-Digest`.
 //! - Evaluate [preconditions](Exchange::preconditions) in the handler. Compare the state and write
 //!   it in one atomic step of the store; otherwise another request can write in between.
 //!
@@ -177,6 +180,7 @@ struct Rules {
     sends_timing: bool,
     allowed_hosts: Option<AllowedHosts>,
     size_limits: SizeLimits,
+    requires_digest: bool,
     compression: Option<Compression>,
     cors: Option<Cors>,
     versions: Option<Versions>,

@@ -11,6 +11,7 @@ use http::{Request, Response};
 
 use super::{Exchange, Limited, deadline::AtDeadline};
 use crate::{
+    content::{check_digests, require_content_digest},
     errors::{ErrorStatus, Problem},
     idempotency::{HeldKey, IntoReply, KeyScope, Reply},
     versions::ApiVersion,
@@ -22,6 +23,7 @@ impl Exchange<Limited> {
     ///
     /// - Without [`with_idempotency`](super::ConventionsBuilder::with_idempotency), the handler
     ///   runs for each request, and `Idempotency-Key` is ignored.
+    /// - A `Content-Digest` or `Repr-Digest` of the request is checked first.
     /// - The handler is not polled if a stored response is replayed or the request is refused.
     /// - A panic of the handler results in 500, and the request counts as
     ///   [crashed](crate::idempotency::AfterCrash).
@@ -36,6 +38,9 @@ impl Exchange<Limited> {
         scope: KeyScope<'_>,
         handler: impl Future<Output = R>,
     ) -> Response<Bytes> {
+        if let Err(problem) = self.check_digest(request) {
+            return self.finish(Err(problem));
+        }
         let at_deadline = match request.method().is_safe() {
             true => AtDeadline::Drop,
             false => AtDeadline::Continue,
@@ -64,6 +69,9 @@ impl Exchange<Limited> {
         scope: KeyScope<'_>,
         handler: impl FnOnce(Option<HeldKey>) -> F,
     ) -> Response<Bytes> {
+        if let Err(problem) = self.check_digest(request) {
+            return self.finish(Err(problem));
+        }
         let handler = |held: Option<HeldKey>| {
             // the transaction of a held key takes effect or it does not, and its record shows which
             let at_deadline = match request.method().is_safe() || held.is_some() {
@@ -96,6 +104,15 @@ impl Exchange<Limited> {
 }
 
 impl<Stage> Exchange<Stage> {
+    fn check_digest(&self, request: &Request<Bytes>) -> Result<(), Problem> {
+        let rules = &self.conventions.0;
+        let check = match rules.requires_digest {
+            true => require_content_digest,
+            false => check_digests,
+        };
+        check(request.headers(), request.body()).map_err(|refusal| refusal.problem(&rules.problems))
+    }
+
     /// Version, if a header field of the request names it.
     fn version_in_field<B>(&self, request: &Request<B>) -> Option<ApiVersion> {
         let versions = self.conventions.0.versions.as_ref()?;

@@ -144,6 +144,10 @@ fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
         ),
         (Rule::SunsetBeforeDeprecation, get(&answer(200, "{}", &over))),
         (
+            Rule::InvalidDigest,
+            get(&answer(200, "{}", &[("content-digest", "sha-256=:AAAA:")])),
+        ),
+        (
             Rule::InvalidPage,
             get(&answer(
                 200,

@@ -10,6 +10,7 @@ mod challenges;
 mod compression;
 mod concurrency;
 mod cors;
+mod digests;
 mod entity_tags;
 mod host_errors;
 mod hosts;

@@ -92,6 +92,7 @@ fn unconfigured_features_do_not_appear() {
         names(&components, "schemas"),
         [
             "BlankProblem",
+            "ContentDigestMismatchProblem",
             "ContentTooLargeProblem",
             "FieldsTooLargeProblem",
             "NotAcceptableProblem",
@@ -207,8 +208,8 @@ const ON_EVERY_ANSWER: [&str; 10] = [
     "X-Request-Id",
 ];
 
-/// H5, H12, H14, H15: a response has the fields that its status requires, and the fields of every
-/// response.
+/// H5, H12, H14, H15: a response has the fields that its status requires, and the fields of
+/// every response.
 #[test]
 fn a_response_has_the_headers_of_its_status() {
     let conventions = bare()

@@ -9,6 +9,8 @@ use http::{
     },
 };
 
+use crate::content::{CONTENT_DIGEST, REPR_DIGEST};
+
 /// Fields that describe the content, which a 304 does not have.
 const ABOUT_CONTENT: [HeaderName; 9] = [
     CONTENT_ENCODING,
@@ -18,8 +20,8 @@ const ABOUT_CONTENT: [HeaderName; 9] = [
     CONTENT_TYPE,
     TRAILER,
     TRANSFER_ENCODING,
-    HeaderName::from_static("content-digest"),
-    HeaderName::from_static("repr-digest"),
+    CONTENT_DIGEST,
+    REPR_DIGEST,
 ];
 
 /// Builds a 304 response from the headers of the 200 response.
