@@ -53,6 +53,9 @@ pub enum Rule {
     SunsetBeforeDeprecation,
     /// A page body whose `has_more` and `next_cursor` contradict each other.
     InvalidPage,
+    /// A 206 whose `Content-Range` is absent, malformed or contradicts its content, a 206 that was
+    /// not asked for, or a 416 without the length of the content.
+    InvalidRange,
     /// `Content-Digest` or `Repr-Digest` is malformed or is not the digest of the content.
     InvalidDigest,
     /// The response to HEAD differs from that to GET.
@@ -84,7 +87,7 @@ pub enum Rule {
 type Row = (Rule, &'static str, &'static str, &'static str);
 
 /// Name, rule of the suite, source.
-static TABLE: [Row; 36] = [
+static TABLE: [Row; 37] = [
     (Rule::NoRequestId, "no-request-id", "H5", "RFC 9110 §16.3.2"),
     (
         Rule::HarmfulRequestId,
@@ -163,6 +166,12 @@ static TABLE: [Row; 36] = [
         "RFC 9745 §4",
     ),
     (Rule::InvalidPage, "invalid-page", "H10", "RFC 9110 §8.1"),
+    (
+        Rule::InvalidRange,
+        "invalid-range",
+        "H32",
+        "RFC 9110 §14.4, §15.3.7, §15.5.17",
+    ),
     (Rule::InvalidDigest, "invalid-digest", "H33", "RFC 9530 §2, §3"),
     (Rule::HeadDiffers, "head-differs", "H2", "RFC 9110 §9.3.2"),
     (Rule::NotRevalidated, "not-revalidated", "H8", "RFC 9110 §13.1.2"),

@@ -76,7 +76,8 @@
 //! - A host that compresses responses derives the tag of each coding with
 //!   [`Validators::in_coding`], and accepts these tags from writes with
 //!   [`Validators::with_codings`].
-//! - A host that serves ranges calls [`Preconditions::takes_range`].
+//! - A host that serves ranges calls [`Preconditions::answer_ranges`] or
+//!   [`Preconditions::plan_ranges`].
 //!
 //! # Vary
 //!

@@ -1,5 +1,5 @@
-//! Content: negotiation, checks of the media type and the coding of a request, digests, size
-//! limits, compression.
+//! Content: negotiation, checks of the media type and the coding of a request, ranges, digests,
+//! size limits, compression.
 //!
 //! # Negotiation
 //!
@@ -61,6 +61,58 @@
 //! assert_eq!(refused.headers()["accept"], "application/json");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Ranges
+//!
+//! Ranges of a large content, [RFC 9110 §14](https://www.rfc-editor.org/rfc/rfc9110#section-14): a
+//! client continues an interrupted download, or reads parts of a file.
+//!
+//! [`Preconditions::answer_ranges`] completes the response to a read of [`Bytes`](bytes::Bytes);
+//! [`Preconditions::plan_ranges`] lists the pieces that a host streams from elsewhere. Both follow
+//! the order of [RFC 9110 §13.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2): 412,
+//! then 304, then `If-Range`, then 206 or 416. A HEAD gets the head of the 200.
+//!
+//! ```
+//! use std::time::SystemTime;
+//!
+//! use http::{Request, Response};
+//! use http_conventions::{
+//!     caching::{EntityTag, Preconditions, Validators},
+//!     content::ContentPiece,
+//!     errors::ProblemBase,
+//!     ports::OsEntropy,
+//! };
+//!
+//! let base = ProblemBase::new("https://api.example.com/problems/")?;
+//! let current = Validators::default().with_entity_tag(EntityTag::strong("v7")?);
+//! let request = Request::get("/v1/exports/7")
+//!     .header("Range", "bytes=1000000-")
+//!     .header("If-Range", "\"v7\"")
+//!     .body(())?;
+//!
+//! let head = Response::builder()
+//!     .header("Content-Type", "text/csv")
+//!     .body(5_000_000)?; // the length of the file
+//! let planned = Preconditions::of(&request, SystemTime::UNIX_EPOCH)
+//!     .plan_ranges(&current, head, &OsEntropy, &base)
+//!     .map_err(|problem| problem.status().to_string())?;
+//! assert_eq!(planned.status(), 206);
+//! assert_eq!(planned.headers()["content-length"], "4000000");
+//! for piece in planned.body() {
+//!     match piece {
+//!         // read these bytes of the file
+//!         ContentPiece::Range(range) => {
+//!             assert_eq!((range.first(), range.last()), (1_000_000, 4_999_999));
+//!         }
+//!         // heads of parts, if there are several ranges
+//!         ContentPiece::Text(_) => unreachable!(),
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Preconditions::answer_ranges`]: crate::caching::Preconditions::answer_ranges
+//! [`Preconditions::plan_ranges`]: crate::caching::Preconditions::plan_ranges
 //!
 //! # Digests
 //!
@@ -138,6 +190,7 @@ pub(crate) mod checks;
 mod compression;
 pub(crate) mod digests;
 pub(crate) mod negotiation;
+pub(crate) mod ranges;
 pub(crate) mod size_limits;
 
 pub use self::{
@@ -151,5 +204,6 @@ pub use self::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, InvalidContentCoding, InvalidLanguageTag,
         InvalidMediaType, LanguageTag, MediaRange, MediaType, Negotiation, NotAcceptable, Offers, Weight,
     },
+    ranges::{ByteRange, ContentPiece, RangeDecision},
     size_limits::{ContentMeter, SizeLimits, TooLarge},
 };

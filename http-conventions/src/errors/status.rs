@@ -32,6 +32,8 @@ impl ErrorStatus {
     pub const URI_TOO_LONG: Self = Self(StatusCode::URI_TOO_LONG);
     /// 415: the resource does not support the media type or the content coding.
     pub const UNSUPPORTED_MEDIA_TYPE: Self = Self(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    /// 416: no byte of the requested ranges exists.
+    pub const RANGE_NOT_SATISFIABLE: Self = Self(StatusCode::RANGE_NOT_SATISFIABLE);
     /// 421: the server does not answer for the host of the request.
     pub const MISDIRECTED_REQUEST: Self = Self(StatusCode::MISDIRECTED_REQUEST);
     /// 422: the content is well-formed, but the service cannot process it.

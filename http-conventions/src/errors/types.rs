@@ -170,6 +170,15 @@ pub const FIELDS_TOO_LARGE: ProblemType = ProblemType::new(
     "The header section has more fields, or more bytes, than limit. Send fewer or shorter ones.",
 );
 
+/// 416: no byte of the requested ranges exists. The extension `length` is the length of the
+/// content, as in `Content-Range`.
+pub const RANGE_NOT_SATISFIABLE: ProblemType = ProblemType::new(
+    "range-not-satisfiable",
+    ErrorStatus::RANGE_NOT_SATISFIABLE,
+    "Range not satisfiable",
+    "The content has length bytes, and none of them is in a requested range. The resource may have changed: read it again.",
+);
+
 /// 400: the content does not have the digest in `Content-Digest` or `Repr-Digest`, or one of these
 /// fields is malformed.
 pub const CONTENT_DIGEST_MISMATCH: ProblemType = ProblemType::new(
@@ -189,7 +198,7 @@ pub const CONTENT_DIGEST_MISSING: ProblemType = ProblemType::new(
 );
 
 /// All types of this module.
-pub const ALL: [ProblemType; 21] = [
+pub const ALL: [ProblemType; 22] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -209,6 +218,7 @@ pub const ALL: [ProblemType; 21] = [
     CONTENT_TOO_LARGE,
     TARGET_TOO_LONG,
     FIELDS_TOO_LARGE,
+    RANGE_NOT_SATISFIABLE,
     CONTENT_DIGEST_MISMATCH,
     CONTENT_DIGEST_MISSING,
 ];

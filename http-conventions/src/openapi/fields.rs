@@ -25,6 +25,10 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
         (header::ALLOW, text(true, "Methods that the resource supports.")),
         (header::WWW_AUTHENTICATE, text(true, "Authentication challenges.")),
         (header::RETRY_AFTER, retry_after()),
+        (
+            header::CONTENT_RANGE,
+            text(true, "Length of the complete content: `bytes */N`."),
+        ),
     ];
     if conventions.requires_digest {
         let description = "Algorithms of the missing Content-Digest.";

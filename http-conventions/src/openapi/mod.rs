@@ -111,6 +111,8 @@ pub enum Takes {
     ReadPreconditions,
     /// Writes a state conditionally: `If-Match`.
     WritePreconditions,
+    /// Reads ranges of a content: `Range` and `If-Range`. The host adds the 206.
+    Ranges,
     /// Reads content.
     Content,
     /// Requires authentication.

@@ -70,6 +70,7 @@ fn parameters_of(part: Takes, conventions: &Described<'_>) -> Vec<&'static str> 
         (Takes::IdempotencyKey, _) if conventions.idempotency.is_some() => vec!["IdempotencyKey"],
         (Takes::ReadPreconditions, _) => vec!["IfNoneMatch"],
         (Takes::Content, _) if conventions.requires_digest => vec!["ContentDigest"],
+        (Takes::Ranges, _) => vec!["Range", "IfRange"],
         (Takes::WritePreconditions, _) => vec!["IfMatch"],
         _ => Vec::new(),
     }
@@ -82,6 +83,7 @@ fn statuses_of(part: Takes, conventions: &Described<'_>) -> Vec<StatusCode> {
         Takes::IdempotencyKey => of_keys(conventions),
         Takes::ReadPreconditions => vec![StatusCode::NOT_MODIFIED, StatusCode::PRECONDITION_FAILED],
         Takes::WritePreconditions => vec![StatusCode::PRECONDITION_FAILED, StatusCode::PRECONDITION_REQUIRED],
+        Takes::Ranges => vec![StatusCode::RANGE_NOT_SATISFIABLE],
         Takes::Content => vec![StatusCode::BAD_REQUEST, StatusCode::UNSUPPORTED_MEDIA_TYPE],
         Takes::ConcurrencyLimit | Takes::Deadline => vec![StatusCode::SERVICE_UNAVAILABLE],
         Takes::CallerConcurrency => vec![StatusCode::TOO_MANY_REQUESTS],

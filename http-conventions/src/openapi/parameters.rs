@@ -27,6 +27,14 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
             "IfNoneMatch",
             optional_header("If-None-Match", "Entity tag of the state that the client has."),
         ),
+        (
+            "Range",
+            optional_header("Range", "Bytes to read, such as `bytes=0-499`."),
+        ),
+        (
+            "IfRange",
+            optional_header("If-Range", "Entity tag of the state whose bytes to read."),
+        ),
     ];
     if let Some(rules) = conventions.pages {
         parameters.push(("Limit", limit(rules)));

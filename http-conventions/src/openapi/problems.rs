@@ -37,6 +37,7 @@ pub(crate) fn own_types(conventions: &Described<'_>) -> Vec<ProblemType> {
         types::CONTENT_TOO_LARGE,
         types::TARGET_TOO_LONG,
         types::FIELDS_TOO_LARGE,
+        types::RANGE_NOT_SATISFIABLE,
         types::CONTENT_DIGEST_MISMATCH,
     ];
     kinds.extend(
@@ -191,6 +192,7 @@ fn extensions(slug: &str, conventions: &Described<'_>) -> Vec<(&'static str, boo
         "content-too-large" | "target-too-long" | "fields-too-large" => {
             vec![("limit", true, json!({ "type": "integer", "minimum": 0 }))]
         }
+        "range-not-satisfiable" => vec![("length", true, json!({ "type": "integer", "minimum": 0 }))],
         QUOTA_EXCEEDED => vec![("violated-policies", true, texts())],
         _ => Vec::new(),
     }

@@ -77,6 +77,7 @@ fn owed(status: StatusCode, conventions: &Described<'_>) -> Option<HeaderName> {
         StatusCode::UNAUTHORIZED => Some(header::WWW_AUTHENTICATE),
         StatusCode::METHOD_NOT_ALLOWED => Some(header::ALLOW),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Some(header::RETRY_AFTER),
+        StatusCode::RANGE_NOT_SATISFIABLE => Some(header::CONTENT_RANGE),
         _ => None,
     }
 }

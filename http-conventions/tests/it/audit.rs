@@ -143,6 +143,7 @@ fn faults_of_content_and_fields() -> Vec<(Rule, Vec<Finding>)> {
             get(&answer(200, "{}", &[("deprecation", "true")])),
         ),
         (Rule::SunsetBeforeDeprecation, get(&answer(200, "{}", &over))),
+        (Rule::InvalidRange, get(&problem(416, &[]))),
         (
             Rule::InvalidDigest,
             get(&answer(200, "{}", &[("content-digest", "sha-256=:AAAA:")])),
@@ -328,6 +329,39 @@ fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
         ),
     ] {
         assert_eq!(rules(&findings), [rule], "{findings:?}");
+    }
+}
+
+/// H22, H32: all ways to send a wrong range are found.
+#[test]
+fn wrong_range_is_found_in_each_of_its_forms() {
+    let asked = sent("GET", &[("range", "bytes=0-1")]);
+    let parts = ("content-type", "multipart/byteranges; boundary=x");
+    let range = |value| ("content-range", value);
+    for (request, response, is_wrong) in [
+        (&asked, answer(206, "{}", &[range("bytes 0-1/2")]), false),
+        (&asked, answer(206, "{}", &[range("bytes 0-1/*")]), false),
+        (&asked, answer(206, "{}", &[parts]), false),
+        (&asked, answer(206, "{}", &[]), true),
+        (&asked, answer(206, "{}", &[range("bytes */2")]), true),
+        (&asked, answer(206, "{}", &[range("bytes 0-2/9")]), true),
+        (&asked, answer(206, "{}", &[range("bytes 0-1/1")]), true),
+        (&asked, answer(206, "{}", &[parts, range("bytes 0-1/2")]), true),
+        (&asked, problem(416, &[range("bytes */2")]), false),
+        (&asked, problem(416, &[range("bytes 0-1/2")]), true),
+        (
+            &sent("GET", &[]),
+            answer(206, "{}", &[range("bytes 0-1/2")]),
+            true,
+        ),
+        (
+            &sent("PUT", &[("range", "bytes=0-1")]),
+            answer(206, "{}", &[range("bytes 0-1/2")]),
+            true,
+        ),
+    ] {
+        let expected: &[Rule] = if is_wrong { &[Rule::InvalidRange] } else { &[] };
+        assert_eq!(rules(&audit(request, &response)), expected, "{response:?}");
     }
 }
 

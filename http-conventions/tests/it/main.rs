@@ -42,6 +42,8 @@ mod pipeline_stores;
 mod pipeline_tracing;
 mod preconditions;
 mod problems;
+mod range_parts;
+mod ranges;
 mod ranges_and_codings;
 mod rate_limit_kit;
 mod rate_limits;

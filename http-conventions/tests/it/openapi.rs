@@ -75,12 +75,16 @@ fn asked(operation: &Value) -> (Vec<&str>, Vec<&str>) {
 fn unconfigured_features_do_not_appear() {
     let conventions = bare().build().unwrap();
     let components = conventions.openapi_components();
-    assert_eq!(names(&components, "parameters"), ["IfMatch", "IfNoneMatch"]);
+    assert_eq!(
+        names(&components, "parameters"),
+        ["IfMatch", "IfNoneMatch", "IfRange", "Range"]
+    );
     assert_eq!(
         names(&components, "headers"),
         [
             "Allow",
             "Cache-Control",
+            "Content-Range",
             "ETag",
             "Location",
             "Retry-After",
@@ -99,6 +103,7 @@ fn unconfigured_features_do_not_appear() {
             "PreconditionFailedProblem",
             "PreconditionRequiredProblem",
             "Problem",
+            "RangeNotSatisfiableProblem",
             "TargetTooLongProblem",
             "UnsupportedContentProblem",
         ]
@@ -119,7 +124,15 @@ fn configured_features_appear() {
     let pages = with(|builder| builder.with_page_rules(PageRules::new(5, 50).unwrap().with_before()));
     assert_eq!(
         names(&pages, "parameters"),
-        ["After", "Before", "IfMatch", "IfNoneMatch", "Limit"]
+        [
+            "After",
+            "Before",
+            "IfMatch",
+            "IfNoneMatch",
+            "IfRange",
+            "Limit",
+            "Range"
+        ]
     );
     let back = bare()
         .with_page_rules(PageRules::default().with_before())
@@ -146,7 +159,7 @@ fn configured_features_appear() {
     let forwards = with(|builder| builder.with_page_rules(PageRules::default()));
     assert_eq!(
         names(&forwards, "parameters"),
-        ["After", "IfMatch", "IfNoneMatch", "Limit"]
+        ["After", "IfMatch", "IfNoneMatch", "IfRange", "Limit", "Range"]
     );
 }
 
@@ -208,7 +221,7 @@ const ON_EVERY_ANSWER: [&str; 10] = [
     "X-Request-Id",
 ];
 
-/// H5, H12, H14, H15: a response has the fields that its status requires, and the fields of
+/// H5, H12, H14, H15, H32: a response has the fields that its status requires, and the fields of
 /// every response.
 #[test]
 fn a_response_has_the_headers_of_its_status() {
@@ -222,6 +235,7 @@ fn a_response_has_the_headers_of_its_status() {
         ("MethodNotAllowed", &["Allow"]),
         ("TooManyRequests", &["Retry-After"]),
         ("ServiceUnavailable", &["Retry-After"]),
+        ("RangeNotSatisfiable", &["Content-Range"]),
         ("NotModified", &["ETag", "Last-Modified"]),
         ("NotFound", &[]),
         ("RequestTimeout", &[]),

@@ -26,7 +26,7 @@ fn takes_range(method: &Method, fields: &[(HeaderName, &'static str)], current: 
     Preconditions::new(method, &headers, now()).takes_range(current)
 }
 
-/// H7: a range counts only for a GET of the state that If-Range names.
+/// H7, H32: a range counts only for a GET of the state that If-Range names.
 #[test]
 fn a_range_is_of_the_state_that_if_range_names() {
     let range = || (header::RANGE, "bytes=0-9");
@@ -52,7 +52,7 @@ fn a_range_is_of_the_state_that_if_range_names() {
     assert!(!takes_range(&Method::GET, &twice, &strong));
 }
 
-/// H7: a date identifies a state only if the host declares it strong.
+/// H7, H32: a date identifies a state only if the host declares it strong.
 #[test]
 fn if_range_takes_a_date_only_where_it_is_strong() {
     let names = |value: &'static str, current: &Validators| {

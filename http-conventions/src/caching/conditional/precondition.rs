@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Preconditions<'a> {
     pub(super) method: &'a Method,
-    pub(super) headers: &'a HeaderMap,
+    pub(crate) headers: &'a HeaderMap,
     pub(super) now: SystemTime,
     is_required: bool,
     codings: &'static [ContentCoding],

@@ -35,7 +35,9 @@ use crate::structured::{Value, dictionary};
 /// # Contract
 ///
 /// - The content is as it will be sent: call this after compression.
-/// - A 206 has the `Repr-Digest` of the 200 and a `Content-Digest` of its own.
+/// - With [ranges](crate::caching::Preconditions::answer_ranges), call it twice: before, on the
+///   complete 200, and after, because a 206 has the `Repr-Digest` of the 200 and a `Content-Digest`
+///   of its own.
 /// - Responses to HEAD are made from the complete content, like those to GET.
 pub fn add_wanted_digests(request: &HeaderMap, response: &mut Response<Bytes>) {
     let status = response.status();
