@@ -18,6 +18,7 @@ use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
 
 use super::App;
+use super::client_address::describe_client;
 use crate::desk::Authenticated;
 
 /// Attempts for one email address from all addresses together; [NIST SP
@@ -65,10 +66,11 @@ impl App {
         let counts = counts(request, email);
         // a refused attempt is not counted; concurrent ones may be, which only lengthens the wait
         for (key, _) in &counts {
-            self.check_admission(key, self.attempts.passwords.standing(key, self.clock.now()).await)?;
+            let standing = self.attempts.passwords.standing(key, self.clock.now()).await;
+            self.check_admission(request, key, standing)?;
         }
         for (key, policy) in &counts {
-            self.attempt(key, policy).await?;
+            self.attempt(request, key, policy).await?;
         }
         let known = self.desk.authenticate(place, email, password.to_owned()).await;
         let known = known.map_err(|error| self.refused(error))?;
@@ -87,20 +89,27 @@ impl App {
     ///
     /// - 429 after too many attempts
     /// - 503 if the counter's store fails
-    pub(super) async fn attempt(&self, key: &AttemptKey, policy: &AttemptPolicy) -> Result<(), Problem> {
+    pub(super) async fn attempt(
+        &self,
+        request: &Request<Bytes>,
+        key: &AttemptKey,
+        policy: &AttemptPolicy,
+    ) -> Result<(), Problem> {
         let admission = self.attempts.passwords.admit(key, policy, self.clock.now()).await;
-        self.check_admission(key, admission)
+        self.check_admission(request, key, admission)
     }
 
     fn check_admission(
         &self,
+        request: &Request<Bytes>,
         key: &AttemptKey,
         admission: Result<Admission, StoreError>,
     ) -> Result<(), Problem> {
         match admission.map_err(|error| self.store_failed(&error))? {
             Admission::Admitted => Ok(()),
             Admission::Refused { retry_after } => {
-                (self.log)(&format!("too many attempts for key {}", key.as_hash()));
+                let client = describe_client(request);
+                (self.log)(&format!("too many attempts for key {} {client}", key.as_hash()));
                 Err(Problem::too_many_requests(RetryAfter::new(retry_after)))
             }
         }

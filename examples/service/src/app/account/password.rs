@@ -8,6 +8,7 @@ use oauth_core::session::Session;
 use oauth_core::store::RevocationReason;
 
 use super::super::App;
+use super::super::client_address::describe_client;
 use super::super::problem::unavailable;
 use crate::desk::{InvalidPassword, PasswordText, User};
 
@@ -53,7 +54,8 @@ impl App {
         let ended = ended.map_err(|error| self.store_failed(&error))?;
         let (sessions, families) = (ended.sessions, ended.families);
         (self.log)(&format!(
-            "{subject} changed the password: {sessions} sessions and {families} token families revoked"
+            "{subject} changed the password {}: {sessions} sessions and {families} token families revoked",
+            describe_client(request)
         ));
         let renewed = self.sessions.renew(request.headers()).await;
         match renewed.map_err(|error| self.store_failed(&error))? {

@@ -101,8 +101,8 @@ impl App {
         };
         let place = self.desk.hashing_place().map_err(|error| self.refused(error))?;
         // limits the passwords hashed for one token
-        self.attempt(&AttemptKey::named("letter", token), &AttemptPolicy::PASSWORDS)
-            .await?;
+        let key = AttemptKey::named("letter", token);
+        self.attempt(request, &key, &AttemptPolicy::PASSWORDS).await?;
         // consume the token only after the hash has succeeded
         let hash = self.desk.hash_password(place, new).await;
         let hash = hash.map_err(|error| self.refused(error))?;

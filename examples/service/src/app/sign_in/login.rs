@@ -11,6 +11,7 @@ use oauth_core::store::{Prompt, SubjectStatus};
 use oauth_core::vocabulary::Subject;
 
 use super::super::browser::{Browser, form, see_other};
+use super::super::client_address::describe_client;
 use super::super::lists::query_parameter;
 use super::super::page::{Capability, rendered};
 use super::super::problem::unavailable;
@@ -128,7 +129,8 @@ impl App {
                 false => "Email and password do not match.",
             }));
         }
-        (self.log)(&format!("{subject} signed in, session {id}"));
+        let client = describe_client(request);
+        (self.log)(&format!("{subject} signed in {client}, session {id}"));
         Ok(Ok(begun))
     }
 
