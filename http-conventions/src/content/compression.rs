@@ -2,19 +2,17 @@
 
 use std::{fmt, sync::Arc};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use host_ports::ContentType;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode,
+    HeaderMap, Method, Request, Response, StatusCode,
     header::{
-        ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-        IF_NONE_MATCH, SET_COOKIE, VARY,
+        ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE,
+        CONTENT_TYPE, ETAG, IF_NONE_MATCH, SET_COOKIE, VARY,
     },
 };
-use sha2::{Digest as _, Sha256};
 
-use super::{AcceptEncoding, ContentCoding};
+use super::{AcceptEncoding, CONTENT_DIGEST, ContentCoding, Digests, REPR_DIGEST};
 use crate::{
     caching::{EntityTag, Vary},
     field,
@@ -32,13 +30,6 @@ const COMPRESSIBLE: [&str; 7] = [
     "application/x-www-form-urlencoded",
     "application/xml",
     "application/yaml",
-];
-
-/// Fields with a digest of the content as sent, [RFC 9530](https://www.rfc-editor.org/rfc/rfc9530).
-/// A complete response is the whole representation, so both have the same digest.
-static DIGESTS: [HeaderName; 2] = [
-    HeaderName::from_static("content-digest"),
-    HeaderName::from_static("repr-digest"),
 ];
 
 type Encode = dyn Fn(&ContentCoding, &[u8]) -> Option<Vec<u8>> + Send + Sync;
@@ -159,16 +150,20 @@ impl ResponseCompression {
     /// Has no effect on a response that it has compressed already.
     #[must_use]
     pub fn apply(&self, mut response: Response<Bytes>) -> Response<Bytes> {
-        if response.status() == StatusCode::NOT_MODIFIED {
+        let status = response.status();
+        if status == StatusCode::NOT_MODIFIED {
             self.name_cached_tag(response.headers_mut());
-            vary(response.headers_mut());
-            return response;
         }
         if !self.is_eligible(&response) {
             return response;
         }
         vary(response.headers_mut());
-        let Some(coding) = self.coding else {
+        let coding = match status {
+            // ranges are those of the plain content
+            StatusCode::NOT_MODIFIED | StatusCode::PARTIAL_CONTENT => None,
+            _ => self.coding,
+        };
+        let Some(coding) = coding else {
             return response;
         };
         if response.body().is_empty() {
@@ -187,26 +182,41 @@ impl ResponseCompression {
         }
     }
 
-    /// Returns `true` if the response is compressed for a client that accepts it.
+    /// Returns `true` if the response, or the 200 in place of this 206 or 304, is compressed for a
+    /// client that accepts it.
     fn is_eligible(&self, response: &Response<Bytes>) -> bool {
         let headers = response.headers();
+        let is_allowed = !has_directive(headers, b"no-transform")
+            && !headers.contains_key(CONTENT_ENCODING)
+            && (self.includes_secrets || !may_have_secrets(headers));
+        let content_type = headers
+            .get(CONTENT_TYPE)
+            .map(|value| ContentType::new(value.as_bytes()));
+        let has_suitable_content = match response.status() {
+            // the length and, except in a single part, the type of the 200 are not known
+            StatusCode::NOT_MODIFIED => true,
+            StatusCode::PARTIAL_CONTENT => {
+                content_type.is_some_and(|kind| kind.is("multipart/byteranges") || is_compressible(kind))
+            }
+            _ => {
+                !headers.contains_key(CONTENT_RANGE)
+                    && self.reaches_threshold(response)
+                    && content_type.is_some_and(is_compressible)
+            }
+        };
+        is_allowed && has_suitable_content
+    }
+
+    fn reaches_threshold(&self, response: &Response<Bytes>) -> bool {
         let length = match response.body().len() {
-            0 if self.is_head => match headers.get(CONTENT_LENGTH) {
+            0 if self.is_head => match response.headers().get(CONTENT_LENGTH) {
                 Some(length) => length.to_str().ok().and_then(|length| length.parse().ok()),
                 // unknown, possibly large
                 None => Some(usize::MAX),
             },
             length => Some(length),
         };
-        let has_whole_content = response.status() != StatusCode::PARTIAL_CONTENT
-            && !headers.contains_key(CONTENT_RANGE)
-            && !headers.contains_key(CONTENT_ENCODING);
-        let content_type = headers.get(CONTENT_TYPE);
-        has_whole_content
-            && length.is_some_and(|length| length > 0 && length >= self.compression.threshold)
-            && content_type.is_some_and(|value| is_compressible(ContentType::new(value.as_bytes())))
-            && !has_directive(headers, b"no-transform")
-            && (self.includes_secrets || !may_have_secrets(headers))
+        length.is_some_and(|length| length > 0 && length >= self.compression.threshold)
     }
 
     /// Names the tag of the coding in a 304 as the client has cached it.
@@ -235,17 +245,19 @@ fn describe(headers: &mut HeaderMap, coding: &ContentCoding, encoded: Option<&[u
     if let Some(tag) = strong_tag(headers) {
         headers.insert(ETAG, tag.in_coding(coding).header_value());
     }
+    // a range would be one of the plain content
+    headers.remove(ACCEPT_RANGES);
     if headers.remove(CONTENT_LENGTH).is_some()
         && let Some(encoded) = encoded
     {
         headers.insert(CONTENT_LENGTH, encoded.len().into());
     }
-    for name in &DIGESTS {
-        if headers.remove(name).is_some()
-            && let Some(encoded) = encoded
-        {
-            let digest = format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(encoded)));
-            headers.extend(HeaderValue::try_from(digest).map(|digest| (name.clone(), digest)));
+    // a complete response is the whole representation, so both are digests of its content
+    for name in [CONTENT_DIGEST, REPR_DIGEST] {
+        let plain = Digests::parse(headers, &name).ok().flatten();
+        headers.remove(&name);
+        if let (Some(plain), Some(encoded)) = (plain, encoded) {
+            headers.insert(name, plain.recompute(encoded).header_value());
         }
     }
 }

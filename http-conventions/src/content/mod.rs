@@ -152,13 +152,19 @@
 //! - Its content has at least 1 KiB and a media type that compresses well, such as JSON.
 //! - It has neither `Content-Encoding` nor `Content-Range` nor `Cache-Control: no-transform`.
 //! - It sets no cookie, and its `Cache-Control` is neither `no-store` nor `private`, because its
-//!   length could reveal a secret, see [`ResponseCompression::danger_with_secrets`].
+//!   length could reveal a secret, see [`ResponseCompression::danger_with_secrets`]. The pipeline
+//!   sets one of the two on a response without a policy, so a handler whose response has no secret
+//!   sets [`CacheControl::public`](crate::caching::CacheControl::public), for example.
 //!
 //! Such a response has `Vary: Accept-Encoding`, compressed or not. A strong entity tag gets the
 //! name of the coding as its suffix ([RFC 9110
 //! §8.8.3.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3)), and the 304 to it has the
 //! tag that the client has cached. `Content-Length`, `Content-Digest` and `Repr-Digest` are those
 //! of the compressed content.
+//!
+//! Ranges are those of the plain content: a 206 is not compressed, and a compressed response has no
+//! `Accept-Ranges`. A client that continues a compressed response gets the whole content, because
+//! its `If-Range` names the tag of the coding.
 //!
 //! The preconditions of the [pipeline](crate::pipeline) accept the tags of all codings. A host
 //! without the pipeline sets

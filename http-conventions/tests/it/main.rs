@@ -33,6 +33,7 @@ mod pagination;
 mod paths;
 mod pipeline;
 mod pipeline_attacks;
+mod pipeline_codings;
 mod pipeline_compression;
 mod pipeline_fixture;
 mod pipeline_order;

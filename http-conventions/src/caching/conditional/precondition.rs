@@ -28,7 +28,7 @@ pub struct Preconditions<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(super) now: SystemTime,
     is_required: bool,
-    codings: &'static [ContentCoding],
+    pub(super) codings: &'static [ContentCoding],
 }
 
 /// Decision of [`Preconditions::evaluate`].

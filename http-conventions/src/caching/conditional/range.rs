@@ -2,10 +2,14 @@
 
 use http::{
     Method,
-    header::{IF_RANGE, RANGE},
+    header::{IF_MATCH, IF_RANGE, RANGE},
 };
 
-use super::{EntityTag, Preconditions, Validators};
+use super::{
+    EntityTag, Preconditions, Validators,
+    entity_tag::CurrentTag,
+    field::{Comparison, TagField},
+};
 use crate::{http_date, single_value};
 
 impl Preconditions<'_> {
@@ -19,6 +23,9 @@ impl Preconditions<'_> {
     /// - If `If-Range` is present, it must name the current state: by a strong tag, or by a time of
     ///   [`Validators::with_strong_last_modified`]. A repeated or malformed `If-Range` names no
     ///   state.
+    /// - The client of a compressed response has other bytes. Therefore a tag of a content coding
+    ///   does not count, in `If-Range` or `If-Match`, and a time does not count if there are
+    ///   codings.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -40,7 +47,15 @@ impl Preconditions<'_> {
     #[must_use]
     pub fn takes_range(&self, current: &Validators) -> bool {
         let asks_for_one = *self.method == Method::GET && self.headers.contains_key(RANGE);
-        asks_for_one && (!self.headers.contains_key(IF_RANGE) || self.names_current(current))
+        asks_for_one
+            && !self.matches_in_coding(current)
+            && (!self.headers.contains_key(IF_RANGE) || self.names_current(current))
+    }
+
+    /// Returns `true` if `If-Match` holds, but lists only tags of content codings.
+    fn matches_in_coding(&self, current: &Validators) -> bool {
+        let plain = current.entity_tag().map(CurrentTag::from);
+        TagField::read(self.headers, &IF_MATCH, plain, Comparison::Strong) == TagField::Unlisted
     }
 
     fn names_current(&self, current: &Validators) -> bool {
@@ -49,6 +64,8 @@ impl Preconditions<'_> {
         };
         match EntityTag::parse(value.as_bytes()) {
             Ok(named) => current.entity_tag().is_some_and(|tag| tag.strong_eq(&named)),
+            // the plain and the compressed content have the same time
+            Err(_) if !current.codings_or(self.codings).is_empty() => false,
             Err(_) => {
                 let named = http_date::parse(value.as_bytes(), self.now);
                 named.is_some() && named == current.strong_last_modified()

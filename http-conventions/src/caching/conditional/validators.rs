@@ -92,12 +92,16 @@ impl Validators {
     /// Tag to compare with; `codings` are those of the validators if they have none.
     pub(super) fn current_tag(&self, codings: &'static [ContentCoding]) -> Option<CurrentTag<'_>> {
         let tag = self.entity_tag.as_ref()?.borrow();
-        let codings = if self.codings.is_empty() {
-            codings
-        } else {
-            self.codings
-        };
+        let codings = self.codings_or(codings);
         Some(CurrentTag { tag, codings })
+    }
+
+    /// Codings of the validators, or `default` if they have none.
+    pub(super) fn codings_or(&self, default: &'static [ContentCoding]) -> &'static [ContentCoding] {
+        match self.codings {
+            [] => default,
+            codings => codings,
+        }
     }
 
     /// Time of the last change, if it is a strong validator.

@@ -154,6 +154,14 @@ impl Digests {
                 .is_none_or(|digest| digest == <[u8; 64]>::from(Sha512::digest(content)))
     }
 
+    /// Computes the digests of another content, with the same algorithms.
+    pub(crate) fn recompute(&self, content: &[u8]) -> Self {
+        Self {
+            sha256: self.sha256.map(|_| Sha256::digest(content).into()),
+            sha512: self.sha512.map(|_| Sha512::digest(content).into()),
+        }
+    }
+
     /// Value of `Content-Digest` or `Repr-Digest`.
     #[must_use]
     pub fn header_value(&self) -> HeaderValue {
