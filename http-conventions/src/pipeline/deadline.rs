@@ -1,6 +1,6 @@
 //! Deadline of an exchange.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use super::{EarlyResponse, Exchange};
 use crate::{
@@ -111,16 +111,17 @@ impl<Stage> Exchange<Stage> {
         at_deadline: AtDeadline,
         handler: impl Future<Output = R>,
     ) -> Reply {
+        let mut handler = pin!(handler);
         let problems = self.conventions.problems();
         let Some(running) = &self.deadline else {
-            return handler.await.into_reply(problems);
+            return handler.as_mut().await.into_reply(problems);
         };
         let left = self.time_left(running);
         match at_deadline {
             _ if left.is_zero() => Reply::NothingHappened(running.deadline.problem()),
-            AtDeadline::Continue => handler.await.into_reply(problems),
+            AtDeadline::Continue => handler.as_mut().await.into_reply(problems),
             AtDeadline::Drop => {
-                let bounded = running.deadline.bound_by(left, handler).await;
+                let bounded = running.deadline.bound_by(left, handler.as_mut()).await;
                 bounded.map_or_else(Reply::OutcomeUnknown, |output| output.into_reply(problems))
             }
         }
