@@ -13,14 +13,17 @@ use crate::ports::StoreError;
 /// Queue of claimed events that workers process, and the dead letters among them.
 ///
 /// A worker takes an event under a lease. If it crashes, its lease ends and the event can be taken
-/// again, so the work must be idempotent.
+/// again. Effects outside the database of the queue may therefore run again; rows in it are written
+/// once if the worker acknowledges the event in their transaction
+/// ([`Worker::run_in_transaction`](super::Worker::run_in_transaction)). A
+/// [`Worker`](super::Worker) calls these verbs:
 ///
 /// | end of the work | verb |
 /// |---|---|
-/// | success | [`finish`](Self::finish) |
+/// | success | [`finish`](Self::finish), or a receipt of the work's transaction |
 /// | temporary failure | [`retry_at`](Self::retry_at) |
 /// | permanent failure, or too many attempts | [`bury`](Self::bury); an operator reads it with [`buried`](Self::buried), and [replays](Self::replay_buried) or [discards](Self::discard_buried) it |
-/// | crash of the worker | none: check [`Queued::attempt`] before the work, so that an event that crashes its workers is buried |
+/// | crash of the worker | none: [`Queued::attempt`] is checked before the work, so that an event that crashes its workers is buried |
 ///
 /// [`WorkPolicy`](super::WorkPolicy) decides between a retry and burying.
 ///

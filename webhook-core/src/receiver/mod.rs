@@ -8,18 +8,19 @@
 //!   [`ClaimThenQueue`] implements it for a queue in another system, such as a broker.
 //! - [`Receiver`] is the HTTP endpoint over [`Verify`] and [`Dedupe`]. [`Intake`] is the endpoint
 //!   of a host that handles events within their requests.
-//! - [`Inbox`] is the queue from which the host's workers take events.
+//! - [`Inbox`] is the queue of events. [`Worker`] takes events from it and runs the host's work,
+//!   whose rows can be committed together with the acknowledgement.
 //! - [`LatestSeen`] lets workers drop events that are older than the state they have.
 //! - [`diagnosis`] finds likely causes of a failed verification.
 //!
 //! ```
-//! use std::{sync::Arc, time::{Duration, SystemTime}};
+//! use std::{sync::Arc, time::SystemTime};
 //! use http::{Request, StatusCode};
 //! use webhook_core::{
 //!     event::Envelope,
 //!     memory::MemoryInbox,
-//!     ports::SystemClock,
-//!     receiver::{Inbox, Receiver, Verifier},
+//!     ports::{OsEntropy, SystemClock},
+//!     receiver::{Queued, Receiver, Verifier, WorkFailure, WorkOutcome, Worker},
 //!     secret::SigningSecret,
 //!     signature::{Signer, Signers},
 //! };
@@ -41,12 +42,18 @@
 //! // a duplicate is acknowledged and not queued again
 //! assert_eq!(receiver.receive(request).await.status(), StatusCode::NO_CONTENT);
 //!
-//! let jobs = inbox.take(64, now, Duration::from_secs(60)).await?;
-//! assert_eq!(jobs.len(), 1);
 //! // the work must be idempotent, because it may run twice after a crash
-//! let event = Envelope::parse(jobs[0].body.clone())?;
-//! assert_eq!(event.event_type().as_str(), "charge.created");
-//! inbox.finish(&jobs[0].ticket).await?;
+//! async fn work(event: &Queued) -> Result<(), WorkFailure> {
+//!     let event = Envelope::parse(event.body.clone());
+//!     let event = event.map_err(|error| WorkFailure::Permanent(error.to_string()))?;
+//!     assert_eq!(event.event_type().as_str(), "charge.created");
+//!     Ok(())
+//! }
+//!
+//! let worker = Worker::new(inbox, SystemClock, OsEntropy);
+//! let events = worker.take(64).await?;
+//! assert_eq!(events.len(), 1);
+//! assert_eq!(worker.run(&events[0], work(&events[0])).await?, WorkOutcome::Done);
 //! # Ok(())
 //! # }
 //! ```
@@ -58,6 +65,7 @@ pub mod diagnosis;
 mod endpoint;
 mod failure;
 mod handshake;
+mod in_transaction;
 mod inbox;
 mod intake;
 mod keys;
@@ -69,6 +77,7 @@ mod two_phase;
 mod verified;
 mod verify;
 mod work;
+mod worker;
 
 pub use admission::ReceiveOutcome;
 pub use config::{ConfigError, Mistake, ReceiverBuilder};
@@ -76,6 +85,7 @@ pub use dedupe::{BodyDigest, Claim, Dedupe, EventKey, Incoming};
 pub use endpoint::Receiver;
 pub use failure::{VerifyError, VerifyFailure};
 pub use handshake::{Handshake, HandshakeResult, Registration};
+pub use in_transaction::{Fenced, Receipt};
 pub use inbox::{Buried, BuriedQuery, Finish, Inbox, Queued, Ticket};
 pub use intake::{ClaimedEvent, Intake, LeasedClaims};
 pub use order::{Advance, InvalidResourceId, LatestSeen, Position, ResourceId, ResourceKey};
@@ -85,3 +95,4 @@ pub use two_phase::{BeginOutcome, ClaimThenQueue, Claims, Queue};
 pub use verified::Verified;
 pub use verify::{Head, Verifier};
 pub use work::{WorkDecision, WorkPolicy};
+pub use worker::{WorkFailure, WorkOutcome, Worker};

@@ -48,6 +48,13 @@ impl WorkPolicy {
         }
     }
 
+    /// Returns `true` if the attempt with this number is beyond the last. The event must then be
+    /// buried before its work runs: the earlier attempts crashed, or were slower than their leases.
+    #[must_use]
+    pub const fn is_exhausted(&self, attempt: u32) -> bool {
+        attempt > self.attempts
+    }
+
     /// Decides after a failure of the attempt with this number
     /// ([`Queued::attempt`](super::Queued::attempt)).
     ///
@@ -95,6 +102,7 @@ mod tests {
         }
         for attempt in [5, 6, u32::MAX] {
             assert_eq!(policy.after_failure(attempt, 0), WorkDecision::Bury);
+            assert_eq!(policy.is_exhausted(attempt), attempt > 5);
         }
         let endless = WorkPolicy::new(Duration::MAX, Duration::MAX, u32::MAX);
         assert!(matches!(

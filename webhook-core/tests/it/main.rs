@@ -27,3 +27,4 @@ mod simulation;
 mod stores;
 mod vectors;
 mod verify;
+mod worker_simulation;

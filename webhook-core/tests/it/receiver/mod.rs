@@ -6,6 +6,7 @@ mod refusals;
 mod settings;
 mod store;
 mod two_phase;
+mod worker;
 
 use std::{
     sync::Arc,
