@@ -5,6 +5,7 @@ pub mod dedupe_store;
 pub mod endpoint_management;
 pub mod endpoint_store;
 pub mod inbox_failures;
+pub mod inbox_in_transaction;
 pub mod inbox_store;
 mod incoming;
 pub mod latest_seen;

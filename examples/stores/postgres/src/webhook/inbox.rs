@@ -1,17 +1,20 @@
 //! Claims of received events (W7), their queue (W8) and its dead letters (W26), in `webhook_claim`,
-//! `webhook_received` and `webhook_buried`.
+//! `webhook_received` and `webhook_buried`. Acknowledgement of an event in a transaction of the
+//! host (H23).
 //!
 //! One statement writes both, so an event is claimed and queued, or neither. A duplicate is
 //! therefore acknowledged only after its first copy is stored.
 
+use std::error::Error;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use webhook_core::ports::StoreError;
 use webhook_core::receiver::{
-    BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket,
+    BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Fenced, Finish, Inbox, Incoming, Queued,
+    Receipt, Ticket, WorkFailure,
 };
 
 use crate::column::{limit, nanoseconds, number, term, text, time};
@@ -71,6 +74,50 @@ impl Inbox for Database {
         let statement = "DELETE FROM webhook_buried WHERE seq = $1";
         let discarded = self.run(move |pool| async move { change(&pool, statement, number).await });
         Ok(discarded.await?)
+    }
+}
+
+/// Acknowledges an event in the caller's transaction, which also writes the rows of the work. See
+/// [`Worker::run_in_transaction`].
+///
+/// Effects outside the database may run again: if the process crashes before the commit, the event
+/// is taken again after its lease. Until the transaction has ended, [`Inbox::take`] skips the
+/// event, and another end of the same lease waits.
+///
+/// ```no_run
+/// use host_store_postgres::{Database, DatabaseError, inbox, sqlx};
+/// use webhook_core::receiver::{Queued, Receipt, WorkFailure};
+///
+/// // the future for `Worker::run_in_transaction`
+/// async fn record_payment(database: &Database, event: &Queued) -> Result<Receipt, WorkFailure> {
+///     let mut transaction = database.pool().begin().await.map_err(DatabaseError::from)?;
+///     let insert = sqlx::query("INSERT INTO payment (amount) VALUES (500)");
+///     insert.execute(&mut *transaction).await.map_err(DatabaseError::from)?;
+///     // an error drops the transaction, which rolls back
+///     let receipt = inbox::complete_in(&mut transaction, &event.ticket).await??;
+///     transaction.commit().await.map_err(DatabaseError::from)?;
+///     Ok(receipt)
+/// }
+/// ```
+///
+/// # Errors
+///
+/// [`DatabaseError`], or [`Fenced`] if the worker no longer holds the event. The caller must roll
+/// its transaction back in both cases.
+///
+/// [`Worker::run_in_transaction`]: webhook_core::receiver::Worker::run_in_transaction
+pub async fn complete_in(
+    connection: &mut PgConnection,
+    ticket: &Ticket,
+) -> Result<Result<Receipt, Fenced>, DatabaseError> {
+    Ok(ticket.receipt(finish(connection, ticket).await?))
+}
+
+impl From<DatabaseError> for WorkFailure {
+    /// Temporary, with the cause in its reason.
+    fn from(error: DatabaseError) -> Self {
+        let cause = error.source().map(|cause| format!(": {cause}"));
+        Self::Temporary(format!("{error}{}", cause.unwrap_or_default()))
     }
 }
 
@@ -193,13 +240,13 @@ fn queued((source, event, lease, body, takes): Columns) -> Result<Queued, Databa
     })
 }
 
-async fn finish(pool: &PgPool, ticket: &Ticket) -> Result<Finish, DatabaseError> {
+async fn finish(executor: impl PgExecutor<'_>, ticket: &Ticket) -> Result<Finish, DatabaseError> {
     let finished =
         sqlx::query("DELETE FROM webhook_received WHERE lease = $1 AND source = $2 AND event = $3")
             .bind(ticket.lease.cast_signed())
             .bind(ticket.key.source.as_bytes())
             .bind(ticket.key.id.as_str())
-            .execute(pool)
+            .execute(executor)
             .await?;
     Ok(ended(finished.rows_affected()))
 }

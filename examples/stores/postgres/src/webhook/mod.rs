@@ -3,7 +3,7 @@
 
 mod claims;
 mod endpoints;
-mod inbox;
+pub mod inbox;
 pub mod order;
 pub mod outbox;
 mod seal;

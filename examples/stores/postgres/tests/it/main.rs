@@ -6,6 +6,7 @@
 mod aes_256_gcm;
 mod chaos;
 mod completes;
+mod completes_events;
 mod conformance;
 mod contention;
 mod crash;

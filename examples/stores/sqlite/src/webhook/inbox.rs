@@ -1,9 +1,11 @@
 //! Claims of received events (W7), their queue (W8) and its dead letters (W26), in `webhook_claim`,
-//! `webhook_received` and `webhook_buried`.
+//! `webhook_received` and `webhook_buried`. Acknowledgement of an event in a transaction of the
+//! host (H23).
 //!
 //! One transaction writes both, so an event is claimed and queued, or neither. A duplicate is
 //! therefore acknowledged only after its first copy is stored.
 
+use std::error::Error;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -11,7 +13,8 @@ use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use webhook_core::ports::StoreError;
 use webhook_core::receiver::{
-    BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Finish, Inbox, Incoming, Queued, Ticket,
+    BodyDigest, Buried, BuriedQuery, Claim, Dedupe, EventKey, Fenced, Finish, Inbox, Incoming, Queued,
+    Receipt, Ticket, WorkFailure,
 };
 
 use crate::column::{Number, Term, Time, limit};
@@ -37,18 +40,9 @@ impl Inbox for Database {
 
     async fn finish(&self, ticket: &Ticket) -> Result<Finish, StoreError> {
         let ticket = ticket.clone();
-        let finish = self.write(move |transaction| -> Result<_, DatabaseError> {
-            let mut statement = transaction.prepare_cached(
-                "DELETE FROM webhook_received WHERE lease = ?1 AND source = ?2 AND event = ?3",
-            )?;
-            let key = &ticket.key;
-            Ok(ended(statement.execute((
-                Number(ticket.lease),
-                &key.source,
-                key.id.as_str(),
-            ))?))
-        });
-        Ok(finish.await?)
+        Ok(self
+            .write(move |transaction| finish(transaction, &ticket))
+            .await?)
     }
 
     async fn retry_at(&self, ticket: &Ticket, at: SystemTime) -> Result<Finish, StoreError> {
@@ -108,6 +102,79 @@ impl Inbox for Database {
             .write(move |transaction| discard(transaction, number))
             .await?)
     }
+}
+
+/// Acknowledges an event in the caller's transaction, which also writes the rows of the work. See
+/// [`Worker::run_in_transaction`].
+///
+/// Effects outside the database may run again: if the process crashes before the commit, the event
+/// is taken again after its lease.
+///
+/// ```
+/// # use std::time::{Duration, SystemTime};
+/// # use webhook_core::ports::{OsEntropy, SystemClock};
+/// # use webhook_core::receiver::{BodyDigest, Dedupe, EventKey, Incoming};
+/// use host_store_sqlite::{Database, DatabaseError, inbox};
+/// use webhook_core::receiver::{Queued, Receipt, WorkFailure, WorkOutcome, Worker};
+///
+/// async fn record_payment(database: &Database, event: &Queued) -> Result<Receipt, WorkFailure> {
+///     let ticket = event.ticket.clone();
+///     let recorded = database.write(move |transaction| -> Result<_, WorkFailure> {
+///         let insert = transaction.execute("INSERT INTO payment (amount) VALUES (500)", ());
+///         insert.map_err(DatabaseError::from)?;
+///         Ok(inbox::complete_in(transaction, &ticket)??)
+///     });
+///     recorded.await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let database = Database::open_in_memory()?;
+/// # let step = "CREATE TABLE payment (id INTEGER PRIMARY KEY, amount INTEGER) STRICT";
+/// # database.migrate("desk", &[step]).await?;
+/// # let key = EventKey { source: "shop".to_owned(), id: "evt_1".parse()? };
+/// # let (body, now) = (bytes::Bytes::from_static(b"{}"), SystemTime::now());
+/// # let expires_at = now + Duration::from_secs(60);
+/// # let incoming = Incoming { key, digest: BodyDigest::compute(&body), body, expires_at };
+/// # database.claim_and_enqueue(incoming, now).await?;
+/// let worker = Worker::new(database.clone(), SystemClock, OsEntropy);
+/// for event in worker.take(16).await? {
+///     let work = record_payment(&database, &event);
+///     let outcome = worker.run_in_transaction(&event, work).await?;
+///     assert_eq!(outcome, WorkOutcome::Done);
+/// }
+/// # assert!(worker.take(16).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`DatabaseError`], or [`Fenced`] if the worker no longer holds the event. The caller must return
+/// either error from the closure of [`Database::write`], which then rolls back.
+///
+/// [`Worker::run_in_transaction`]: webhook_core::receiver::Worker::run_in_transaction
+pub fn complete_in(
+    transaction: &Transaction<'_>,
+    ticket: &Ticket,
+) -> Result<Result<Receipt, Fenced>, DatabaseError> {
+    Ok(ticket.receipt(finish(transaction, ticket)?))
+}
+
+impl From<DatabaseError> for WorkFailure {
+    /// Temporary, with the cause in its reason.
+    fn from(error: DatabaseError) -> Self {
+        let cause = error.source().map(|cause| format!(": {cause}"));
+        Self::Temporary(format!("{error}{}", cause.unwrap_or_default()))
+    }
+}
+
+fn finish(transaction: &Transaction<'_>, ticket: &Ticket) -> Result<Finish, DatabaseError> {
+    let mut statement = transaction
+        .prepare_cached("DELETE FROM webhook_received WHERE lease = ?1 AND source = ?2 AND event = ?3")?;
+    let key = &ticket.key;
+    let rows = statement.execute((Number(ticket.lease), &key.source, key.id.as_str()))?;
+    Ok(ended(rows))
 }
 
 /// Result of a change of this number of rows.

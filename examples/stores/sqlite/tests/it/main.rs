@@ -4,6 +4,7 @@
 
 mod aes_256_gcm;
 mod completes;
+mod completes_events;
 mod conformance;
 mod crash;
 mod database;
