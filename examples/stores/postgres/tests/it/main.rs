@@ -14,6 +14,7 @@ mod database;
 mod errors;
 mod killed;
 mod killed_keys;
+mod killed_workers;
 mod outbox;
 mod own_server;
 mod parallel_requests;

@@ -12,6 +12,7 @@ mod errors;
 mod group_commit;
 mod instances;
 mod killed_keys;
+mod killed_workers;
 mod opening;
 mod outbox;
 mod parallel_requests;
