@@ -6,19 +6,18 @@
 //! ```
 //!
 //! The sender gets its response as soon as the event is queued, so the work may take longer than
-//! the sender waits.
+//! the sender waits. `src/worker.rs` has work that is acknowledged in the transaction of its rows.
 #![expect(clippy::print_stdout, reason = "what it is for")]
 
-use std::{env, error::Error, sync::Arc, time::Duration, time::SystemTime};
+use std::{env, error::Error, sync::Arc, time::Duration};
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{Request, request::Parts};
 use axum::{Router, response::Response, routing::any};
-use webhook_core::receiver::{Inbox, Receiver, providers};
-use webhook_core::{memory::MemoryInbox, ports::SystemClock};
-
-const LEASE: Duration = Duration::from_secs(60);
+use webhook_core::memory::MemoryInbox;
+use webhook_core::ports::{OsEntropy, SystemClock};
+use webhook_core::receiver::{Queued, Receiver, WorkFailure, Worker, providers};
 
 async fn webhooks(State(receiver): State<Receiver>, parts: Parts, body: Bytes) -> Response {
     receiver
@@ -27,12 +26,17 @@ async fn webhooks(State(receiver): State<Receiver>, parts: Parts, body: Bytes) -
         .map(Body::from)
 }
 
-/// Handles queued events. The work must be idempotent, because it may run twice after a crash.
+/// The work on an event. It must be idempotent, because it may run twice after a crash.
+async fn handle(event: &Queued) -> Result<(), WorkFailure> {
+    println!("{}: {} bytes", event.ticket.key.id, event.body.len());
+    Ok(())
+}
+
 async fn work(inbox: Arc<MemoryInbox>) -> Result<(), Box<dyn Error>> {
+    let worker = Worker::new(inbox, SystemClock, OsEntropy);
     loop {
-        for job in inbox.take(16, SystemTime::now(), LEASE).await? {
-            println!("{}: {} bytes", job.ticket.key.id, job.body.len());
-            inbox.finish(&job.ticket).await?;
+        for event in worker.take(16).await? {
+            worker.run(&event, handle(&event)).await?;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -1,14 +1,16 @@
-//! Receives signed webhooks (Standard Webhooks) and prints a line for each new event.
+//! Receives signed webhooks (Standard Webhooks), counts the events of each type exactly once, and
+//! prints a line for each new event. Only the counts are exactly once: after a crash, a line may be
+//! printed again, because the output is outside the database.
 //!
 //! ```sh
-//! cargo run -p webhook-receiver -- \
+//! cargo run -p webhook-receiver -- --database receiver.sqlite \
 //!     --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --listen 127.0.0.1:8090
 //! ```
 //!
 //! Prefer the environment variable `WEBHOOK_SECRET` for the secret. The sender gets its response as
-//! soon as the event is claimed and queued; a worker processes it. A forged or stale request gets
-//! 400; a duplicate is acknowledged and not queued again. This queue is in memory; that of
-//! `host-store-sqlite` survives a crash.
+//! soon as the event is claimed and queued; a worker processes it, and acknowledges it in the
+//! transaction that counts it. A forged or stale request gets 400; a duplicate is acknowledged and
+//! not queued again. Without `--database`, the queue and the counts are in memory.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it is for")]
 
 mod options;
@@ -18,12 +20,13 @@ use std::{error::Error, net::TcpListener, process::ExitCode, sync::Arc};
 use webhook_core::ports::SystemClock;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use options::Options;
 use tokio::sync::Notify;
 use webhook_core::receiver::{Receiver, Verifier};
-use webhook_core::{memory::MemoryInbox, secret::SigningSecret};
+use webhook_core::secret::SigningSecret;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -33,11 +36,16 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse()?;
     let verifier = Verifier::standard_webhooks(SigningSecret::from_whsec(&options.secret)?);
-    let (inbox, arrived) = (Arc::new(MemoryInbox::default()), Arc::new(Notify::new()));
-    let receiver = Receiver::builder("sender", verifier, inbox.clone(), SystemClock).build()?;
+    let database = match &options.database {
+        Some(file) => Database::open(file)?,
+        None => Database::open_in_memory()?,
+    };
+    database.migrate("receiver", worker::TABLES).await?;
+    let arrived = Arc::new(Notify::new());
+    let receiver = Receiver::builder("sender", verifier, database.clone(), SystemClock).build()?;
     let listener = TcpListener::bind(options.listen)?;
     println!("listening on http://{}", listener.local_addr()?);
-    let work = worker::work(inbox, Arc::clone(&arrived));
+    let work = worker::work(database, Arc::clone(&arrived));
     let handle = move |request| {
         let (receiver, arrived) = (receiver.clone(), Arc::clone(&arrived));
         async move {

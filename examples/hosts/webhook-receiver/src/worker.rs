@@ -1,79 +1,78 @@
 //! Processing of events, after their sender was answered.
 
-use std::io::{self, Write};
+use std::io::{self, Write, stdout};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use host_store_sqlite::{Database, DatabaseError, inbox};
 use tokio::{sync::Notify, time::timeout};
 use webhook_core::event::Envelope;
-use webhook_core::ports::{Entropy, OsEntropy, StoreError};
-use webhook_core::receiver::{Finish, Inbox, Queued, WorkDecision, WorkPolicy};
+use webhook_core::ports::{OsEntropy, StoreError, SystemClock};
+use webhook_core::receiver::{Queued, Receipt, WorkFailure, WorkOutcome, Worker};
 
-const LEASE: Duration = Duration::from_secs(60);
+/// Number of events of each type: work that must not run twice.
+pub(crate) const TABLES: &[&str] =
+    &["CREATE TABLE event_count (type TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT"];
 
-/// Longest wait for new events; then those are taken whose pause has ended.
+/// Longest wait for new events; then those are taken whose lease or pause has ended.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Takes queued events, and events whose lease or pause has ended.
-///
-/// An event that cannot be parsed is buried: no retry would change it. An error of the output is
-/// temporary: the event is retried, and the program ends.
-pub(crate) async fn work(inbox: Arc<dyn Inbox>, arrived: Arc<Notify>) -> io::Error {
+/// Takes queued events and processes each. Ends if the output fails.
+pub(crate) async fn work(database: Database, arrived: Arc<Notify>) -> io::Error {
+    let worker = Worker::new(database.clone(), SystemClock, OsEntropy);
     loop {
-        let jobs = inbox.take(64, SystemTime::now(), LEASE).await;
-        let jobs = jobs.unwrap_or_else(|error| {
-            eprintln!("{error}");
+        let events = worker.take(16).await.unwrap_or_else(|error| {
+            eprintln!("{}", program::in_one_line(&error));
             Vec::new()
         });
-        if jobs.is_empty() {
+        if events.is_empty() {
             timeout(IDLE, arrived.notified()).await.ok();
         }
-        for job in jobs {
-            let now = SystemTime::now();
-            let (ended, failure) = match print(&job) {
-                Ok(()) => (inbox.finish(&job.ticket).await, None),
-                Err(Failure::Event(reason)) => {
-                    eprintln!("buried: {reason}");
-                    (inbox.bury(&job.ticket, &reason, now).await, None)
-                }
-                Err(Failure::Output(error)) => (end(&*inbox, &job, &error, now).await, Some(error)),
-            };
-            if let Err(error) = ended {
-                // the event is taken again after its lease
-                eprintln!("{error}");
-            }
-            if let Some(error) = failure {
+        for event in events {
+            let mut output = Ok(());
+            let work = process(&database, &event, &mut output);
+            report(&event, worker.run_in_transaction(&event, work).await);
+            if let Err(error) = output {
                 return error;
             }
         }
     }
 }
 
-enum Failure {
-    /// The event itself is at fault.
-    Event(String),
-    /// Another attempt may succeed.
-    Output(io::Error),
+/// Prints and counts an event.
+async fn process(
+    database: &Database,
+    event: &Queued,
+    output: &mut io::Result<()>,
+) -> Result<Receipt, WorkFailure> {
+    let envelope = Envelope::parse(event.body.clone());
+    // no retry would change an event that cannot be parsed
+    let envelope = envelope.map_err(|error| WorkFailure::Permanent(error.to_string()))?;
+    // not in the database: after a crash before the commit, the line is printed again
+    *output = writeln!(stdout(), "{} {}", envelope.event_type(), envelope.id());
+    if let Err(error) = output {
+        return Err(WorkFailure::Temporary(error.to_string()));
+    }
+    let (kind, ticket) = (envelope.event_type().clone(), event.ticket.clone());
+    let counted = database.write(move |transaction| -> Result<_, WorkFailure> {
+        let count = transaction.execute(
+            "INSERT INTO event_count (type, count) VALUES (?1, 1)
+             ON CONFLICT (type) DO UPDATE SET count = count + 1",
+            [kind.as_str()],
+        );
+        count.map_err(DatabaseError::from)?;
+        Ok(inbox::complete_in(transaction, &ticket)??)
+    });
+    counted.await
 }
 
-fn print(job: &Queued) -> Result<(), Failure> {
-    let id = &job.ticket.key.id;
-    let event = Envelope::parse(job.body.clone());
-    let event = event.map_err(|error| Failure::Event(format!("{id}: {error}")))?;
-    writeln!(io::stdout(), "{} {}", event.event_type(), event.id()).map_err(Failure::Output)
-}
-
-/// Retries an event after a pause, or buries it after its last attempt.
-async fn end(
-    inbox: &dyn Inbox,
-    job: &Queued,
-    error: &io::Error,
-    now: SystemTime,
-) -> Result<Finish, StoreError> {
-    let mut jitter = [0; 8];
-    OsEntropy.fill(&mut jitter);
-    match WorkPolicy::default().after_failure(job.attempt, u64::from_le_bytes(jitter)) {
-        WorkDecision::Retry { after } => inbox.retry_at(&job.ticket, now + after).await,
-        WorkDecision::Bury => inbox.bury(&job.ticket, &error.to_string(), now).await,
+fn report(event: &Queued, outcome: Result<WorkOutcome, StoreError>) {
+    let id = &event.ticket.key.id;
+    match outcome {
+        Ok(WorkOutcome::Retried { reason, .. }) => eprintln!("{id} is retried: {reason}"),
+        Ok(WorkOutcome::Buried { reason }) => eprintln!("{id} is buried: {reason}"),
+        Ok(_) => {}
+        // the event is taken again after its lease
+        Err(error) => eprintln!("{id}: {}", program::in_one_line(&error)),
     }
 }
