@@ -117,7 +117,7 @@ impl<S: Queue + ?Sized> Queue for Arc<S> {
 /// - Before the queue has the event, a duplicate gets [`Claim::Pending`] (503 with `Retry-After`),
 ///   so the sender retries. After the lease the retry queues the event.
 /// - After a crash between push and confirmation the event is queued twice. The work must be
-///   idempotent, as for every [`Inbox`](super::Inbox).
+///   idempotent.
 ///
 /// # Examples
 ///
