@@ -231,8 +231,9 @@ impl Idempotency {
     ///
     /// - The handler writes in one transaction, in the database of the store. Its other effects,
     ///   for example calls of another service, may happen again after a crash.
-    /// - In this transaction it stores a [`settlement`](HeldKey::settlement) of its response. After
-    ///   the commit it returns [`Reply::Completed`] with the receipt.
+    /// - In this transaction it stores a [`settlement`](HeldKey::settlement) of its response, or an
+    ///   [`unkept_settlement`](HeldKey::unkept_settlement) if the response contains a secret that
+    ///   is shown once. After the commit it returns [`Reply::Completed`] with the receipt.
     /// - For a request without a key it receives `None` and stores no settlement. It returns any
     ///   reply but [`Reply::Completed`].
     /// - If the result of the commit is unknown, it returns [`Reply::OutcomeUnknown`]. If the

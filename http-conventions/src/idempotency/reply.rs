@@ -25,6 +25,11 @@ pub enum Reply {
     Final(Response<Bytes>),
     /// Response that is sent once, because it contains a secret. Only its status is stored, and the
     /// request is never run again.
+    ///
+    /// It is stored after the handler has returned. A handler of
+    /// [`run_in_transaction`](super::Idempotency::run_in_transaction) therefore stores the
+    /// [unkept settlement](super::HeldKey::unkept_settlement) of such a response in its
+    /// transaction, and returns [`Completed`](Self::Completed).
     Unkept(Response<Bytes>),
     /// Response whose settlement is part of a committed transaction, with the receipt. For
     /// [`run_in_transaction`](super::Idempotency::run_in_transaction) only.

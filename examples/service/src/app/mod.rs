@@ -44,7 +44,7 @@ use host_store_sqlite::{Database, idempotency};
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
-use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply};
+use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply, Settlement};
 use http_conventions::paging::CursorKeyring;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited};
 use http_conventions::routing::Allow;
@@ -233,37 +233,44 @@ impl App {
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
         let scope = KeyScope::new(caller.subject(), route.template());
-        let creates = matches!(route, Route::Charges | Route::Refunds(_) | Route::Customers);
-        if creates && *request.method() == Method::POST {
+        let in_transaction = matches!(
+            route,
+            Route::Charges
+                | Route::Refunds(_)
+                | Route::Customers
+                | Route::WebhookEndpoints
+                | Route::WebhookRotations(_)
+        );
+        if in_transaction && *request.method() == Method::POST {
             let handler = async |held| self.create(route, &request, held).await;
             return Ok(exchange.run_in_transaction(&request, scope, handler).await);
         }
         let handler = async {
             let handled = match *request.method() {
-                Method::POST => self.act(route, &request).await,
+                Method::POST => self.act(route).await,
                 _ => self.read_or_replace(route, &request, &caller).await,
             };
-            reply(route, handled, self.conventions.problems())
+            reply(handled, self.conventions.problems())
         };
         Ok(exchange.run(&request, scope, handler).await)
     }
 
-    /// Creates a resource and stores the response for its idempotency key in one transaction.
+    /// Creates a resource or a secret, and completes the idempotency key, in one transaction.
     async fn create(&self, route: &Route, request: &Request<Bytes>, held: Option<HeldKey>) -> Reply {
         let completed = match route {
             Route::Charges => self.create_charge(request, held).await,
             Route::Refunds(charge) => self.request_refund(request, charge.clone(), held).await,
             Route::Customers => self.create_customer(request, held).await,
+            Route::WebhookEndpoints => self.register_endpoint(request, held).await,
+            Route::WebhookRotations(id) => self.rotate_secret(id, held).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         };
         // after a 5xx the transaction may have committed: the record of the key shows if it has
         completed.into_reply(self.conventions.problems())
     }
 
-    async fn act(&self, route: &Route, request: &Request<Bytes>) -> Handled {
+    async fn act(&self, route: &Route) -> Handled {
         match route {
-            Route::WebhookEndpoints => self.register_endpoint(request).await,
-            Route::WebhookRotations(id) => self.rotate_secret(id).await,
             Route::WebhookTestEvents(id) => self.send_test_event(id).await,
             Route::WebhookReplays(id) => self.replay_delivery(id).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
@@ -335,24 +342,36 @@ fn complete(
     held: Option<&HeldKey>,
     response: Response<Bytes>,
 ) -> Result<Reply, DeskError> {
-    let receipt = match held {
-        Some(held) => Some(idempotency::complete_in(
-            transaction,
-            &held.settlement(&response),
-        )??),
+    let settlement = held.map(|held| held.settlement(&response));
+    settle(transaction, settlement.as_ref(), response)
+}
+
+/// As [`complete`], for a response with a secret that is shown once: only its status is stored.
+fn complete_unkept(
+    transaction: &Transaction<'_>,
+    held: Option<&HeldKey>,
+    response: Response<Bytes>,
+) -> Result<Reply, DeskError> {
+    let settlement = held.map(|held| held.unkept_settlement(&response));
+    settle(transaction, settlement.as_ref(), response)
+}
+
+fn settle(
+    transaction: &Transaction<'_>,
+    settlement: Option<&Settlement>,
+    response: Response<Bytes>,
+) -> Result<Reply, DeskError> {
+    let receipt = match settlement {
+        Some(settlement) => Some(idempotency::complete_in(transaction, settlement)??),
         None => None,
     };
     Ok(Reply::completed(response, receipt))
 }
 
 /// Decides how the response is stored for its idempotency key. After a 503 a retry may run, because
-/// the transactions of the desk are atomic. After any other 5xx the outcome is unknown. A response
-/// with a new webhook secret is not stored, because the secret is shown once.
-fn reply(route: &Route, handled: Handled, problems: &ProblemBase) -> Reply {
+/// the transactions of the desk are atomic. After any other 5xx the outcome is unknown.
+fn reply(handled: Handled, problems: &ProblemBase) -> Reply {
     match handled {
-        Ok(response) if matches!(route, Route::WebhookEndpoints | Route::WebhookRotations(_)) => {
-            Reply::Unkept(response)
-        }
         Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
             Reply::NothingHappened(problem)
         }

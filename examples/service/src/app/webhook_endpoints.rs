@@ -4,8 +4,10 @@
 use std::num::NonZeroU32;
 
 use bytes::Bytes;
+use host_store_sqlite::endpoints;
 use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::idempotency::HeldKey;
 use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
 use http_conventions::routing::{Location, respond_accepted, respond_created};
 use serde::{Deserialize, Deserializer};
@@ -25,8 +27,8 @@ use super::caller::Caller;
 use super::lists::shown;
 use super::problem::{ADDRESS_REFUSED, invalid_body, unavailable};
 use super::webhook_deliveries::{delivery_json, location_of};
-use super::{App, Handled};
-use crate::desk::shop;
+use super::{App, Completed, Handled, complete_unkept};
+use crate::desk::{DeskError, shop};
 use crate::domain::{Fault, whole_or_none};
 use crate::wire::seconds;
 
@@ -100,7 +102,15 @@ fn present_whole<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Option<i6
 }
 
 impl App {
-    pub(super) async fn register_endpoint(&self, request: &Request<Bytes>) -> Handled {
+    /// Registers an endpoint and responds with its secret.
+    ///
+    /// The record of the idempotency key has the status alone. A client that did not get the
+    /// response learns from a retry that the endpoint is registered, and rotates its secret.
+    pub(super) async fn register_endpoint(
+        &self,
+        request: &Request<Bytes>,
+        held: Option<HeldKey>,
+    ) -> Completed {
         let body: NewEndpoint = read_json(request)?;
         let url = self.destination(&body.url)?;
         let settings = self.settings(EndpointUpdate::new(), body.settings)?;
@@ -117,12 +127,17 @@ impl App {
         let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()])?;
         let mut body = endpoint_json(&endpoint, None);
         add_secret(&mut body, secret);
-        match EndpointStore::insert(&self.database, endpoint).await {
-            Ok(Inserted::Inserted) => Ok(respond_created(&location, json(StatusCode::OK, &body))),
-            // a collision of 128 random bits: a retry draws others
-            Ok(_) => Err(unavailable()),
-            Err(error) => Err(self.refused(error.into())),
-        }
+        let response = respond_created(&location, json(StatusCode::OK, &body));
+        let secrets = self.database.secrets_at_rest().clone();
+        let registered = self.database.write(move |transaction| -> Result<_, DeskError> {
+            match endpoints::insert_in(transaction, &endpoint, &secrets)? {
+                Inserted::Inserted => complete_unkept(transaction, held.as_ref(), response).map(Some),
+                _ => Ok(None),
+            }
+        });
+        let registered = registered.await.map_err(|error| self.refused(error))?;
+        // without a reply: a collision of 128 random bits; a retry draws others
+        registered.ok_or_else(unavailable)
     }
 
     pub(super) async fn list_endpoints(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
@@ -185,7 +200,7 @@ impl App {
     }
 
     /// Responds with a new secret; the old one signs beside it for a day.
-    pub(super) async fn rotate_secret(&self, id: &str) -> Handled {
+    pub(super) async fn rotate_secret(&self, id: &str, held: Option<HeldKey>) -> Completed {
         let endpoint = self.endpoint(id).await?;
         let next = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
         let (secret, now) = (next.expose_text(), self.clock.now());
@@ -194,26 +209,33 @@ impl App {
             now,
             overlap: Signers::OVERLAP,
         };
-        match EndpointStore::rotate(&self.database, &endpoint.id, &rotation).await {
-            Ok(Rotated::Rotated) => {}
-            Ok(Rotated::Unknown) => return Err(Problem::new(ErrorStatus::NOT_FOUND)),
-            Ok(Rotated::Refused) => {
+        let mut body = endpoint_json(&endpoint, None);
+        add_secret(&mut body, secret);
+        let response = json(StatusCode::OK, &body);
+        let (id, secrets) = (endpoint.id.clone(), self.database.secrets_at_rest().clone());
+        let rotated = self.database.write(move |transaction| -> Result<_, DeskError> {
+            match endpoints::rotate_in(transaction, &id, &rotation, &secrets)? {
+                Rotated::Rotated => complete_unkept(transaction, held.as_ref(), response).map(Ok),
+                rotated => Ok(Err(rotated)),
+            }
+        });
+        let reply = match rotated.await.map_err(|error| self.refused(error))? {
+            Ok(reply) => reply,
+            Err(Rotated::Refused) => {
                 let detail = "the endpoint has eight secrets; wait until the overlap of one ends";
                 return Err(Problem::new(ErrorStatus::CONFLICT).with_detail(detail));
             }
-            Err(error) => return Err(self.refused(error.into())),
-        }
+            Err(_) => return Err(Problem::new(ErrorStatus::NOT_FOUND)),
+        };
         let event = OperationalEvent::SecretRotated {
-            endpoint: endpoint.id.clone(),
+            endpoint: endpoint.id,
         };
         if let Err(error) = self.dispatcher.announce(&event).await {
             // the secret is rotated nevertheless
             (self.log)(&program::in_one_line(&error));
         }
         self.desk.event_notify().notify_one();
-        let mut body = endpoint_json(&endpoint, None);
-        add_secret(&mut body, secret);
-        Ok(json(StatusCode::OK, &body))
+        Ok(reply)
     }
 
     /// Responds 202 with the delivery of a test event to poll.

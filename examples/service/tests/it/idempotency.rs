@@ -133,6 +133,7 @@ async fn keyed_post_waits_for_one_commit() {
         ("/v1/charges", CHARGE),
         ("/v1/customers", r#"{"name":"Grace"}"#),
         (refunds.as_str(), r#"{"amount":100}"#),
+        ("/v1/webhook-endpoints", r#"{"url":"https://hooks.example.com/"}"#),
     ] {
         let (all, durable) = (database.commits(), database.durable_commits());
         let made = call(&app, &token, ("POST", path), KEY, body).await;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use host_store_sqlite::{Database, DatabaseError};
 use serde_json::{Value, json};
 use service::app::{App, Config};
+use webhook_core::sender::{EndpointQuery, EndpointStore};
 
 use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, json, open, open_over};
 
@@ -124,6 +125,63 @@ async fn webhook_secret_is_not_kept_under_idempotency_key() {
         Ok(connection.query_one("SELECT COUNT(*) FROM webhook_endpoint", [], |row| row.get(0))?)
     });
     assert_eq!(counted.await.unwrap(), 1);
+}
+
+/// H23: an endpoint and its secrets change in the transaction that completes the idempotency key.
+/// If that fails, nothing has changed, and a retry runs. After the commit, a retry neither runs nor
+/// shows the secret.
+#[tokio::test]
+async fn webhook_secrets_change_with_their_key() {
+    let database = Database::open_in_memory().unwrap();
+    let app = open_over(database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let key = [("idempotency-key", "secret-1")];
+    let body = r#"{"url":"https://hooks.example.com/"}"#;
+    let secrets = async || {
+        let all = EndpointQuery {
+            owner: None,
+            after: None,
+            limit: 10,
+        };
+        let ids = database.list_endpoints(&all).await.unwrap();
+        let endpoints = database.load_many(&ids).await.unwrap();
+        let secrets = endpoints.iter().map(|endpoint| endpoint.signers.iter().count());
+        secrets.collect::<Vec<_>>()
+    };
+    let mut path = "/v1/webhook-endpoints".to_owned();
+    for (body, before, after, status) in [(body, vec![], vec![1], 201), ("", vec![1], vec![2], 200)] {
+        let post = ("POST", path.as_str());
+        execute(
+            &database,
+            "CREATE TRIGGER refuse BEFORE UPDATE ON idempotency_record BEGIN SELECT RAISE(ABORT, 'refused'); END",
+        )
+        .await;
+        let failed = call(&app, &token, post, &key, body).await;
+        assert_eq!(failed.status(), 503, "{path}");
+        assert_eq!(secrets().await, before, "{path}");
+
+        execute(&database, "DROP TRIGGER refuse").await;
+        let done = call(&app, &token, post, &key, body).await;
+        assert_eq!(done.status(), status, "{path}");
+        assert_eq!(secrets().await, after, "{path}");
+        let again = call(&app, &token, post, &key, body).await;
+        let kind = json(&again);
+        let kind = kind.get("type").and_then(Value::as_str).unwrap();
+        assert!(
+            kind.ends_with("/idempotency-result-not-replayable"),
+            "{path}: {kind}"
+        );
+        assert_eq!(secrets().await, after, "{path}");
+        if let Some(location) = done.headers().get("location") {
+            path = format!("{}/rotations", location.to_str().unwrap());
+        }
+    }
+}
+
+async fn execute(database: &Database, statement: &'static str) {
+    let executed = database
+        .write(move |transaction| -> Result<_, DatabaseError> { Ok(transaction.execute_batch(statement)?) });
+    executed.await.unwrap();
 }
 
 /// Tables with this text in any column of any row.

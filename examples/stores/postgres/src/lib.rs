@@ -25,4 +25,4 @@ pub use sqlx;
 
 pub use self::database::{Database, DatabaseClock, DatabaseError, DatabaseErrorKind};
 #[cfg(feature = "webhooks")]
-pub use self::webhook::{inbox, order, outbox};
+pub use self::webhook::{endpoints, inbox, order, outbox};

@@ -28,4 +28,4 @@ pub use self::database::{Database, DatabaseError, DatabaseErrorKind};
 #[cfg(feature = "oauth")]
 pub use self::oauth::Attempts;
 #[cfg(feature = "webhooks")]
-pub use self::webhook::{inbox, latest_seen, outbox};
+pub use self::webhook::{endpoints, inbox, latest_seen, outbox};

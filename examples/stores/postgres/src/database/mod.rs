@@ -162,6 +162,13 @@ impl Database {
         Self { secrets, ..self }
     }
 
+    /// The sealer of signing secrets, for the functions of [`endpoints`](crate::endpoints).
+    #[cfg(feature = "webhooks")]
+    #[must_use]
+    pub fn secrets_at_rest(&self) -> &SecretsAtRest {
+        &self.secrets
+    }
+
     /// Commits the leases and delivery outcomes of the outbox with `synchronous_commit = off`.
     ///
     /// A crash of the database server can then lose the last of these commits (about 0.6 s with the

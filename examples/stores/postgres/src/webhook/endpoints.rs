@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use async_trait::async_trait;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
-use sqlx::{PgConnection, PgExecutor, PgPool, Postgres};
+use sqlx::{PgConnection, PgExecutor, PgPool, Postgres, Transaction};
 use webhook_core::event::EventType;
 use webhook_core::ports::StoreError;
 use webhook_core::sender::{
@@ -24,7 +24,12 @@ const EVERY_TYPE: &str = "*";
 impl EndpointStore for Database {
     async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
         let secrets = self.secrets.clone();
-        let inserted = self.run(|pool| async move { insert(&pool, &endpoint, &secrets).await });
+        let inserted = self.run(|pool| async move {
+            let mut transaction = begin(&pool).await?;
+            let inserted = insert_in(&mut transaction, &endpoint, &secrets).await?;
+            transaction.commit().await?;
+            Ok(inserted)
+        });
         Ok(inserted.await?)
     }
 
@@ -74,9 +79,64 @@ impl EndpointStore for Database {
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
         let (id, rotation, secrets) = (id.clone(), rotation.clone(), self.secrets.clone());
-        let rotated = self.run(|pool| async move { rotate(&pool, &id, &rotation, &secrets).await });
+        let rotated = self.run(|pool| async move {
+            let mut transaction = begin(&pool).await?;
+            let rotated = rotate_in(&mut transaction, &id, &rotation, &secrets).await?;
+            transaction.commit().await?;
+            Ok(rotated)
+        });
         Ok(rotated.await?)
     }
+}
+
+/// Registers an endpoint in the caller's transaction, unless its id exists. `secrets` is
+/// [`Database::secrets_at_rest`].
+///
+/// A host that registers endpoints by keyed requests completes the idempotency key in the same
+/// transaction, with a settlement that does not contain the secret.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the transaction can then only be rolled back.
+pub async fn insert_in(
+    transaction: &mut Transaction<'_, Postgres>,
+    endpoint: &Endpoint,
+    secrets: &SecretsAtRest,
+) -> Result<Inserted, DatabaseError> {
+    let insert = sqlx::query(
+        "INSERT INTO webhook_endpoint (id, owner, url, events, secrets, state, classification, rate, content)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING",
+    );
+    let inserted = bind(insert, endpoint, secrets)?
+        .execute(&mut **transaction)
+        .await?;
+    if inserted.rows_affected() == 0 {
+        return Ok(Inserted::AlreadyExists);
+    }
+    subscribe(transaction, &endpoint.id).await?;
+    Ok(Inserted::Inserted)
+}
+
+/// Rotates the secret of an endpoint in the caller's transaction, as [`EndpointStore::rotate`].
+/// `secrets` is [`Database::secrets_at_rest`]. The endpoint is locked until the transaction ends.
+///
+/// # Errors
+///
+/// [`DatabaseError`]; the transaction can then only be rolled back.
+pub async fn rotate_in(
+    transaction: &mut Transaction<'_, Postgres>,
+    id: &EndpointId,
+    rotation: &Rotation,
+    secrets: &SecretsAtRest,
+) -> Result<Rotated, DatabaseError> {
+    let Some(mut endpoint) = load_locked(transaction, id, secrets).await? else {
+        return Ok(Rotated::Unknown);
+    };
+    let rotated = endpoint.rotate(rotation);
+    if rotated == Rotated::Rotated {
+        write(transaction, &endpoint, secrets).await?;
+    }
+    Ok(rotated)
 }
 
 /// Binds the columns of an endpoint to `$1` to `$9`.
@@ -100,27 +160,6 @@ fn bind<'q>(
         .bind(endpoint.classification.as_str())
         .bind(endpoint.rate.map(|rate| i64::from(rate.get())))
         .bind(endpoint.content.as_str()))
-}
-
-async fn insert(
-    pool: &PgPool,
-    endpoint: &Endpoint,
-    secrets: &SecretsAtRest,
-) -> Result<Inserted, DatabaseError> {
-    let mut transaction = begin(pool).await?;
-    let insert = sqlx::query(
-        "INSERT INTO webhook_endpoint (id, owner, url, events, secrets, state, classification, rate, content)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING",
-    );
-    let inserted = bind(insert, endpoint, secrets)?
-        .execute(&mut *transaction)
-        .await?;
-    if inserted.rows_affected() == 0 {
-        return Ok(Inserted::AlreadyExists);
-    }
-    subscribe(&mut transaction, &endpoint.id).await?;
-    transaction.commit().await?;
-    Ok(Inserted::Inserted)
 }
 
 /// Writes the rows of `webhook_subscription` from the row of the endpoint.
@@ -288,24 +327,6 @@ async fn set_state(pool: &PgPool, id: &EndpointId, state: EndpointState) -> Resu
         .execute(pool)
         .await?;
     Ok(set.rows_affected() > 0)
-}
-
-async fn rotate(
-    pool: &PgPool,
-    id: &EndpointId,
-    rotation: &Rotation,
-    secrets: &SecretsAtRest,
-) -> Result<Rotated, DatabaseError> {
-    let mut transaction = begin(pool).await?;
-    let Some(mut endpoint) = load_locked(&mut transaction, id, secrets).await? else {
-        return Ok(Rotated::Unknown);
-    };
-    let rotated = endpoint.rotate(rotation);
-    if rotated == Rotated::Rotated {
-        write(&mut transaction, &endpoint, secrets).await?;
-    }
-    transaction.commit().await?;
-    Ok(rotated)
 }
 
 fn endpoint(

@@ -11,6 +11,7 @@ mod conformance;
 mod contention;
 mod crash;
 mod database;
+mod endpoints;
 mod errors;
 mod killed;
 mod killed_keys;

@@ -168,6 +168,13 @@ impl Database {
         Self { secrets, ..self }
     }
 
+    /// The sealer of signing secrets, for the functions of [`endpoints`](crate::endpoints).
+    #[cfg(feature = "webhooks")]
+    #[must_use]
+    pub fn secrets_at_rest(&self) -> &SecretsAtRest {
+        &self.secrets
+    }
+
     /// Runs `operation` as one atomic, durable step.
     ///
     /// # Contract

@@ -31,13 +31,7 @@ macro_rules! columns {
 impl EndpointStore for Database {
     async fn insert(&self, endpoint: Endpoint) -> Result<Inserted, StoreError> {
         let secrets = self.secrets.clone();
-        let inserted = self.write(move |transaction| -> Result<_, DatabaseError> {
-            if write(transaction, INSERT, &endpoint, &secrets)? == 0 {
-                return Ok(Inserted::AlreadyExists);
-            }
-            subscribe(transaction, &endpoint)?;
-            Ok(Inserted::Inserted)
-        });
+        let inserted = self.write(move |transaction| insert_in(transaction, &endpoint, &secrets));
         Ok(inserted.await?)
     }
 
@@ -110,18 +104,54 @@ impl EndpointStore for Database {
 
     async fn rotate(&self, id: &EndpointId, rotation: &Rotation) -> Result<Rotated, StoreError> {
         let (id, rotation, secrets) = (id.clone(), rotation.clone(), self.secrets.clone());
-        let rotated = self.write(move |transaction| -> Result<_, DatabaseError> {
-            let Some(mut endpoint) = load(transaction, &id, &secrets)? else {
-                return Ok(Rotated::Unknown);
-            };
-            let rotated = endpoint.rotate(&rotation);
-            if rotated == Rotated::Rotated {
-                write(transaction, UPDATE, &endpoint, &secrets)?;
-            }
-            Ok(rotated)
-        });
+        let rotated = self.write(move |transaction| rotate_in(transaction, &id, &rotation, &secrets));
         Ok(rotated.await?)
     }
+}
+
+/// Registers an endpoint in the caller's transaction, unless its id exists. `secrets` is
+/// [`Database::secrets_at_rest`].
+///
+/// A host that registers endpoints by keyed requests completes the idempotency key in the same
+/// transaction, with a settlement that does not contain the secret.
+///
+/// # Errors
+///
+/// [`DatabaseError`]. The caller must return it from the closure of [`Database::write`], which then
+/// rolls back.
+pub fn insert_in(
+    transaction: &Transaction<'_>,
+    endpoint: &Endpoint,
+    secrets: &SecretsAtRest,
+) -> Result<Inserted, DatabaseError> {
+    if write(transaction, INSERT, endpoint, secrets)? == 0 {
+        return Ok(Inserted::AlreadyExists);
+    }
+    subscribe(transaction, endpoint)?;
+    Ok(Inserted::Inserted)
+}
+
+/// Rotates the secret of an endpoint in the caller's transaction, as [`EndpointStore::rotate`].
+/// `secrets` is [`Database::secrets_at_rest`].
+///
+/// # Errors
+///
+/// [`DatabaseError`]. The caller must return it from the closure of [`Database::write`], which then
+/// rolls back.
+pub fn rotate_in(
+    transaction: &Transaction<'_>,
+    id: &EndpointId,
+    rotation: &Rotation,
+    secrets: &SecretsAtRest,
+) -> Result<Rotated, DatabaseError> {
+    let Some(mut endpoint) = load(transaction, id, secrets)? else {
+        return Ok(Rotated::Unknown);
+    };
+    let rotated = endpoint.rotate(rotation);
+    if rotated == Rotated::Rotated {
+        write(transaction, UPDATE, &endpoint, secrets)?;
+    }
+    Ok(rotated)
 }
 
 const INSERT: &str = concat!(

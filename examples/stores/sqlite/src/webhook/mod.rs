@@ -2,7 +2,7 @@
 //! endpoints.
 
 mod claims;
-mod endpoints;
+pub mod endpoints;
 pub mod inbox;
 pub mod latest_seen;
 pub mod outbox;

@@ -8,6 +8,7 @@ mod completes_events;
 mod conformance;
 mod crash;
 mod database;
+mod endpoints;
 mod errors;
 mod group_commit;
 mod instances;
