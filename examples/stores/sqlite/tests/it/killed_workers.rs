@@ -11,17 +11,16 @@ use futures_util::future::join_all;
 use host_ports::testing::ManualClock;
 use host_store_sqlite::{Database, DatabaseError, inbox};
 use webhook_core::ports::OsEntropy;
-use webhook_core::receiver::{
-    Claim, Dedupe, Inbox, Queued, Receipt, WorkFailure, WorkOutcome, WorkPolicy, Worker,
-};
+use webhook_core::receiver::{Claim, Dedupe, Queued, Receipt, WorkFailure, WorkOutcome, WorkPolicy, Worker};
 
 use crate::support::{File, incoming, notes, with_notes};
 
 /// Tells a second process of the test binary the file to write to until it is killed.
 const VICTIM: &str = "STORE_SQLITE_WORKERS_VICTIM";
-const ROUNDS: usize = 20;
-const TASKS: usize = 16;
-const EVENTS: i64 = 1_000;
+const ROUND: &str = "STORE_SQLITE_WORKERS_ROUND";
+const ROUNDS: i64 = 20;
+const TASKS: i64 = 16;
+const TURNS: i64 = 10_000;
 const LEASE: Duration = Duration::from_secs(60);
 /// Notes of event 7 are 70, written by the victim, and 71, written after the kill.
 const ROWS_OF_AN_EVENT: i64 = 10;
@@ -30,28 +29,37 @@ const ROWS_OF_AN_EVENT: i64 = 10;
 /// twice.
 #[tokio::test]
 async fn killed_process_leaves_each_event_one_row() {
+    let file = File::new();
     let (mut cut_off, mut unheard) = (0, 0);
     for round in 0..ROUNDS {
-        let file = File::new();
+        let victim = start(&file.path(), round);
+        let handled = kill_after(victim, 20 + 10 * usize::try_from(round).unwrap());
         let database = with_notes(file.open()).await;
-        let arrivals = (0..EVENTS).map(|number| database.claim_and_enqueue(incoming(number), clock(0)));
-        for claimed in join_all(arrivals).await {
-            assert_eq!(claimed.unwrap(), Claim::Enqueued);
-        }
-        let handled = kill_after(start(&file.path()), 20 + 10 * round);
+        let arrived = arrivals(&database).await;
         let written: BTreeSet<i64> = events(&notes(&database).await).into_iter().collect();
         assert!(handled.is_subset(&written), "round {round}: a row was lost");
+        let of_round = written.range(round * TASKS * TURNS..).count();
+        unheard += of_round - handled.len();
 
-        let taken = database.take(usize::MAX, clock(0), LEASE).await.unwrap();
-        let left = usize::try_from(EVENTS).unwrap() - written.len();
-        cut_off += left - taken.len();
-        unheard += written.len() - handled.len();
-        let desk = Desk::new(database, clock(1), 1);
-        while !desk.work().await.is_empty() {}
-        let once: Vec<i64> = (0..EVENTS).collect();
-        assert_eq!(events(&notes(&desk.database).await), once, "round {round}");
+        let desk = Desk::new(database, clock(round) + LEASE, 1);
+        let mut left = 0;
+        loop {
+            let taken = desk.work().await;
+            if taken.is_empty() {
+                break;
+            }
+            left += taken.len();
+            // the others were not taken before
+            cut_off += taken.iter().filter(|event| event.attempt > 1).count();
+        }
+        assert_eq!(left, arrived.len() - written.len(), "round {round}");
+        // once each, in ascending order
+        assert_eq!(events(&notes(&desk.database).await), arrived, "round {round}");
     }
-    assert!(cut_off > 0, "no event was held by a worker that was killed");
+    assert!(
+        cut_off > 0,
+        "no event was held by a worker when its process was killed"
+    );
     assert!(
         unheard > 0,
         "no worker was killed between its commit and its result"
@@ -65,18 +73,18 @@ async fn victim() {
     let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
         return;
     };
+    let round: i64 = env::var(ROUND).unwrap().parse().unwrap();
     let database = with_notes(Database::open(path).unwrap()).await;
-    let tasks = (0..TASKS).map(|_| {
-        let desk = Desk::new(database.clone(), clock(0), 0);
+    let tasks = (0..TASKS).map(|task| {
+        let desk = Desk::new(database.clone(), clock(round), 0);
         tokio::spawn(async move {
-            loop {
-                let handled = desk.work().await;
-                if handled.is_empty() {
-                    return;
-                }
-                for number in handled {
+            for turn in 0..TURNS {
+                let event = incoming((round * TASKS + task) * TURNS + turn);
+                let claimed = desk.database.claim_and_enqueue(event, clock(round)).await;
+                assert_eq!(claimed.unwrap(), Claim::Enqueued);
+                for event in desk.work().await {
                     // fails, and ends the process, after the killer has ended
-                    writeln!(stdout(), "handled {number}").unwrap();
+                    writeln!(stdout(), "handled {}", number_of(&event)).unwrap();
                 }
             }
         })
@@ -84,14 +92,27 @@ async fn victim() {
     join_all(tasks).await;
 }
 
-/// Time at the start of each process: the leases of the first end before the second starts.
-fn clock(process: u32) -> SystemTime {
-    SystemTime::UNIX_EPOCH + LEASE * process
+/// Time of the victim of a round. Its leases end before the next round.
+fn clock(round: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + LEASE * u32::try_from(round).unwrap()
 }
 
-/// The events of these notes, in ascending order.
+/// The events of these notes, in the order of the notes.
 fn events(notes: &[i64]) -> Vec<i64> {
     notes.iter().map(|note| note / ROWS_OF_AN_EVENT).collect()
+}
+
+/// The events that were ever queued, in ascending order.
+async fn arrivals(database: &Database) -> Vec<i64> {
+    let read = database.read(|connection| -> Result<Vec<i64>, DatabaseError> {
+        let mut statement = connection.prepare(
+            "SELECT CAST(substr(event, length('evt_') + 1) AS INTEGER) AS number
+             FROM webhook_claim ORDER BY number",
+        )?;
+        let numbers = statement.query_map((), |row| row.get(0))?;
+        Ok(numbers.collect::<Result<_, _>>()?)
+    });
+    read.await.unwrap()
 }
 
 struct Desk {
@@ -111,15 +132,15 @@ impl Desk {
         }
     }
 
-    /// Takes a few events and runs them. Returns their numbers.
-    async fn work(&self) -> Vec<i64> {
-        let taken = self.worker.take(4).await.unwrap();
+    /// Takes a few events, runs them, and returns them.
+    async fn work(&self) -> Vec<Queued> {
+        let taken = self.worker.take(2).await.unwrap();
         for event in &taken {
             let work = self.note(event);
             let outcome = self.worker.run_in_transaction(event, work).await;
             assert_eq!(outcome.unwrap(), WorkOutcome::Done);
         }
-        taken.iter().map(number_of).collect()
+        taken
     }
 
     async fn note(&self, event: &Queued) -> Result<Receipt, WorkFailure> {
@@ -139,10 +160,11 @@ fn number_of(event: &Queued) -> i64 {
     id.strip_prefix("evt_").unwrap().parse().unwrap()
 }
 
-fn start(path: &Path) -> Child {
+fn start(path: &Path, round: i64) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "killed_workers::victim", "--nocapture"])
         .env(VICTIM, path)
+        .env(ROUND, round.to_string())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap()
