@@ -6,6 +6,7 @@ mod additive_operations;
 mod audit;
 mod audit_clean;
 mod cache_policies;
+mod cancellation;
 mod challenges;
 mod compression;
 mod concurrency;

@@ -1,10 +1,11 @@
 //! Middleware that applies the conventions to any tower service.
 
-use std::{any::Any, error::Error, mem, panic::AssertUnwindSafe, pin::pin};
+use std::{error::Error, mem, panic::AssertUnwindSafe, pin::pin};
 use std::{task::Context, task::Poll};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
+use host_server::RunsToEnd;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Either, Full, Limited};
@@ -64,8 +65,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// # Cancellation
 ///
-/// A server drops the handler of a client that left. A request with an unsafe method ([RFC 9110
-/// §9.2.1]) nevertheless runs to its end, in a task of its own, so that the outcome of its
+/// A server drops the handler of a client that left. The rest of a request with an unsafe method
+/// ([RFC 9110 §9.2.1]) then runs to its end in a task of its own, so that the outcome of its
 /// idempotency key is recorded. Set task-local values, such as the span of a log, in a layer inside
 /// this one.
 ///
@@ -155,7 +156,7 @@ where
     let handled = AssertUnwindSafe(async move { inner.call(request).await }).catch_unwind();
     let outcome = match method.is_safe() {
         true => handled.await,
-        false => detached(handled).await,
+        false => RunsToEnd::new(handled, |rest| drop(tokio::spawn(rest))).await,
     };
     next_nonce.hand_out(&mut exchange);
     match outcome {
@@ -166,15 +167,6 @@ where
             Ok(exchange.refuse(problem).into_response().map(whole))
         }
     }
-}
-
-async fn detached<T: Send + 'static>(
-    handled: impl Future<Output = Result<T, Box<dyn Any + Send>>> + Send + 'static,
-) -> Result<T, Box<dyn Any + Send>> {
-    // the task is only lost with its runtime, and then the connection is lost too
-    tokio::spawn(handled)
-        .await
-        .unwrap_or_else(|ended| Err(Box::new(ended)))
 }
 
 async fn finish<C>(
