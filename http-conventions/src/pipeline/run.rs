@@ -45,7 +45,7 @@ impl Exchange<Limited> {
             true => AtDeadline::Drop,
             false => AtDeadline::Continue,
         };
-        // the futures around the handler hold a reference, so that its state is not copied into each
+        // the futures around the handler hold a reference and not a copy of its state
         let handler = pin!(handler);
         let handled = async { self.explained(self.bounded(at_deadline, handler).await) };
         let outcome = unless_it_panics(async {

@@ -44,7 +44,7 @@ pub(crate) enum Open {
 }
 
 impl Open {
-    /// What the gate lets pass for the body of a request with these headers.
+    /// Bytes that pass for the body of a request with these headers.
     pub(crate) fn of_body(headers: &HeaderMap) -> Self {
         let length = headers.get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());

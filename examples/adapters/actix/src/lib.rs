@@ -48,8 +48,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// at most [`Limits::drain_timeout`].
 ///
 /// - The extensions of a request hold the client's [`SocketAddr`](std::net::SocketAddr).
-/// - The server calls `refuse` with the head of a request that it refuses, and sends the result: the
-///   status of [`check_head`] for a refused head, 413 for a body over the limit, 408 for a slow
+/// - The server calls `refuse` with the head of a request that it refuses, and sends the result:
+///   the status of [`check_head`] for a refused head, 413 for a body over the limit, 408 for a slow
 ///   body, 400 for a malformed or incomplete body, 500 for a panic of the handler.
 /// - With feature `websocket`, a response made by `websocket::Upgrade::into_response` becomes a
 ///   WebSocket, or 400 if the request is not a handshake. A WebSocket counts as an open request.

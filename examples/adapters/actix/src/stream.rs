@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use crate::gate::{Gate, Gated};
 
-/// What each request of a connection knows of it.
+/// Parts of a connection that each of its requests needs.
 #[derive(Clone)]
 pub(crate) struct Known {
     /// Extensions of the request.

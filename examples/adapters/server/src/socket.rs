@@ -114,7 +114,7 @@ impl AsyncRead for Socket {
             let read = stream.try_io(Interest::READABLE, || {
                 outcome = stream.try_read_buf(buf);
                 match &outcome {
-                    // the socket is empty: the next read waits for an event and needs no system call
+                    // the socket is empty: the next read waits for an event, without a system call
                     Ok(read) if (1..room).contains(read) => Err(io::ErrorKind::WouldBlock.into()),
                     _ => Ok(()),
                 }

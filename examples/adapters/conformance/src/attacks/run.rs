@@ -84,7 +84,7 @@ fn filled(template: &[u8], target: &Target) -> Vec<u8> {
     filled
 }
 
-/// What was received on a connection.
+/// Bytes that a connection received.
 #[derive(Default)]
 struct Conversation {
     received: Vec<u8>,

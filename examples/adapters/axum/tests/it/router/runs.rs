@@ -107,7 +107,8 @@ async fn a_middleware_limits_many_routes() {
     assert_complete(&refused, "/charges");
 }
 
-/// H6, H24: a request whose client left is dropped if its method is safe, and otherwise runs to its end.
+/// H6, H24: a request whose client left is dropped if its method is safe, and otherwise runs to
+/// its end.
 #[tokio::test]
 async fn unsafe_request_outlives_its_client() {
     let mut running = Running::new();
