@@ -34,8 +34,9 @@ use crate::structured::{Value, dictionary};
 ///
 /// # Contract
 ///
-/// - The content is as it will be sent. Only [compression](super::Compression) may follow, which
-///   replaces the digests by those of the compressed content, with the same algorithms.
+/// - The content is as it will be sent. Only [compression](crate::content::Compression) may
+///   follow, which replaces the digests by those of the compressed content, with the same
+///   algorithms.
 /// - With [ranges](crate::caching::Preconditions::answer_ranges), call it twice: before, on the
 ///   complete 200, and after, because a 206 has the `Repr-Digest` of the 200 and a `Content-Digest`
 ///   of its own.
