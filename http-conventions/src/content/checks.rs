@@ -79,8 +79,8 @@ pub struct UnsupportedContent {
 }
 
 impl UnsupportedContent {
-    fn new<'a>(name: HeaderName, read: impl Iterator<Item = &'a str>) -> Self {
-        let read: Vec<&str> = read.collect();
+    pub(crate) fn new<'a>(name: HeaderName, read: impl IntoIterator<Item = &'a str>) -> Self {
+        let read: Vec<&str> = read.into_iter().collect();
         Self {
             name,
             // each part was a valid field value
@@ -88,8 +88,8 @@ impl UnsupportedContent {
         }
     }
 
-    /// Creates the 415 problem. Its `Accept` or `Accept-Encoding` lists the supported values, [RFC
-    /// 9110 §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16).
+    /// Creates the 415 problem. Its `Accept`, `Accept-Encoding` or `Accept-Patch` lists the supported
+    /// values, [RFC 9110 §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16).
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         types::UNSUPPORTED_CONTENT

@@ -1,5 +1,5 @@
-//! Content: negotiation, checks of the media type and the coding of a request, ranges, digests,
-//! size limits, compression.
+//! Content: negotiation, checks of the media type and the coding of a request, JSON, ranges,
+//! digests, size limits, compression.
 //!
 //! # Negotiation
 //!
@@ -60,6 +60,31 @@
 //! assert_eq!(refused.status(), 415);
 //! assert_eq!(refused.headers()["accept"], "application/json");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # JSON
+//!
+//! [`JsonReader`] reads JSON content into a type of the host. All faults are in one 422, each with a
+//! JSON pointer. The response has no text of the decoder.
+//!
+//! ```
+//! use http_conventions::content::{Fault, InvalidContent, JsonReader};
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize)]
+//! struct Line {
+//!     item: String,
+//!     count: u8,
+//! }
+//!
+//! let content = br#"[{"item": "tea", "count": 300}, {"item": null, "count": 1}]"#;
+//! let refused = JsonReader::new().read_bytes::<Vec<Line>>(content);
+//! let Err(InvalidContent::Faulty(faults)) = refused else {
+//!     panic!("two faults")
+//! };
+//! let pointers: Vec<_> = faults.all().iter().map(Fault::pointer).collect();
+//! assert_eq!(pointers, ["/0/count", "/1/item"]);
+//! assert_eq!(faults.all()[0].detail(), "must be an integer from 0 to 255");
 //! ```
 //!
 //! # Ranges
@@ -195,6 +220,7 @@
 pub(crate) mod checks;
 mod compression;
 pub(crate) mod digests;
+pub(crate) mod json;
 pub(crate) mod negotiation;
 pub(crate) mod ranges;
 pub(crate) mod size_limits;
@@ -206,6 +232,7 @@ pub use self::{
         CONTENT_DIGEST, DigestAlgorithm, DigestRefusal, Digests, InvalidDigests, REPR_DIGEST,
         WANT_CONTENT_DIGEST, WANT_REPR_DIGEST, add_wanted_digests, check_digests, require_content_digest,
     },
+    json::{Fault, Faults, InvalidContent, JsonReader, MalformedJson},
     negotiation::{
         Accept, AcceptEncoding, AcceptLanguage, ContentCoding, InvalidContentCoding, InvalidLanguageTag,
         InvalidMediaType, LanguageTag, MediaRange, MediaType, Negotiation, NotAcceptable, Offers, Weight,

@@ -120,12 +120,39 @@ pub const NOT_ACCEPTABLE: ProblemType = ProblemType::new(
 );
 
 /// 415: the media type or content coding is not supported. The response lists the supported values
-/// in `Accept` or `Accept-Encoding`.
+/// in `Accept`, `Accept-Encoding` or `Accept-Patch`.
 pub const UNSUPPORTED_CONTENT: ProblemType = ProblemType::new(
     "unsupported-content",
     ErrorStatus::UNSUPPORTED_MEDIA_TYPE,
     "Unsupported content",
-    "The content is of a media type, or in a content coding, that this resource does not read. Accept or Accept-Encoding of the response lists the supported ones.",
+    "The content is of a media type, or in a content coding, that this resource does not read. Accept, Accept-Encoding or Accept-Patch of the response lists the supported ones.",
+);
+
+/// 400: the content is not JSON, is nested too deep, or has a member twice in one object; or a JSON
+/// Patch is malformed. The extension `errors` lists faulty members.
+pub const MALFORMED_CONTENT: ProblemType = ProblemType::new(
+    "malformed-content",
+    ErrorStatus::BAD_REQUEST,
+    "Malformed content",
+    "The content is not JSON, is nested too deep, repeats a member of an object, or is not a patch. Correct it and retry.",
+);
+
+/// 422: members of the content are faulty. The extension `errors` lists `pointer`, `code` and
+/// `detail` of each fault.
+pub const INVALID_CONTENT: ProblemType = ProblemType::new(
+    "invalid-content",
+    ErrorStatus::UNPROCESSABLE_CONTENT,
+    "Invalid content",
+    "Members of the content have a wrong type or an invalid value, are missing or unknown, or cannot be written. errors names each by a JSON pointer.",
+);
+
+/// 409: a JSON Patch does not apply to the current state of the resource. The extension `errors` has
+/// the failed operation.
+pub const PATCH_CONFLICT: ProblemType = ProblemType::new(
+    "patch-conflict",
+    ErrorStatus::CONFLICT,
+    "Patch conflict",
+    "A test of the patch failed, or a location of the patch does not exist in the resource. Nothing was changed. Read the resource and make a new patch.",
 );
 
 /// 400: the request names no version or an unknown one. The extension `supported` lists the
@@ -198,7 +225,7 @@ pub const CONTENT_DIGEST_MISSING: ProblemType = ProblemType::new(
 );
 
 /// All types of this module.
-pub const ALL: [ProblemType; 22] = [
+pub const ALL: [ProblemType; 25] = [
     INVALID_PAGE_REQUEST,
     INVALID_CURSOR,
     EXPIRED_CURSOR,
@@ -213,6 +240,9 @@ pub const ALL: [ProblemType; 22] = [
     IDEMPOTENCY_OUTCOME_UNKNOWN,
     NOT_ACCEPTABLE,
     UNSUPPORTED_CONTENT,
+    MALFORMED_CONTENT,
+    INVALID_CONTENT,
+    PATCH_CONFLICT,
     UNSUPPORTED_VERSION,
     VERSION_GONE,
     CONTENT_TOO_LARGE,
