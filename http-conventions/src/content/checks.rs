@@ -88,8 +88,9 @@ impl UnsupportedContent {
         }
     }
 
-    /// Creates the 415 problem. Its `Accept`, `Accept-Encoding` or `Accept-Patch` lists the supported
-    /// values, [RFC 9110 §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16).
+    /// Creates the 415 problem. Its `Accept`, `Accept-Encoding` or `Accept-Patch` lists the
+    /// supported values, [RFC 9110
+    /// §15.5.16](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16).
     #[must_use]
     pub fn problem(self, base: &ProblemBase) -> Problem {
         types::UNSUPPORTED_CONTENT

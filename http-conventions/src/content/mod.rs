@@ -64,8 +64,8 @@
 //!
 //! # JSON
 //!
-//! [`JsonReader`] reads JSON content into a type of the host. All faults are in one 422, each with a
-//! JSON pointer. The response has no text of the decoder.
+//! [`JsonReader`] reads JSON content into a type of the host. All faults are in one 422, each with
+//! a JSON pointer. The response has no text of the decoder.
 //!
 //! ```
 //! use http_conventions::content::{Fault, InvalidContent, JsonReader};

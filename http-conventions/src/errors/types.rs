@@ -146,8 +146,8 @@ pub const INVALID_CONTENT: ProblemType = ProblemType::new(
     "Members of the content have a wrong type or an invalid value, are missing or unknown, or cannot be written. errors names each by a JSON pointer.",
 );
 
-/// 409: a JSON Patch does not apply to the current state of the resource. The extension `errors` has
-/// the failed operation.
+/// 409: a JSON Patch does not apply to the current state of the resource. The extension `errors`
+/// has the failed operation.
 pub const PATCH_CONFLICT: ProblemType = ProblemType::new(
     "patch-conflict",
     ErrorStatus::CONFLICT,

@@ -7,10 +7,9 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 pub(crate) fn faults<T: DeserializeOwned>(content: &Value) -> Faults {
-    match JsonReader::new().read_value::<T>(content) {
-        Ok(_) => panic!("{content} is read"),
-        Err(faults) => faults,
-    }
+    let read = JsonReader::new().read_value::<T>(content);
+    assert!(read.is_err(), "{content} is read");
+    read.err().unwrap()
 }
 
 /// Asserts pointer and code of each fault, in any order, and that there are no more.
@@ -28,10 +27,8 @@ pub(crate) fn check<T: DeserializeOwned>(content: &Value, expected: &[(&str, &st
 
 fn detail<T: DeserializeOwned>(content: &Value) -> String {
     let faults = faults::<T>(content);
-    let [fault] = faults.all() else {
-        panic!("{faults:?}")
-    };
-    fault.detail().to_owned()
+    assert_eq!(faults.all().len(), 1, "{faults:?}");
+    faults.all().first().unwrap().detail().to_owned()
 }
 
 #[derive(Debug, Deserialize, PartialEq)]

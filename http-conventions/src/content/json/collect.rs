@@ -1,8 +1,8 @@
 //! Collects all faults of a document for a type.
 //!
-//! Serde ends with the first error. A value of the wrong JSON type is recorded, and a stand-in takes
-//! its place, so that the run continues. An error of the type itself ends the run; the next run
-//! repairs its cause: a stand-in for the value, an added member, or an omitted one. If the type
+//! Serde ends with the first error. A value of the wrong JSON type is recorded, and a stand-in
+//! takes its place, so that the run continues. An error of the type itself ends the run; the next
+//! run repairs its cause: a stand-in for the value, an added member, or an omitted one. If the type
 //! refuses all stand-ins, the value is omitted, and then the value around it.
 
 use std::{

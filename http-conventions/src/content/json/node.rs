@@ -170,7 +170,11 @@ pub(super) fn visit_number<'de, V: Visitor<'de>>(number: &Number, visitor: V) ->
     match (number.as_u64(), number.as_i64()) {
         (Some(value), _) => visitor.visit_u64(value),
         (None, Some(value)) => visitor.visit_i64(value),
-        (None, None) => visitor.visit_f64(number.as_f64().unwrap_or_default()),
+        (None, None) => match number.as_f64() {
+            Some(value) => visitor.visit_f64(value),
+            // a feature of serde_json reads numbers of any size
+            None => Err(Stop::new(Cause::TooLarge)),
+        },
     }
 }
 

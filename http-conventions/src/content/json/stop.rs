@@ -32,6 +32,7 @@ pub(super) enum Cause {
     Missing(&'static str),
     Unknown,
     Repeated,
+    TooLarge,
     Options(&'static [&'static str]),
     Kind(&'static str),
     Length(usize),
@@ -125,6 +126,7 @@ impl Cause {
                 "duplicate-member",
                 "the member is given twice, under two names",
             ),
+            Self::TooLarge => Fault::new(pointer, "out-of-range", "the number is too large"),
             Self::Options(names) if !names.is_empty() => {
                 let shown: Vec<String> = names
                     .iter()
