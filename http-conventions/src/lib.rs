@@ -15,6 +15,7 @@ pub mod idempotency;
 pub mod limits;
 pub mod openapi;
 pub mod paging;
+pub mod patching;
 pub mod pipeline;
 pub mod ports;
 pub mod retry;
@@ -35,6 +36,7 @@ pub use self::{
     idempotency::Idempotency,
     limits::{Policy, Quota, RateLimiter, RetryAfter},
     paging::{Page, PageRules},
+    patching::{Patch, PatchRules},
     pipeline::{Conventions, Exchange},
     routing::RequestId,
 };
