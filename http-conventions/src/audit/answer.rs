@@ -4,14 +4,15 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, Method, Request, Response, StatusCode,
     header::{
-        ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, LOCATION,
-        RETRY_AFTER, WWW_AUTHENTICATE,
+        ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH,
+        CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
     },
 };
 
 use super::{Finding, Rule};
 use crate::{
     field,
+    patching::ACCEPT_PATCH,
     routing::{RequestId, X_REQUEST_ID},
     single_value,
 };
@@ -20,6 +21,7 @@ pub(super) fn check(request: &Request<Bytes>, response: &Response<Bytes>, findin
     request_id(request, response.headers(), findings);
     content(response, findings);
     obligations(request, response, findings);
+    formats(request, response, findings);
     redirect(request, response, findings);
     refusal(response, findings);
 }
@@ -85,6 +87,19 @@ fn obligations(request: &Request<Bytes>, response: &Response<Bytes>, findings: &
     if status == StatusCode::METHOD_NOT_ALLOWED && is_allowed() {
         let detail = format!("{} is refused, and Allow lists it", request.method());
         findings.push(Finding::new(Rule::AllowsWhatItRefuses, detail));
+    }
+}
+
+/// Checks that the refusal of a patch tells the client what to send instead.
+fn formats(request: &Request<Bytes>, response: &Response<Bytes>, findings: &mut Vec<Finding>) {
+    let is_refused =
+        *request.method() == Method::PATCH && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    let mut names = [ACCEPT_PATCH, ACCEPT_ENCODING].into_iter();
+    if is_refused && !names.any(|name| response.headers().contains_key(name)) {
+        findings.push(Finding::new(
+            Rule::NoAcceptPatch,
+            "a 415 to PATCH without Accept-Patch",
+        ));
     }
 }
 

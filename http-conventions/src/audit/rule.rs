@@ -18,6 +18,9 @@ pub enum Rule {
     NoChallenge,
     /// A 405 without `Allow`.
     NoAllow,
+    /// A 415 to PATCH that names neither formats in `Accept-Patch` nor codings in
+    /// `Accept-Encoding`.
+    NoAcceptPatch,
     /// A 405 whose `Allow` lists the refused method.
     AllowsWhatItRefuses,
     /// A 201, 202 or redirect without `Location`.
@@ -87,7 +90,7 @@ pub enum Rule {
 type Row = (Rule, &'static str, &'static str, &'static str);
 
 /// Name, rule of the suite, source.
-static TABLE: [Row; 37] = [
+static TABLE: [Row; 38] = [
     (Rule::NoRequestId, "no-request-id", "H5", "RFC 9110 §16.3.2"),
     (
         Rule::HarmfulRequestId,
@@ -104,6 +107,7 @@ static TABLE: [Row; 37] = [
     ),
     (Rule::NoChallenge, "no-challenge", "H14", "RFC 9110 §15.5.2"),
     (Rule::NoAllow, "no-allow", "H12", "RFC 9110 §15.5.6"),
+    (Rule::NoAcceptPatch, "no-accept-patch", "H27", "RFC 5789 §2.2"),
     (
         Rule::AllowsWhatItRefuses,
         "allows-what-it-refuses",

@@ -7,6 +7,7 @@ use super::{Described, named, reference};
 use crate::{
     content::WANT_CONTENT_DIGEST,
     idempotency::IDEMPOTENCY_REPLAYED,
+    patching::ACCEPT_PATCH,
     routing::X_REQUEST_ID,
     tracing::SERVER_TIMING,
     versions::{DEPRECATION, SUNSET},
@@ -23,6 +24,10 @@ pub(super) fn all(conventions: &Described<'_>) -> Map<String, Value> {
         (header::ETAG, entity_tag(true)),
         (header::LOCATION, location()),
         (header::ALLOW, text(true, "Methods that the resource supports.")),
+        (
+            ACCEPT_PATCH,
+            text(false, "Formats of patches that the resource supports (RFC 5789)."),
+        ),
         (header::WWW_AUTHENTICATE, text(true, "Authentication challenges.")),
         (header::RETRY_AFTER, retry_after()),
         (

@@ -115,6 +115,8 @@ pub enum Takes {
     Ranges,
     /// Reads content.
     Content,
+    /// Changes a resource by a [`Patch`](crate::patching::Patch), in both formats.
+    Patch,
     /// Requires authentication.
     Credentials,
     /// Is bounded by a [`ConcurrencyLimit`](crate::limits::ConcurrencyLimit).

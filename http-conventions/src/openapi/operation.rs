@@ -6,9 +6,14 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::{Described, Takes, parameters, problems, reference, responses};
-use crate::{limits::OnStoreFailure, versions::VersionScheme};
+use crate::{
+    limits::OnStoreFailure,
+    patching::{JSON_PATCH, MERGE_PATCH, MOST_OPERATIONS},
+    versions::VersionScheme,
+};
 
-/// Members `parameters` and `responses` of an operation with these features.
+/// Members `parameters` and `responses` of an operation with these features; `requestBody` of a
+/// PATCH.
 pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {
     let mut names = Vec::new();
     let mut statuses = of_every_request(conventions);
@@ -30,7 +35,33 @@ pub(crate) fn operation(conventions: &Described<'_>, takes: &[Takes]) -> Value {
             )
         })
         .collect();
-    json!({ "parameters": parameters, "responses": responses })
+    let mut operation = Map::from_iter([
+        ("parameters".to_owned(), json!(parameters)),
+        ("responses".to_owned(), json!(responses)),
+    ]);
+    if takes.contains(&Takes::Patch) {
+        operation.insert("requestBody".to_owned(), patch());
+    }
+    Value::Object(operation)
+}
+
+/// Content of a PATCH. The host can replace the schema of the merge patch by that of its resource.
+fn patch() -> Value {
+    let pointer = json!({ "type": "string", "format": "json-pointer" });
+    let names = ["add", "remove", "replace", "move", "copy", "test"];
+    let operation = json!({
+        "type": "object",
+        "required": ["op", "path"],
+        "properties": { "op": { "enum": names }, "path": pointer, "from": pointer, "value": {} },
+    });
+    let operations = json!({ "type": "array", "maxItems": MOST_OPERATIONS, "items": operation });
+    json!({
+        "required": true,
+        "content": {
+            MERGE_PATCH: { "schema": { "type": "object" } },
+            JSON_PATCH: { "schema": operations },
+        },
+    })
 }
 
 /// Statuses that can end any exchange before or in its handler.
@@ -84,7 +115,17 @@ fn statuses_of(part: Takes, conventions: &Described<'_>) -> Vec<StatusCode> {
         Takes::ReadPreconditions => vec![StatusCode::NOT_MODIFIED, StatusCode::PRECONDITION_FAILED],
         Takes::WritePreconditions => vec![StatusCode::PRECONDITION_FAILED, StatusCode::PRECONDITION_REQUIRED],
         Takes::Ranges => vec![StatusCode::RANGE_NOT_SATISFIABLE],
-        Takes::Content => vec![StatusCode::BAD_REQUEST, StatusCode::UNSUPPORTED_MEDIA_TYPE],
+        Takes::Content => vec![
+            StatusCode::BAD_REQUEST,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ],
+        Takes::Patch => vec![
+            StatusCode::BAD_REQUEST,
+            StatusCode::CONFLICT,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ],
         Takes::ConcurrencyLimit | Takes::Deadline => vec![StatusCode::SERVICE_UNAVAILABLE],
         Takes::CallerConcurrency => vec![StatusCode::TOO_MANY_REQUESTS],
         Takes::GatewayDeadline => vec![StatusCode::GATEWAY_TIMEOUT],

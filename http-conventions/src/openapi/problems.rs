@@ -34,6 +34,9 @@ pub(crate) fn own_types(conventions: &Described<'_>) -> Vec<ProblemType> {
         types::PRECONDITION_REQUIRED,
         types::NOT_ACCEPTABLE,
         types::UNSUPPORTED_CONTENT,
+        types::MALFORMED_CONTENT,
+        types::INVALID_CONTENT,
+        types::PATCH_CONFLICT,
         types::CONTENT_TOO_LARGE,
         types::TARGET_TOO_LONG,
         types::FIELDS_TOO_LARGE,
@@ -188,6 +191,8 @@ fn extensions(slug: &str, conventions: &Described<'_>) -> Vec<(&'static str, boo
         ],
         "not-acceptable" => vec![("available", false, texts()), ("supported", false, texts())],
         "unsupported-content" => vec![("supported", false, texts())],
+        "malformed-content" => vec![("errors", false, faults())],
+        "invalid-content" | "patch-conflict" => vec![("errors", true, faults())],
         "unsupported-version" => vec![("supported", true, texts())],
         "content-too-large" | "target-too-long" | "fields-too-large" => {
             vec![("limit", true, json!({ "type": "integer", "minimum": 0 }))]
@@ -196,6 +201,23 @@ fn extensions(slug: &str, conventions: &Described<'_>) -> Vec<(&'static str, boo
         QUOTA_EXCEEDED => vec![("violated-policies", true, texts())],
         _ => Vec::new(),
     }
+}
+
+/// Schema of a list of faults.
+fn faults() -> Value {
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "items": {
+            "type": "object",
+            "required": ["pointer", "code", "detail"],
+            "properties": {
+                "pointer": { "type": "string", "format": "json-pointer", "description": "Faulty member (RFC 6901)." },
+                "code": { "type": "string", "description": "Kind of the fault; stable." },
+                "detail": { "type": "string", "description": "Explanation of the fault." },
+            },
+        },
+    })
 }
 
 fn page_parameters(slug: &str, conventions: &Described<'_>) -> Vec<&'static str> {

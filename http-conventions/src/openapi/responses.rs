@@ -10,7 +10,7 @@ use super::{
     problems::{self, BLANK, Kind},
     reference,
 };
-use crate::{content::WANT_CONTENT_DIGEST, errors::phrase};
+use crate::{content::WANT_CONTENT_DIGEST, errors::phrase, patching::ACCEPT_PATCH};
 
 /// Statuses that any host may send.
 const OF_ANY_HOST: [StatusCode; 10] = [
@@ -70,12 +70,13 @@ fn refusal(status: StatusCode, kinds: &[&Kind], conventions: &Described<'_>) -> 
     })
 }
 
-/// Header that the status requires, or that one of its problems has.
+/// Header that the status requires, or that only responses of this status have.
 fn owed(status: StatusCode, conventions: &Described<'_>) -> Option<HeaderName> {
     match status {
         StatusCode::BAD_REQUEST if conventions.requires_digest => Some(WANT_CONTENT_DIGEST),
         StatusCode::UNAUTHORIZED => Some(header::WWW_AUTHENTICATE),
         StatusCode::METHOD_NOT_ALLOWED => Some(header::ALLOW),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Some(ACCEPT_PATCH),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Some(header::RETRY_AFTER),
         StatusCode::RANGE_NOT_SATISFIABLE => Some(header::CONTENT_RANGE),
         _ => None,

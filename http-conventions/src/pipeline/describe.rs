@@ -26,7 +26,7 @@ impl Conventions {
     }
 
     /// Members `parameters` and `responses` of an operation: references to the components. `takes`
-    /// lists the features of the operation.
+    /// lists the features of the operation. With [`Takes::Patch`], also the member `requestBody`.
     ///
     /// The conventions of every request are included.
     #[must_use]

@@ -76,6 +76,10 @@ fn faults_of_one() -> Vec<(Rule, Vec<Finding>)> {
         (Rule::NoChallenge, get(&problem(401, &[]))),
         (Rule::NoAllow, get(&problem(405, &[]))),
         (
+            Rule::NoAcceptPatch,
+            audit(&sent("PATCH", &[]), &problem(415, &[])),
+        ),
+        (
             Rule::AllowsWhatItRefuses,
             get(&problem(405, &[("allow", "HEAD, GET")])),
         ),
@@ -93,6 +97,23 @@ fn faults_of_one() -> Vec<(Rule, Vec<Finding>)> {
             get(&problem(503, &[("retry-after", "0")])),
         ),
     ]
+}
+
+/// H27: a 415 to PATCH names what to send instead: formats, or codings if the coding was refused.
+#[test]
+fn refused_patch_names_an_alternative() {
+    let check = |method: &str, fields: &[(&'static str, &str)], expected: &[Rule]| {
+        assert_eq!(
+            rules(&audit(&sent(method, &[]), &problem(415, fields))),
+            expected,
+            "{method} {fields:?}"
+        );
+    };
+    check("PATCH", &[], &[Rule::NoAcceptPatch]);
+    check("PATCH", &[("accept", "application/json")], &[Rule::NoAcceptPatch]);
+    check("PATCH", &[("accept-patch", "application/merge-patch+json")], &[]);
+    check("PATCH", &[("accept-encoding", "identity")], &[]);
+    check("POST", &[], &[]);
 }
 
 /// Faults of content and of single fields.

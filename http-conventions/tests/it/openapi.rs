@@ -19,12 +19,13 @@ use crate::pipeline_fixture::BASE;
 
 const OUT_OF_STOCK: ProblemType =
     ProblemType::new("out-of-stock", ErrorStatus::CONFLICT, "Out of stock", "It is.");
-const EVERYTHING: [Takes; 6] = [
+const EVERYTHING: [Takes; 7] = [
     Takes::PageBothWays,
     Takes::IdempotencyKey,
     Takes::ReadPreconditions,
     Takes::WritePreconditions,
     Takes::Content,
+    Takes::Patch,
     Takes::Credentials,
 ];
 
@@ -82,6 +83,7 @@ fn unconfigured_features_do_not_appear() {
     assert_eq!(
         names(&components, "headers"),
         [
+            "Accept-Patch",
             "Allow",
             "Cache-Control",
             "Content-Range",
@@ -99,7 +101,10 @@ fn unconfigured_features_do_not_appear() {
             "ContentDigestMismatchProblem",
             "ContentTooLargeProblem",
             "FieldsTooLargeProblem",
+            "InvalidContentProblem",
+            "MalformedContentProblem",
             "NotAcceptableProblem",
+            "PatchConflictProblem",
             "PreconditionFailedProblem",
             "PreconditionRequiredProblem",
             "Problem",
@@ -196,7 +201,8 @@ fn configured_values_appear() {
 
     let own = with(|builder| builder.with_problem_types([OUT_OF_STOCK]));
     let conflict = &own["responses"]["Conflict"]["content"]["application/problem+json"]["schema"]["oneOf"];
-    assert_eq!(conflict[0]["$ref"], "#/components/schemas/OutOfStockProblem");
+    let own_conflict = json!({"$ref": "#/components/schemas/OutOfStockProblem"});
+    assert!(conflict.as_array().unwrap().contains(&own_conflict));
     let kind = &own["schemas"]["OutOfStockProblem"]["properties"];
     assert_eq!(
         kind["type"]["const"],
@@ -327,7 +333,8 @@ fn an_operation_may_end_as_its_conventions_say() {
     };
     let (statuses, components) = keyed(MismatchStatus::Conflict);
     assert_eq!(statuses, "400 408 409 413 414 431 500 503");
-    assert!(components["responses"].get("UnprocessableContent").is_none());
+    let schema = &components["schemas"]["IdempotencyKeyReusedProblem"]["properties"]["status"];
+    assert_eq!(*schema, json!({"const": 409}));
     let (statuses, components) = keyed(MismatchStatus::UnprocessableContent);
     assert_eq!(statuses, "400 408 409 413 414 422 431 500 503");
     let schema = &components["schemas"]["IdempotencyKeyReusedProblem"]["properties"]["status"];
@@ -339,6 +346,41 @@ fn an_operation_may_end_as_its_conventions_say() {
     };
     assert_eq!(limited(OnStoreFailure::FailOpen), "408 413 414 429 431 500");
     assert_eq!(limited(OnStoreFailure::FailClosed), "408 413 414 429 431 500 503");
+}
+
+/// H27, H28: a PATCH reads both formats and may be refused with `Accept-Patch`; content may be
+/// refused with all faults.
+#[test]
+fn patch_has_content_and_refusals() {
+    let conventions = bare().build().unwrap();
+    let operation = conventions.openapi_operation(&[Takes::Patch, Takes::WritePreconditions]);
+    assert_eq!(
+        asked(&operation).1.join(" "),
+        "400 408 409 412 413 414 415 422 428 431 500"
+    );
+    let content = operation["requestBody"]["content"].as_object().unwrap();
+    assert_eq!(
+        sorted(content),
+        ["application/json-patch+json", "application/merge-patch+json"]
+    );
+    let components = conventions.openapi_components();
+    let unsupported = &components["responses"]["UnsupportedMediaType"]["headers"];
+    assert_eq!(
+        unsupported["Accept-Patch"]["$ref"],
+        "#/components/headers/Accept-Patch"
+    );
+    let errors = |kind: &str| &components["schemas"][kind]["properties"]["errors"]["items"]["required"];
+    for kind in [
+        "InvalidContentProblem",
+        "MalformedContentProblem",
+        "PatchConflictProblem",
+    ] {
+        assert_eq!(*errors(kind), json!(["pointer", "code", "detail"]), "{kind}");
+    }
+
+    let post = conventions.openapi_operation(&[Takes::Content]);
+    assert_eq!(asked(&post).1.join(" "), "400 408 413 414 415 422 431 500");
+    assert!(post.get("requestBody").is_none());
 }
 
 /// H22: every reference has a target, for every configuration.
