@@ -29,7 +29,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "http-conventions/COMPLIANCE.md",
         map: "docs/rules/http-conventions.md",
-        ids: &[("H", 1..=26), ("H", 29..=34)],
+        ids: &[("H", 1..=34)],
     },
     Page {
         path: "oauth-core/COMPLIANCE.md",
