@@ -118,6 +118,12 @@ impl Patch {
     /// A member outside of the writable locations must keep its value. A patch may contain such a
     /// member unchanged.
     ///
+    /// # Contract
+    ///
+    /// `T` serializes every member that it reads. A member that is skipped, such as a secret with
+    /// `skip_serializing`, is absent from the JSON form, and the result has its default instead.
+    /// Patch a form of the resource that contains what clients may read.
+    ///
     /// ```
     /// use http::{HeaderMap, header};
     /// use http_conventions::patching::{Patch, PatchRefusal, PatchRules};

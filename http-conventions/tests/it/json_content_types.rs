@@ -236,6 +236,28 @@ fn check_of_stand_in_is_no_fault() {
     assert!(!faults.is_complete());
 }
 
+/// Reads a number, and ignores its error.
+fn lenient<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<u8>, D::Error> {
+    Ok(u8::deserialize(source).ok())
+}
+
+/// H28: content is valid if its type accepts it, although the type ignores an error.
+#[test]
+fn type_may_ignore_an_error() {
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Lenient {
+        #[serde(deserialize_with = "lenient")]
+        rate: Option<u8>,
+        name: String,
+    }
+    let read = JsonReader::new().read_value::<Lenient>(&json!({"rate": "fast", "name": "a"}));
+    let expected = Lenient {
+        rate: None,
+        name: "a".to_owned(),
+    };
+    assert_eq!(read, Ok(expected));
+}
+
 /// H28: names of members are read as numbers where the map has such keys.
 #[test]
 fn names_are_read_as_keys() {

@@ -1,5 +1,7 @@
 //! Collects all faults of a document for a type.
 //!
+//! The first run is that of plain serde; it decides whether the content is valid.
+//!
 //! Serde ends with the first error. A value of the wrong JSON type is recorded, and a stand-in
 //! takes its place, so that the run continues. An error of the type itself ends the run; the next
 //! run repairs its cause: a stand-in for the value, an added member, or an omitted one. If the type
@@ -69,6 +71,8 @@ enum Target {
 /// State of one run.
 pub(super) struct Run<'r> {
     repairs: &'r Repairs,
+    /// The first fault ends the run.
+    is_first: bool,
     faults: RefCell<Vec<Fault>>,
     work: Cell<usize>,
 }
@@ -82,10 +86,12 @@ pub(super) fn read<T: DeserializeOwned>(
     let mut repairs = Repairs::default();
     let mut faults: Vec<Fault> = Vec::new();
     let mut is_complete = true;
+    let mut is_first = true;
     let mut work = size.saturating_mul(WORK_PER_VALUE).max(LEAST_WORK);
     loop {
         let run = Run {
             repairs: &repairs,
+            is_first,
             faults: RefCell::new(faults),
             work: Cell::new(work),
         };
@@ -102,6 +108,10 @@ pub(super) fn read<T: DeserializeOwned>(
         let stop = match read {
             Ok(value) if faults.is_empty() => return Ok(value),
             Ok(_) => return Err(Faults::new(faults, is_complete)),
+            Err(_) if is_first => {
+                is_first = false;
+                continue;
+            }
             Err(stop) => stop,
         };
         let is_repaired = stop.into_place().is_some_and(|(cause, place)| {
@@ -177,7 +187,7 @@ impl<'r> Run<'r> {
     }
 
     pub(super) fn record(&self, pointer: String, fault: impl FnOnce(String) -> Fault) -> Result<(), Stop> {
-        match add(&mut self.faults.borrow_mut(), pointer, fault) {
+        match !self.is_first && add(&mut self.faults.borrow_mut(), pointer, fault) {
             true => Ok(()),
             false => Err(Stop::new(Cause::Exhausted)),
         }

@@ -81,7 +81,7 @@ impl Fault {
 
 /// Faults of the members of JSON content, at least one.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("invalid content: {} faults", self.faults.len())]
+#[error("invalid content, number of faults: {}", self.faults.len())]
 pub struct Faults {
     faults: Vec<Fault>,
     is_complete: bool,

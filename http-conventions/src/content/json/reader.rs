@@ -65,6 +65,8 @@ const JSON: &str = "application/json";
 ///
 /// - A `Deserialize` implementation runs several times for faulty content, also with values that
 ///   the client did not send. It must have no side effects.
+/// - A type may ignore an error of a member. If other members are faulty, that member is reported
+///   too.
 /// - A struct is an object. An array of its members is refused, although serde accepts it.
 /// - Serde buffers flattened structs, and enums that are untagged or have a tag inside. A fault of
 ///   their members has the pointer of the member if its value is unique, or else that of the struct
