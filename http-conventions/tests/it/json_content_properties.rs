@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use http_conventions::content::JsonReader;
 use proptest::prelude::*;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::json_content::{Line, Order, order};
@@ -65,6 +66,84 @@ fn pointers(value: &Value, pointer: &str, all: &mut Vec<String>) {
     }
 }
 
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "read only")]
+struct Buffered {
+    id: u8,
+    #[serde(flatten)]
+    payment: Tagged,
+    #[serde(flatten)]
+    more: More,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+#[expect(dead_code, reason = "read only")]
+enum Tagged {
+    Card { number: u8, item: String },
+    Cash { count: bool },
+}
+
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "read only")]
+struct More {
+    note: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+type Changes = Vec<(String, Value)>;
+
+fn is_within(inner: &str, outer: &str) -> bool {
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Changes at locations that do not contain each other.
+fn changes_of(content: &Value, drawn: Vec<(Value, prop::sample::Index)>) -> Changes {
+    let mut all = Vec::new();
+    pointers(content, "", &mut all);
+    let mut changes: Changes = Vec::new();
+    for (value, at) in drawn {
+        let pointer = at.get(&all);
+        if !changes
+            .iter()
+            .any(|(other, _)| is_within(pointer, other) || is_within(other, pointer))
+        {
+            changes.push((pointer.clone(), value));
+        }
+    }
+    changes
+}
+
+fn changed(content: &Value, changes: &[(String, Value)]) -> Value {
+    let mut content = content.clone();
+    for (pointer, value) in changes {
+        *content.pointer_mut(pointer).unwrap() = value.clone();
+    }
+    content
+}
+
+/// Locations of the changes that are faulty alone.
+fn faulty_alone<T: DeserializeOwned>(content: &Value, changes: &Changes) -> Vec<String> {
+    let is_faulty = |change: &&(String, Value)| {
+        let content = changed(content, std::slice::from_ref(change));
+        JsonReader::new().read_value::<T>(&content).is_err()
+    };
+    changes
+        .iter()
+        .filter(is_faulty)
+        .map(|(pointer, _)| pointer.clone())
+        .collect()
+}
+
+fn pointers_of_faults<T: DeserializeOwned>(content: &Value) -> Vec<String> {
+    let read = JsonReader::new().read_value::<T>(content);
+    let faults = read.err().map(|faults| faults.all().to_vec()).unwrap_or_default();
+    faults.iter().map(|fault| fault.pointer().to_owned()).collect()
+}
+
 proptest! {
     /// H28: a value is accepted exactly if serde_json accepts it, with the same result.
     #[test]
@@ -90,6 +169,46 @@ proptest! {
                 prop_assert!(faults.all().iter().any(|fault| fault.detail() == "expected an object, found an array"));
             }
             (Ok(_), Err(error)) => prop_assert!(false, "{content}: {error}"),
+        }
+    }
+
+    /// H28: each change that is faulty alone has a fault, and no fault lies outside of the changes.
+    #[test]
+    fn faults_are_those_of_the_changes(
+        changes in proptest::collection::vec((any_json(), any::<prop::sample::Index>()), 1..5),
+    ) {
+        let content = order();
+        let changes = changes_of(&content, changes);
+        let faulty = faulty_alone::<Order>(&content, &changes);
+        let found = pointers_of_faults::<Order>(&changed(&content, &changes));
+        for pointer in &found {
+            prop_assert!(faulty.iter().any(|change| is_within(pointer, change)), "{pointer} {changes:?}");
+        }
+        for change in &faulty {
+            prop_assert!(found.iter().any(|pointer| is_within(pointer, change)), "{change} {changes:?}");
+        }
+    }
+
+    /// H28: also where serde buffers members, each fault leads to a faulty change, or to a value
+    /// around it.
+    #[test]
+    fn faults_of_buffered_types_are_real(
+        changes in proptest::collection::vec((any_json(), any::<prop::sample::Index>()), 1..5),
+    ) {
+        let content = json!([
+            {"id": 1, "kind": "card", "number": 2, "item": "a"},
+            {"id": 2, "kind": "cash", "count": true, "note": null},
+            {"id": 3, "kind": "card", "number": 7, "item": "b", "tags": ["x"]},
+        ]);
+        let mut changes = changes_of(&content, changes);
+        // another tag, which may be an index, asks for other members
+        changes.retain(|(_, value)| value != "cash" && value != "card" && *value != 0 && *value != 1);
+        let faulty = faulty_alone::<Vec<Buffered>>(&content, &changes);
+        let found = pointers_of_faults::<Vec<Buffered>>(&changed(&content, &changes));
+        prop_assert_eq!(found.is_empty(), faulty.is_empty());
+        for pointer in &found {
+            let is_real = |change: &String| is_within(pointer, change) || is_within(change, pointer);
+            prop_assert!(faulty.iter().any(is_real), "{pointer} {changes:?}");
         }
     }
 

@@ -73,6 +73,10 @@ impl<'de, 'r> Node<'de, 'r> {
     }
 
     fn place(self, stop: &Stop) -> Place {
+        // the error is about the stand-in
+        if self.stand_in().is_some() {
+            return self.own_place();
+        }
         let mut pointer = self.path.pointer();
         if let Cause::Missing(name) = stop.cause() {
             push_token(&mut pointer, name);
@@ -88,7 +92,7 @@ impl<'de, 'r> Node<'de, 'r> {
             return own;
         }
         // the error may be about a stand-in: only text has an address of its own
-        let is_known = matches!(trace, Trace::Text(..)) || matches!(stop.cause(), Cause::Kind(_));
+        let is_known = matches!(trace, Trace::Text(_, 1..)) || matches!(stop.cause(), Cause::Kind(_));
         if !is_known && self.run.has_fault_within(&own.pointer) {
             return own;
         }

@@ -75,9 +75,10 @@ const JSON: &str = "application/json";
 ///
 /// # Performance
 ///
-/// Valid content is read once. At most 32 faults are reported. All runs together visit each value
-/// at most 8 times, or 16,384 values if that is more. [`Faults::is_complete`] tells whether the
-/// limits were reached.
+/// Content is parsed into a JSON value first, so that valid content takes about five times as long
+/// as with `serde_json::from_slice`. At most 32 faults are reported. All runs together visit each
+/// value at most 8 times, or 16,384 values if that is more. [`Faults::is_complete`] tells whether
+/// the limits were reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonReader {
     messages: &'static [&'static str],

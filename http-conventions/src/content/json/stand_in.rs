@@ -22,6 +22,13 @@ const DEEPEST: usize = 8;
 
 const INTEGERS: [u64; 4] = [1, 0, 10, 100];
 
+/// Number for a type that takes any value. It fits each integer type, and is no index of a variant:
+/// a tag must not select a variant that the client did not name.
+const UNTYPED_NUMBER: u64 = 100;
+
+/// Text for a type that takes any value. It is not empty, so that it has an address of its own.
+const UNTYPED_TEXT: &str = "-";
+
 /// Texts that types commonly accept.
 const TEXTS: [&str; 10] = [
     "",
@@ -82,8 +89,8 @@ impl<'r> StandIn<'r> {
 /// its own.
 pub(super) const fn untyped_trace(attempt: usize) -> Option<Trace> {
     match attempt {
-        0 => Some(Trace::Null),
-        2 => Some(Trace::Unsigned(1)),
+        0 | 10.. => Some(Trace::Null),
+        2 => Some(Trace::Unsigned(UNTYPED_NUMBER)),
         3 => Some(Trace::Bool(false)),
         4 => Some(Trace::Object),
         5 => Some(Trace::Array),
@@ -125,13 +132,13 @@ impl<'de> Deserializer<'de> for StandIn<'_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Stop> {
         // as in `untyped_trace`
         match self.attempt {
-            0 => visitor.visit_unit(),
-            1 => visitor.visit_borrowed_str(""),
-            2 => visitor.visit_u64(1),
+            1 => visitor.visit_borrowed_str(UNTYPED_TEXT),
+            2 => visitor.visit_u64(UNTYPED_NUMBER),
             3 => visitor.visit_bool(false),
             4 => self.deserialize_map(visitor),
-            5 => self.deserialize_seq(visitor),
-            _ => visitor.visit_borrowed_str(self.text()),
+            5 => self.deserialize_tuple(0, visitor),
+            6..=9 => visitor.visit_borrowed_str(self.text()),
+            _ => visitor.visit_unit(),
         }
     }
 
