@@ -83,62 +83,91 @@ pub(super) fn read<T: DeserializeOwned>(
     size: usize,
     messages: &[&'static str],
 ) -> Result<T, Faults> {
-    let mut repairs = Repairs::default();
-    let mut faults: Vec<Fault> = Vec::new();
-    let mut is_complete = true;
-    let mut is_first = true;
-    let mut work = size.saturating_mul(WORK_PER_VALUE).max(LEAST_WORK);
+    let mut collector = Collector {
+        document,
+        messages,
+        repairs: Repairs::default(),
+        faults: Vec::new(),
+        is_complete: true,
+        work: size.saturating_mul(WORK_PER_VALUE).max(LEAST_WORK),
+    };
+    if let Ok(value) = collector.run(true) {
+        return Ok(value);
+    }
     loop {
-        let run = Run {
-            repairs: &repairs,
-            is_first,
-            faults: RefCell::new(faults),
-            work: Cell::new(work),
-        };
-        let read = run.spend(WORK_PER_RUN).and_then(|()| {
-            let root = Node {
-                value: document,
-                path: Path::Root,
-                run: &run,
-            };
-            root.read(PhantomData)
-        });
-        work = run.work.get();
-        faults = run.faults.into_inner();
-        let stop = match read {
-            Ok(value) if faults.is_empty() => return Ok(value),
-            Ok(_) => return Err(Faults::new(faults, is_complete)),
-            Err(_) if is_first => {
-                is_first = false;
-                continue;
-            }
+        let stop = match collector.run(false) {
+            Ok(value) if collector.faults.is_empty() => return Ok(value),
+            Ok(_) => return Err(collector.into_faults()),
             Err(stop) => stop,
         };
-        let is_repaired = stop.into_place().is_some_and(|(cause, place)| {
-            let is_below = |known: &Fault| {
-                known.pointer() != place.pointer && is_within(known.pointer(), &place.pointer)
-            };
-            if repairs.is_latest_within(&place) {
-                return repairs.escalate(document);
-            }
+        if !collector.repair(stop) {
+            collector.is_complete = false;
+            return Err(collector.into_faults());
+        }
+    }
+}
+
+/// Faults and repairs of all runs.
+struct Collector<'d> {
+    document: &'d Value,
+    messages: &'d [&'static str],
+    repairs: Repairs,
+    faults: Vec<Fault>,
+    is_complete: bool,
+    /// Work that is left.
+    work: usize,
+}
+
+impl Collector<'_> {
+    fn run<T: DeserializeOwned>(&mut self, is_first: bool) -> Result<T, Stop> {
+        let run = Run {
+            repairs: &self.repairs,
+            is_first,
+            faults: RefCell::new(std::mem::take(&mut self.faults)),
+            work: Cell::new(self.work),
+        };
+        let root = Node {
+            value: self.document,
+            path: Path::Root,
+            run: &run,
+        };
+        let read = run.spend(WORK_PER_RUN).and_then(|()| root.read(PhantomData));
+        self.work = run.work.get();
+        self.faults = run.faults.into_inner();
+        read
+    }
+
+    /// Adds the fault of an error, and repairs its cause in later runs; `false` if that is not
+    /// possible.
+    fn repair(&mut self, stop: Stop) -> bool {
+        let Some((cause, place)) = stop.into_place() else {
+            return false;
+        };
+        if self.repairs.is_latest_within(&place) {
+            return self.repairs.escalate(self.document);
+        }
+        let is_below =
+            |known: &Fault| known.pointer() != place.pointer && is_within(known.pointer(), &place.pointer);
+        if self.faults.iter().any(is_below) {
             // a stand-in below may be the reason
-            if faults.iter().any(is_below) {
-                is_complete = false;
-            } else if !add(&mut faults, place.pointer.clone(), |_| {
-                cause.fault(&place, messages)
-            }) {
+            self.is_complete = false;
+        } else {
+            let fault = cause.fault(&place, self.messages);
+            if !add(&mut self.faults, place.pointer.clone(), |_| fault) {
                 return false;
             }
-            repairs.repair(&cause, place);
-            true
-        });
-        if !is_repaired {
-            // at least one fault, also if the limit of work came first
-            if faults.is_empty() {
-                faults.push(Cause::Exhausted.fault(&Place::default(), messages));
-            }
-            return Err(Faults::new(faults, false));
         }
+        self.repairs.repair(&cause, place);
+        true
+    }
+
+    fn into_faults(mut self) -> Faults {
+        // also if the limit of work came first
+        if self.faults.is_empty() {
+            let unknown = Cause::Exhausted.fault(&Place::default(), self.messages);
+            self.faults.push(unknown);
+        }
+        Faults::new(self.faults, self.is_complete)
     }
 }
 
