@@ -23,6 +23,8 @@ const LONGEST_POINTER: usize = 256;
 /// | `wrong-length` | an array with too few or too many items |
 /// | `invalid-value` | a value that the type refuses for a reason of its own |
 /// | `read-only` | a patch changes a member that clients cannot write |
+/// | `no-such-location` | an operation of a patch needs a location that does not exist |
+/// | `test-failed` | a `test` operation of a patch found another value |
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fault {
     pointer: String,
