@@ -36,8 +36,8 @@ pub const fn accept_patch() -> HeaderValue {
 ///
 /// # Performance
 ///
-/// An operation takes time in proportion to the array that it shifts, or to the value that it moves:
-/// 1,000 operations on a resource of 3 MiB take up to 0.5 s.
+/// An operation takes time in proportion to the array that it shifts, or to the value that it
+/// moves: 1,000 operations on a resource of 3 MiB take up to 0.5 s.
 ///
 /// # Security
 ///

@@ -184,6 +184,10 @@ fn add(faults: &mut Vec<Fault>, pointer: String, fault: impl FnOnce(String) -> F
 }
 
 impl<'r> Run<'r> {
+    pub(super) const fn is_first(&self) -> bool {
+        self.is_first
+    }
+
     pub(super) fn repair(&self, value: &Value) -> Option<Repair> {
         // most runs repair nothing
         if self.repairs.values.is_empty() {

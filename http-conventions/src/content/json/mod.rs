@@ -8,6 +8,7 @@ mod members;
 mod node;
 mod path;
 mod reader;
+mod search;
 mod stand_in;
 mod stop;
 mod variant;

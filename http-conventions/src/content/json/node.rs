@@ -11,6 +11,7 @@ use super::{
     fault::Fault,
     members::{Items, Members},
     path::{Path, push_token},
+    search::{Search, has_trace},
     stand_in::StandIn,
     stop::{About, Cause, Place, Stop, Trace},
     variant::Variant,
@@ -58,8 +59,11 @@ impl<'de, 'r> Node<'de, 'r> {
         self.fault("wrong-type", || format!("expected {expected}, found {found}"))
     }
 
-    /// Adds the location to an error without one.
+    /// Adds the location to an error without one. The first run needs no locations.
     fn placed<T>(self, result: Result<T, Stop>) -> Result<T, Stop> {
+        if self.run.is_first() {
+            return result;
+        }
         result.map_err(|stop| stop.at(|stop| self.place(stop)))
     }
 
@@ -192,73 +196,6 @@ fn found(value: &Value) -> &'static str {
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
-    }
-}
-
-fn has_trace(value: &Value, trace: Trace) -> bool {
-    match value {
-        Value::Null => trace == Trace::Null,
-        Value::Bool(value) => trace == Trace::Bool(*value),
-        Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
-            (Some(value), ..) => trace == Trace::Unsigned(value),
-            (None, Some(value), _) => trace == Trace::Signed(value),
-            (None, None, value) => value.is_some_and(|value| trace == Trace::Float(value)),
-        },
-        Value::String(text) => trace == Trace::of_text(text),
-        Value::Array(_) => trace == Trace::Array,
-        Value::Object(_) => trace == Trace::Object,
-    }
-}
-
-/// Search for the one value that an error is about.
-struct Search<'de, 'r> {
-    run: &'r Run<'r>,
-    trace: Trace,
-    found: Vec<(String, &'de Value)>,
-}
-
-impl<'de, 'r> Search<'de, 'r> {
-    const fn new(run: &'r Run<'r>, trace: Trace) -> Self {
-        Self {
-            run,
-            trace,
-            found: Vec::new(),
-        }
-    }
-
-    /// Searches below `value`; `path` is relative to the start.
-    fn below(&mut self, value: &'de Value, path: &Path<'_>) {
-        match value {
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.at(item, &Path::Item(path, index));
-                }
-            }
-            Value::Object(members) => {
-                for (name, member) in members {
-                    self.at(member, &Path::Member(path, name));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn at(&mut self, value: &'de Value, path: &Path<'_>) {
-        // a repaired value was not part of the run
-        let is_over = self.found.len() > 1 || self.run.spend(1).is_err();
-        if is_over || self.run.repair(value).is_some() {
-            return;
-        }
-        if has_trace(value, self.trace) {
-            self.found.push((path.pointer(), value));
-        }
-        self.below(value, path);
-    }
-
-    /// The value; `None` if there are several.
-    fn found(mut self) -> Option<(String, &'de Value)> {
-        let found = self.found.pop();
-        found.filter(|_| self.found.is_empty())
     }
 }
 
