@@ -100,7 +100,7 @@ fn parameters_of(part: Takes, conventions: &Described<'_>) -> Vec<&'static str> 
         (Takes::Page | Takes::PageBothWays, Some(_)) => vec!["Limit", "After"],
         (Takes::IdempotencyKey, _) if conventions.idempotency.is_some() => vec!["IdempotencyKey"],
         (Takes::ReadPreconditions, _) => vec!["IfNoneMatch"],
-        (Takes::Content, _) if conventions.requires_digest => vec!["ContentDigest"],
+        (Takes::Content | Takes::Patch, _) if conventions.requires_digest => vec!["ContentDigest"],
         (Takes::Ranges, _) => vec!["Range", "IfRange"],
         (Takes::WritePreconditions, _) => vec!["IfMatch"],
         _ => Vec::new(),

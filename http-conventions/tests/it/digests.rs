@@ -272,7 +272,7 @@ async fn required_digest_is_asked_for() {
     assert_eq!(empty.status(), 200);
 }
 
-/// H33, H22: the document lists the parameter and the problem if a digest is required.
+/// H33, H22, H27: the document lists the parameter and the problem if a digest is required.
 #[test]
 fn required_digest_is_in_the_document() {
     let required = Desk::configured(|builder| builder.with_required_content_digest()).conventions;
@@ -286,7 +286,7 @@ fn required_digest_is_in_the_document() {
         let operation = required.openapi_operation(&[takes]);
         operation["parameters"].as_array().unwrap().contains(&parameter)
     };
-    assert!(has(Takes::Content) && !has(Takes::ReadPreconditions));
+    assert!(has(Takes::Content) && has(Takes::Patch) && !has(Takes::ReadPreconditions));
 
     let optional = Desk::new().conventions;
     let components = optional.openapi_components();

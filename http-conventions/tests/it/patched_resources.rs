@@ -7,6 +7,7 @@ use http::{HeaderMap, Method, Request, Response};
 use http_conventions::{
     Conventions, EntityTag, Idempotency, Patch, PatchRules, Problem, ProblemBase, Validators,
     audit::audit,
+    content::{DigestAlgorithm, Digests},
     idempotency::{KeyScope, MemoryIdempotencyStore},
     patching::PatchRefusal,
     ports::{OsEntropy, SystemClock},
@@ -277,4 +278,25 @@ async fn refused_format_leaves_the_key_unused() {
         )
         .await;
     assert_eq!(changed.status(), 200);
+}
+
+/// H27, H33: a patch that was damaged on its way changes nothing, and leaves the key unused.
+#[tokio::test]
+async fn damaged_patch_leaves_the_key_unused() {
+    let host = Host::new();
+    let tag = host.tag();
+    let sent = "{\"description\": \"b\"}";
+    let digest = Digests::of(sent.as_bytes(), DigestAlgorithm::Sha256).header_value();
+    let fields = [
+        ("content-type", MERGE),
+        ("if-match", &tag),
+        ("idempotency-key", "k-1"),
+        ("content-digest", digest.to_str().unwrap()),
+    ];
+    let damaged = host.send(&fields, "{\"description\": \"c\"}").await;
+    assert_eq!(damaged.status(), 400);
+    assert_eq!(*host.stored.lock().unwrap(), customer());
+    let whole = host.send(&fields, sent).await;
+    assert_eq!(whole.status(), 200);
+    assert_eq!(host.stored.lock().unwrap().description.as_deref(), Some("b"));
 }
