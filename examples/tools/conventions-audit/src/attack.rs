@@ -14,7 +14,7 @@ const PARALLEL: usize = 16;
 /// Time limit of one attack; servers time out in at most half a minute.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What a server did under attack.
+/// Findings of an attack.
 #[derive(Clone, Debug, Default)]
 pub struct AttackReport {
     attacks: usize,

@@ -59,15 +59,15 @@ pub struct Target {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Attack {
-    /// What is sent, in words.
+    /// Description of the bytes.
     pub name: &'static str,
     /// Section of the specification that the expectation follows.
     pub section: &'static str,
     /// Bytes that the attack sends, with `{host}` and `{path}` for those of the target.
     pub sends: Vec<u8>,
-    /// How the bytes are sent.
+    /// Manner in which the bytes are sent.
     pub manner: Manner,
-    /// What the server must do.
+    /// Behaviour that is required of the server.
     pub expected: Expected,
 }
 
