@@ -338,7 +338,7 @@ mod tests {
     proptest! {
         /// H33: the grammar is that of `sfv`.
         #[test]
-        fn grammar_is_that_of_sfv(
+        fn parser_accepts_what_sfv_accepts(
             text in "([a*][=]?[-(]?([0-9.]{1,16}|\"[ -~]{0,3}\"|[:][A-Da-d0-9+/=]{0,6}:|[?@%]?[\"01.%a-f9]{0,4}|[!-~]{0,4})[ );a=1]{0,3}[ \t]?[,]?[ \t]?){0,3}"
         ) {
             prop_assert_eq!(is_valid(text.as_bytes()), is_valid_for_sfv(text.as_bytes()), "{}", text);

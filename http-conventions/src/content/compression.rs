@@ -50,11 +50,11 @@ pub struct Compression {
 }
 
 impl Compression {
-    /// Offers these codings; of two that the client weighs alike, the first. `encode` encodes the
-    /// content in the chosen coding. A response that it cannot encode, or that does not become
-    /// smaller, is sent as it is.
+    /// Offers these codings. Of codings to which the client gives the same weight, the first is
+    /// chosen. `encode` encodes the content in the chosen coding. If it returns `None`, or content
+    /// that is not smaller, the response is sent without compression.
     ///
-    /// `deflate` is decoded in two ways by clients: do not offer it.
+    /// Do not offer `deflate`, because clients decode it in two different ways.
     pub fn new(
         codings: &'static [ContentCoding],
         encode: impl Fn(&ContentCoding, &[u8]) -> Option<Vec<u8>> + Send + Sync + 'static,
@@ -136,10 +136,11 @@ impl ResponseCompression {
     ///
     /// # Security
     ///
-    /// The length of a compressed response tells how much its parts resemble each other. If it
+    /// The length of a compressed response reveals how much its parts resemble each other. If it
     /// contains a secret, such as a CSRF token, and text that an attacker chooses, such as a search
-    /// term, the attacker finds out the secret by repeated requests
-    /// ([BREACH](https://www.breachattack.com)). Use it only for a response without one of the two.
+    /// term, the attacker can find out the secret by repeated requests
+    /// ([BREACH](https://www.breachattack.com)). Use it only for a response that does not contain
+    /// both.
     pub fn danger_with_secrets(mut self) -> Self {
         self.includes_secrets = true;
         self
@@ -152,7 +153,7 @@ impl ResponseCompression {
     pub fn apply(&self, mut response: Response<Bytes>) -> Response<Bytes> {
         let status = response.status();
         if status == StatusCode::NOT_MODIFIED {
-            self.name_cached_tag(response.headers_mut());
+            self.set_cached_tag(response.headers_mut());
         }
         if !self.is_eligible(&response) {
             return response;
@@ -193,7 +194,7 @@ impl ResponseCompression {
             .get(CONTENT_TYPE)
             .map(|value| ContentType::new(value.as_bytes()));
         let has_suitable_content = match response.status() {
-            // the length and, except in a single part, the type of the 200 are not known
+            // the length and the type of the 200 are not known
             StatusCode::NOT_MODIFIED => true,
             StatusCode::PARTIAL_CONTENT => {
                 content_type.is_some_and(|kind| kind.is("multipart/byteranges") || is_compressible(kind))
@@ -219,8 +220,8 @@ impl ResponseCompression {
         length.is_some_and(|length| length > 0 && length >= self.compression.threshold)
     }
 
-    /// Names the tag of the coding in a 304 as the client has cached it.
-    fn name_cached_tag(&self, headers: &mut HeaderMap) {
+    /// Sets the entity tag of a 304 to the tag that the client has cached, which names its coding.
+    fn set_cached_tag(&self, headers: &mut HeaderMap) {
         let Some(tag) = strong_tag(headers) else {
             return;
         };
@@ -237,7 +238,7 @@ impl ResponseCompression {
     }
 }
 
-/// Sets the fields of content in this coding; `None` if the content is not known.
+/// Sets the fields of content in this coding. `encoded` is `None` if the content is not known.
 fn describe(headers: &mut HeaderMap, coding: &ContentCoding, encoded: Option<&[u8]>) {
     if let Some(value) = coding.header_value() {
         headers.insert(CONTENT_ENCODING, value);
@@ -245,14 +246,14 @@ fn describe(headers: &mut HeaderMap, coding: &ContentCoding, encoded: Option<&[u
     if let Some(tag) = strong_tag(headers) {
         headers.insert(ETAG, tag.in_coding(coding).header_value());
     }
-    // a range would be one of the plain content
+    // ranges are those of the plain content only
     headers.remove(ACCEPT_RANGES);
     if headers.remove(CONTENT_LENGTH).is_some()
         && let Some(encoded) = encoded
     {
         headers.insert(CONTENT_LENGTH, encoded.len().into());
     }
-    // a complete response is the whole representation, so both are digests of its content
+    // the response is the complete representation, so both fields are digests of its content
     for name in [CONTENT_DIGEST, REPR_DIGEST] {
         let plain = Digests::parse(headers, &name).ok().flatten();
         headers.remove(&name);
@@ -262,7 +263,7 @@ fn describe(headers: &mut HeaderMap, coding: &ContentCoding, encoded: Option<&[u
     }
 }
 
-/// A weak tag stays the same in each coding.
+/// Returns the entity tag if it is strong. A weak tag is the same in each coding.
 fn strong_tag(headers: &HeaderMap) -> Option<EntityTag> {
     let tag = EntityTag::parse(headers.get(ETAG)?.as_bytes()).ok()?;
     (!tag.is_weak()).then_some(tag)
@@ -295,7 +296,7 @@ fn may_have_secrets(headers: &HeaderMap) -> bool {
         || has_directive(headers, b"private")
 }
 
-/// Returns `true` if `Cache-Control` has the directive, also with a value.
+/// Returns `true` if `Cache-Control` has the directive, with or without a value.
 fn has_directive(headers: &HeaderMap, directive: &[u8]) -> bool {
     field::members(headers, &CACHE_CONTROL).any(|member| {
         let (name, _) = field::split_once(member, b'=');

@@ -13,7 +13,7 @@ use crate::{
 /// Time after which a client may try an unavailable store again.
 const STORE_RETRY: Duration = Duration::from_secs(1);
 
-/// An error type of a host, each of whose causes maps to a problem.
+/// Error type of a host that maps each of its causes to a problem.
 ///
 /// Handlers return it: the pipeline converts the `Err` of a handler and of a
 /// [check](crate::pipeline::Exchange::check) to the finished problem. The error itself becomes the
@@ -80,8 +80,8 @@ const STORE_RETRY: Duration = Duration::from_secs(1);
 ///
 /// # Contract
 ///
-/// - A cause that the client can remove maps to a 4xx status. The client repeats a request after a
-///   5xx, and an operator is called.
+/// - A cause that the client can remove maps to a 4xx status. A 5xx makes clients retry and alerts
+///   an operator.
 /// - A 5xx has no detail: the client cannot act on it, and it can contain internals.
 ///
 /// | cause | status |
@@ -158,8 +158,7 @@ impl Error for Problem {
     }
 }
 
-/// Cause of a problem. It stays in the process: an extension of the response takes it to the
-/// pipeline.
+/// Cause of a problem. It is not sent: an extension of the response carries it to the pipeline.
 #[derive(Clone)]
 pub(crate) struct ProblemSource(Arc<dyn Error + Send + Sync>);
 

@@ -23,14 +23,15 @@ const RETRY: Duration = Duration::from_secs(1);
 pub enum Priority {
     /// The request is refused first.
     Ordinary,
-    /// The request may use the [reserve](ConcurrencyLimit::with_reserve): health checks, and
-    /// requests whose refusal does more harm.
+    /// The request may use the [reserve](ConcurrencyLimit::with_reserve), for example a health
+    /// check or a payment.
     High,
 }
 
 impl Priority {
-    /// High for an unsafe request with an `Idempotency-Key`: a payment rather than a list, and
-    /// possibly a retry, whose stored response costs little. Ordinary for other requests.
+    /// [`High`](Self::High) for an unsafe request with an `Idempotency-Key`: it is a write, such as
+    /// a payment, or a retry of one, which a stored response answers at little cost.
+    /// [`Ordinary`](Self::Ordinary) for other requests.
     #[must_use]
     pub fn of<B>(request: &Request<B>) -> Self {
         match !request.method().is_safe() && request.headers().contains_key(IDEMPOTENCY_KEY) {
@@ -86,14 +87,14 @@ impl ConcurrencyLimit {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Begins a request. The permit ends it.
+    /// Counts one more request in progress, until its permit is dropped.
     ///
     /// # Errors
     ///
     /// A 503 problem with `Retry-After: 1` if the limit is reached.
     pub fn acquire(&self, priority: Priority) -> Result<ConcurrencyPermit, Problem> {
         let more = |in_flight: usize| self.admits(in_flight, priority).then(|| in_flight + 1);
-        // the count alone is shared, so no other memory is ordered by it
+        // relaxed, because the count guards no other memory
         let counted = self
             .in_flight
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
@@ -131,7 +132,7 @@ impl CallerConcurrency {
         }
     }
 
-    /// Begins a request of this caller. The permit ends it.
+    /// Counts one more request of this caller in progress, until its permit is dropped.
     ///
     /// # Errors
     ///
@@ -162,8 +163,8 @@ impl fmt::Debug for CallerConcurrency {
     }
 }
 
-/// Permit of a request in progress. The request ends when the last clone is dropped, a panic
-/// included.
+/// Permit of a request in progress. The request ends when the last clone is dropped, also by a
+/// panic.
 #[derive(Clone, Debug)]
 #[must_use = "dropping the permit ends the request"]
 pub struct ConcurrencyPermit {

@@ -19,8 +19,8 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// Longest duration of the work on a request, for example of one route. Cheap to clone.
 ///
-/// After it the client gets 503, because the service takes longer than it promises. A gateway that
-/// waits for another server sends [504](Self::with_gateway_timeout) ([RFC 9110
+/// After this time the client gets 503. A gateway that waits for another server sends
+/// [504](Self::with_gateway_timeout) ([RFC 9110
 /// §15.6.5](https://www.rfc-editor.org/rfc/rfc9110#section-15.6.5)). Both have `Retry-After`.
 #[derive(Clone)]
 pub struct Deadline {
@@ -60,8 +60,8 @@ impl Deadline {
     ///
     /// # Contract
     ///
-    /// The work may stop at any `.await`. Pass work without effects, or the handle of a task, which
-    /// continues when its handle is dropped.
+    /// The work can be stopped at any `.await`. Pass work without effects, or the handle of a task:
+    /// the task continues when its handle is dropped.
     ///
     /// # Errors
     ///

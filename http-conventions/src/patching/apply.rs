@@ -10,13 +10,13 @@ use super::{
 };
 use crate::content::{Fault, json::MAX_DEPTH};
 
-/// Maximum size of all copied values, as [`Copies`] counts it.
+/// Maximum size of all copied values together, as counted by [`Copies`].
 const MOST_COPIED: usize = 1 << 20;
 
-/// Counted size of a value without its text.
+/// Size that is counted for each value, in addition to its text.
 const VALUE_SIZE: usize = 32;
 
-/// Integers below this magnitude are exact floats.
+/// Floats represent all integers below this magnitude exactly.
 const EXACT_FLOATS: f64 = 9_007_199_254_740_992.0;
 
 /// Cause of a failed operation.
@@ -155,7 +155,7 @@ fn remove(document: &mut Value, path: &Pointer) -> Result<Value, Failure> {
     removed.ok_or(Failure::NoPath)
 }
 
-/// Checks the depth of a value of this depth at `path`.
+/// Checks that a value with this depth does not exceed the maximum depth at `path`.
 fn within_depth(path: &Pointer, depth: usize) -> Result<(), Failure> {
     match path.depth() + depth <= MAX_DEPTH {
         true => Ok(()),
@@ -172,7 +172,8 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Room for copied values. Repeated copies of a growing value would double the document each time.
+/// Size that is left for copied values. Without a limit, repeated copies of a growing value would
+/// double the document each time.
 struct Copies {
     left: usize,
 }

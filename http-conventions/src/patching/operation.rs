@@ -58,7 +58,7 @@ pub(super) fn parse(document: Value) -> Result<Vec<Operation>, Faults> {
     }
 }
 
-/// One operation while it is parsed.
+/// Members of one operation that is being parsed.
 struct Source<'f> {
     index: usize,
     members: Map<String, Value>,

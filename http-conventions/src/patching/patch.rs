@@ -41,8 +41,8 @@ pub const fn accept_patch() -> HeaderValue {
 ///
 /// # Security
 ///
-/// A `test` operation tells the client whether a value is equal to its guess. Apply a patch to a
-/// representation that the client may read.
+/// A `test` operation tells the client whether a value is equal to its guess. Apply patches only to
+/// a representation of which the client may read every member.
 #[derive(Clone, Debug)]
 pub struct Patch(Format);
 
@@ -63,8 +63,8 @@ impl Patch {
     ///
     /// - [`PatchRefusal::Unsupported`] for another media type, or a content coding.
     /// - [`PatchRefusal::Malformed`] for content that is not JSON.
-    /// - [`PatchRefusal::NotAPatch`] for JSON that is not a JSON Patch: with a pointer for each
-    ///   fault.
+    /// - [`PatchRefusal::NotAPatch`] for JSON that is not a JSON Patch. Each fault has a pointer
+    ///   into the patch.
     pub fn parse(headers: &HeaderMap, content: &[u8]) -> Result<Self, PatchRefusal> {
         let sent = ContentType::from_headers(headers).filter(|sent| sent.is_utf8());
         let is = |media_type| sent.is_some_and(|sent| sent.is(media_type));
@@ -127,7 +127,7 @@ impl Patch {
     ///
     /// `T` serializes every member that it reads. A member that is skipped, such as a secret with
     /// `skip_serializing`, is absent from the JSON form, and the result has its default instead.
-    /// Patch a form of the resource that contains what clients may read.
+    /// Patch a type that contains only the members that clients may read.
     ///
     /// ```
     /// use http::{HeaderMap, header};

@@ -15,11 +15,12 @@ pub enum PatchRefusal {
     /// The content is not JSON.
     #[error("malformed patch")]
     Malformed(#[from] MalformedJson),
-    /// The content is JSON, and not a JSON Patch. The pointers lead into the patch.
+    /// The content is JSON, but not a JSON Patch. The pointers of the faults are locations in the
+    /// patch.
     #[error("not a JSON Patch")]
     NotAPatch(#[source] Faults),
-    /// An operation does not apply to the state of the resource. The pointer leads to the operation
-    /// in the patch.
+    /// An operation does not apply to the state of the resource. The pointer is the location of the
+    /// operation in the patch.
     #[error("patch conflicts with the resource: {}", .0.detail())]
     Conflict(Fault),
     /// The changed resource would be invalid.

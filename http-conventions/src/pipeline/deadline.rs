@@ -31,19 +31,19 @@ impl<Stage> Exchange<Stage> {
     ///
     /// - The handler of a safe method is dropped, and the client gets 503 (or 504, see
     ///   [`Deadline`]).
-    /// - The handler of an unsafe method continues, because it could have taken effect in part. Its
-    ///   response is sent late, unless the host [waits](Self::wait_for) for it in a task of its
-    ///   own.
+    /// - The handler of an unsafe method continues, because a part of its effects may have
+    ///   happened. Its response is sent late, unless the host runs the exchange in a task and
+    ///   [waits](Self::wait_for) for the task.
     /// - The handler of [`run_in_transaction`](Exchange::run_in_transaction) is dropped if it holds
-    ///   a key. The client gets the stored response if the transaction has committed, and otherwise
-    ///   503, and the key is free for a retry.
+    ///   a key. If the transaction has committed, the client gets the stored response. Otherwise it
+    ///   gets 503, and the key is free for a retry.
     ///
     /// A handler that would begin after the deadline does not run, and its key stays free.
     ///
     /// # Contract
     ///
-    /// Dropping the handler of a held key must roll its transaction back, or leave it to the store
-    /// to refuse its settlement, see [`Settlement`](crate::idempotency::Settlement).
+    /// When the handler of a held key is dropped, its transaction must roll back, or the store must
+    /// refuse its settlement, see [`Settlement`](crate::idempotency::Settlement).
     pub fn with_deadline(mut self, deadline: &Deadline) -> Self {
         let now = self.conventions.0.clock.monotonic();
         self.deadline = Some(Box::new(RunningDeadline {
@@ -53,11 +53,11 @@ impl<Stage> Exchange<Stage> {
         self
     }
 
-    /// Waits until a task has ended that continues this exchange, or until the deadline. Call it on
+    /// Waits for the end of a task that runs this exchange, at most until the deadline. Call it on
     /// a clone of the exchange.
     ///
-    /// The task continues after the deadline: its idempotency key ends with the response of the
-    /// handler, which a retry gets.
+    /// The task continues after the deadline. The response of its handler is stored under the
+    /// idempotency key, and a retry gets that response.
     ///
     /// ```
     /// # use bytes::Bytes;
@@ -105,8 +105,8 @@ impl<Stage> Exchange<Stage> {
         })
     }
 
-    /// Reply of the handler within the deadline.
-    pub(super) async fn bounded<R: IntoReply>(
+    /// Runs the handler, and drops it at the deadline if `at_deadline` says so.
+    pub(super) async fn run_until_deadline<R: IntoReply>(
         &self,
         at_deadline: AtDeadline,
         handler: impl Future<Output = R>,

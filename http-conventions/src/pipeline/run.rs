@@ -45,9 +45,9 @@ impl Exchange<Limited> {
             true => AtDeadline::Drop,
             false => AtDeadline::Continue,
         };
-        // the futures around the handler hold a reference and not a copy of its state
+        // the futures around the handler hold a reference, which is smaller than its state
         let handler = pin!(handler);
-        let handled = async { self.explained(self.bounded(at_deadline, handler).await) };
+        let handled = async { self.explained(self.run_until_deadline(at_deadline, handler).await) };
         let outcome = unless_it_panics(async {
             match &self.conventions.0.idempotency {
                 Some(idempotency) => {
@@ -75,7 +75,7 @@ impl Exchange<Limited> {
             return self.finish(Err(problem));
         }
         let handler = |held: Option<HeldKey>| {
-            // the transaction of a held key takes effect or it does not, and its record shows which
+            // the transaction of a held key commits or rolls back, and the record shows which
             let at_deadline = match request.method().is_safe() || held.is_some() {
                 true => AtDeadline::Drop,
                 false => AtDeadline::Continue,
@@ -86,7 +86,7 @@ impl Exchange<Limited> {
             let exchange = &self;
             async move {
                 let handled = async move { handler(held).await };
-                exchange.explained(exchange.bounded(at_deadline, handled).await)
+                exchange.explained(exchange.run_until_deadline(at_deadline, handled).await)
             }
         };
         let outcome = unless_it_panics(async {
@@ -115,7 +115,7 @@ impl<Stage> Exchange<Stage> {
         check(request.headers(), request.body()).map_err(|refusal| refusal.problem(&rules.problems))
     }
 
-    /// Version, if a header field of the request names it.
+    /// Version of the request, if a header field names it.
     fn version_in_field<B>(&self, request: &Request<B>) -> Option<ApiVersion> {
         let versions = self.conventions.0.versions.as_ref()?;
         let is_in_field = versions.are_in_field() && versions.are_named(request.uri(), request.headers());
@@ -123,13 +123,13 @@ impl<Stage> Exchange<Stage> {
     }
 }
 
-/// Output of a future; `None` if it panics. It is not polled again after a panic.
+/// Awaits a future; `None` if it panics. It is not polled again after a panic.
 async fn unless_it_panics<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
         // the panic hook has already reported the panic
-        polled.map_or_else(|_told| std::task::Poll::Ready(None), |poll| poll.map(Some))
+        polled.map_or_else(|_panic| std::task::Poll::Ready(None), |poll| poll.map(Some))
     })
     .await
 }

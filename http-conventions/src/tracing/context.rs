@@ -28,15 +28,15 @@ pub enum CallerTrust {
 /// # Security
 ///
 /// A client that may continue its own trace chooses whether the host records the trace, and which
-/// requests belong to it. It can let the host record each request, and add requests to the trace of
-/// another client. Use [`begin_linked`](Self::begin_linked) for such clients.
+/// requests belong to it. It can make the host record each request, and can add requests to the
+/// trace of another client. Use [`begin_linked`](Self::begin_linked) for such clients.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TraceContext {
     position: TracePosition,
     caller: Option<Caller>,
 }
 
-/// Valid fields of the request.
+/// Valid trace fields of the request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Caller {
     position: TracePosition,
@@ -57,7 +57,7 @@ impl TraceContext {
 
     /// Continues the trace of the caller, or begins one if the request has no valid `traceparent`.
     ///
-    /// - Several lines of `traceparent` are invalid.
+    /// - A `traceparent` of several lines is invalid.
     /// - The new position has the trace id and the flags of the caller, and a new span id.
     /// - An invalid `tracestate` is dropped. A `tracestate` above 512 characters is shortened.
     ///
@@ -92,7 +92,8 @@ impl TraceContext {
         }
     }
 
-    /// Position of this request: the parent of the requests that the host sends meanwhile.
+    /// Position of this request. It is the parent of the requests that the host sends while it
+    /// handles this one.
     #[must_use]
     pub const fn position(&self) -> TracePosition {
         self.position
@@ -113,27 +114,27 @@ impl TraceContext {
     /// Position of the caller, if its trace is continued.
     #[must_use]
     pub fn parent(&self) -> Option<TracePosition> {
-        self.adopted().map(|caller| caller.position)
+        self.continued_caller().map(|caller| caller.position)
     }
 
     /// Position of the caller, if its trace is not continued.
     #[must_use]
     pub fn link(&self) -> Option<TracePosition> {
         let caller = self.caller.as_ref().map(|caller| caller.position);
-        caller.filter(|_| self.adopted().is_none())
+        caller.filter(|_| self.continued_caller().is_none())
     }
 
     /// Sets `traceparent` and `tracestate` of a request that the host sends, and replaces existing
     /// values.
     pub fn apply(&self, headers: &mut HeaderMap) {
         headers.insert(TRACEPARENT, self.position.header_value());
-        match self.adopted().and_then(|caller| caller.state.as_ref()) {
+        match self.continued_caller().and_then(|caller| caller.state.as_ref()) {
             Some(state) => headers.insert(TRACESTATE, state.clone()),
             None => headers.remove(TRACESTATE),
         };
     }
 
-    fn adopted(&self) -> Option<&Caller> {
+    fn continued_caller(&self) -> Option<&Caller> {
         let is_same = |caller: &&Caller| caller.position.trace_id() == self.trace_id();
         self.caller.as_ref().filter(is_same)
     }

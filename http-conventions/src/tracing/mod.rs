@@ -2,11 +2,11 @@
 //!
 //! # Trace context
 //!
-//! The fields `traceparent` and `tracestate` of the W3C
-//! [Trace Context](https://www.w3.org/TR/trace-context-2/), level 2, connect the requests of
-//! several services to one trace. A [`TraceContext`] is the position of one request. It continues
-//! the trace of the caller, or begins a new one, and is written to the requests that the host
-//! sends meanwhile.
+//! The fields `traceparent` and `tracestate` of the W3C [Trace
+//! Context](https://www.w3.org/TR/trace-context-2/), level 2, connect the requests of several
+//! services to one trace. A [`TraceContext`] is the position of one request. It continues the trace
+//! of the caller, or begins a new one. The host writes it to the requests that it sends while it
+//! handles this request.
 //!
 //! ```
 //! use http::HeaderMap;
@@ -35,8 +35,8 @@
 //!
 //! # Server-Timing
 //!
-//! `Server-Timing` ([W3C](https://www.w3.org/TR/server-timing/)) tells developers, in the tools of
-//! a browser, the parts of a request's duration.
+//! `Server-Timing` ([W3C](https://www.w3.org/TR/server-timing/)) shows developers the parts of a
+//! request's duration in the tools of the browser.
 //!
 //! ```
 //! use std::time::Duration;

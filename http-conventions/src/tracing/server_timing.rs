@@ -15,9 +15,9 @@ pub const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// # Security
 ///
 /// Scripts of the same origin can read the metrics. Scripts of other origins can read them only
-/// with `Timing-Allow-Origin`, which this crate never sends. A duration can reveal if a secret was
-/// guessed or an account exists: do not measure such steps alone, and put no secret into a
-/// description.
+/// with `Timing-Allow-Origin`, which this crate never sends. A duration can reveal whether a
+/// guessed secret is right, or whether an account exists: do not measure such steps alone, and put
+/// no secret into a description.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ServerTiming {
     text: String,
@@ -70,7 +70,7 @@ impl ServerTiming {
         timing
     }
 
-    /// `name` is a token.
+    /// Appends a metric. `name` must be a token.
     fn push(&mut self, name: &str, duration: Duration) {
         if !self.text.is_empty() {
             self.text.push_str(", ");
@@ -89,7 +89,7 @@ impl ServerTiming {
         &self.text
     }
 
-    /// Adds the metrics to those that the response has.
+    /// Adds the metrics to the metrics that the response has already.
     pub fn apply(&self, headers: &mut HeaderMap) {
         if let Ok(value) = HeaderValue::from_str(&self.text)
             && !self.text.is_empty()
@@ -104,7 +104,7 @@ pub(crate) fn has_metric(headers: &HeaderMap, name: &str) -> bool {
     field::members(headers, &SERVER_TIMING).any(|metric| field::split_once(metric, b';').0 == name.as_bytes())
 }
 
-/// Returns `true` for a valid metric, whose `dur` is a number.
+/// Returns `true` for a valid metric; its `dur`, if present, must be a number.
 pub(crate) fn is_metric(metric: &[u8]) -> bool {
     let (name, parameters) = field::split_once(metric, b';');
     let are_valid = field::split(parameters.unwrap_or_default(), b';').all(|part| {

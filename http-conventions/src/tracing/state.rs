@@ -14,7 +14,8 @@ const LONG_MEMBER: usize = 128;
 /// Largest length of a key, and of a value.
 const LONGEST_PART: usize = 256;
 
-/// State to pass on, over all lines of the field; `None` if there is none, or if it is invalid.
+/// State to pass on, joined from all lines of the field; `None` if there is none, or if it is
+/// invalid.
 ///
 /// A list above 512 characters is shortened: long members are removed first, then members from the
 /// end. Repeated keys are passed on.
@@ -42,7 +43,7 @@ pub(super) fn read(headers: &HeaderMap) -> Option<HeaderValue> {
 
 /// Removes members until the list is short enough.
 fn shorten(members: &mut Vec<&[u8]>) {
-    // each member with the comma before it, of which the first has none
+    // counts a comma for each member, which is one too many: hence `LONGEST + 1`
     let mut length = members.iter().map(|member| member.len() + 1).sum::<usize>();
     for least in [LONG_MEMBER + 1, 0] {
         while length > LONGEST + 1 {

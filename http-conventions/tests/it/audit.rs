@@ -353,9 +353,9 @@ fn a_malformed_field_or_page_is_found_in_each_of_its_forms() {
     }
 }
 
-/// H22, H32: all ways to send a wrong range are found.
+/// H22, H32: the audit finds each kind of wrong range.
 #[test]
-fn wrong_range_is_found_in_each_of_its_forms() {
+fn audit_finds_each_wrong_range() {
     let asked = sent("GET", &[("range", "bytes=0-1")]);
     let parts = ("content-type", "multipart/byteranges; boundary=x");
     let range = |value| ("content-range", value);

@@ -110,7 +110,7 @@ fn coding_is_negotiated() {
 /// H30: content that is small, partial, encoded, or does not compress well is sent as it is, and so
 /// is each response that may contain a secret.
 #[test]
-fn other_responses_are_sent_as_they_are() {
+fn ineligible_responses_are_not_compressed() {
     type Case = (u16, &'static [(&'static str, &'static str)], bool);
     let cases: [Case; 18] = [
         (200, &[], true),

@@ -133,9 +133,10 @@ fn concurrent_requests_share_the_permits() {
 }
 
 proptest! {
-    /// H29: after any sequence, the permits held are those counted, and within the limit.
+    /// H29: after any sequence, the count equals the number of held permits, and is within the
+    /// limit.
     #[test]
-    fn count_is_that_of_the_permits(
+    fn in_flight_counts_held_permits(
         most in 0_usize..5,
         reserved in 0_usize..5,
         steps in prop::collection::vec((any::<bool>(), any::<bool>(), 0_usize..8), 0..60),

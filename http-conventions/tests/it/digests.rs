@@ -348,9 +348,9 @@ fn audit_finds_wrong_digests() {
 }
 
 proptest! {
-    /// H33: a digest that is made is accepted for its content, and for no other.
+    /// H33: a computed digest is accepted for its content, and for no other.
     #[test]
-    fn made_digest_is_accepted(content: Vec<u8>, other: Vec<u8>, is_long: bool) {
+    fn computed_digest_is_accepted(content: Vec<u8>, other: Vec<u8>, is_long: bool) {
         let algorithm = if is_long { DigestAlgorithm::Sha512 } else { DigestAlgorithm::Sha256 };
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_DIGEST, Digests::of(&content, algorithm).header_value());

@@ -93,7 +93,7 @@ fn work_is_linear_in_the_content() {
 
 /// H28: exactly 32 faults are complete, and one more is not.
 #[test]
-fn limit_of_faults_is_told() {
+fn reached_limit_of_faults_is_reported() {
     for (count, is_complete) in [(32, true), (33, false)] {
         let content: Value = std::iter::repeat_n(json!(300), count).collect();
         let (reported, _) = faults::<Vec<Number>>(&content);

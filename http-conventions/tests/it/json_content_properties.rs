@@ -232,9 +232,9 @@ proptest! {
         prop_assert_eq!(found.into_iter().collect::<HashSet<_>>(), expected);
     }
 
-    /// H28: no text of the decoder and no value of the client is in the answer.
+    /// H28: the faults contain no text of the decoder, and no value of the client.
     #[test]
-    fn answer_has_no_value_of_the_client(change in any_json(), at in any::<prop::sample::Index>()) {
+    fn faults_quote_no_value_of_the_client(change in any_json(), at in any::<prop::sample::Index>()) {
         let mut content = order();
         let mut all = Vec::new();
         pointers(&content, "", &mut all);

@@ -209,9 +209,9 @@ impl TryFrom<RangeForm> for Range {
     }
 }
 
-/// H28: a check of a whole struct fails because of a stand-in, and that is no fault of the client.
+/// H28: a type that checks the whole struct refuses a stand-in. The client gets no fault for that.
 #[test]
-fn check_of_stand_in_is_no_fault() {
+fn error_caused_by_stand_in_is_no_fault() {
     let faults = faults::<Vec<Range>>(&json!([
         {"first": 151, "last": 152},
         {"first": "x", "last": 152},

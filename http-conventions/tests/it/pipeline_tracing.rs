@@ -87,7 +87,7 @@ async fn each_response_has_its_duration_if_configured() {
 
 /// H31: `total` follows the metrics of the handler, is written once, and a replay has its own.
 #[tokio::test]
-async fn total_is_that_of_the_response() {
+async fn total_is_the_duration_of_the_response() {
     let desk = timed();
     let request = request("POST", "/v1/charges", &[KEY]);
     let run = async |millis: u64| {

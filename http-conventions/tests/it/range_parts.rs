@@ -45,9 +45,9 @@ fn length_of(range: &str) -> usize {
 
 proptest! {
     /// H32: the parts of a response have the bytes of the content at their places, do not overlap,
-    /// and hold each byte that was asked for.
+    /// and contain each requested byte.
     #[test]
-    fn parts_have_the_bytes_that_were_asked_for(
+    fn parts_have_the_requested_bytes(
         length in 1..3000_usize,
         asked in proptest::collection::vec((0..3500_usize, 0..600_usize, 0..3_u8), 1..12),
     ) {
@@ -81,7 +81,7 @@ proptest! {
 
     /// H32: ranges that cover a content, in any order, put together equal the content.
     #[test]
-    fn parts_put_together_equal_the_content(
+    fn joined_parts_equal_the_content(
         mut cuts in proptest::collection::btree_set(1..5000_usize, 0..20),
         seed: u64,
     ) {

@@ -218,7 +218,7 @@ fn long_state_is_shortened() {
 
 /// H31: a trace is begun with random ids and the flag `random-trace-id`; zero is no id.
 #[test]
-fn missing_trace_is_begun() {
+fn missing_traceparent_begins_a_trace() {
     let context = adopt(&[(TRACESTATE, "a=b")]);
     assert_ne!(
         context,

@@ -24,8 +24,8 @@ const LEASE: Duration = Duration::from_secs(60);
 /// | [`run`](Self::run) | anywhere | the work may run twice, so it must be idempotent |
 ///
 /// A worker has no loop and no timer: the host calls [`take`](Self::take) when events may have
-/// arrived, for example once a second, and runs the events in as many tasks as it likes. Clones
-/// share all state.
+/// arrived, for example once a second, and runs the events in any number of tasks. Clones share all
+/// state.
 ///
 /// # Examples
 ///
@@ -102,15 +102,15 @@ impl Worker {
         self
     }
 
-    /// Takes up to `limit` events under a lease, oldest first. Run each of them.
+    /// Takes up to `limit` events under a lease, oldest first. The host runs each of them.
     ///
     /// A crash of the process counts as an attempt of every event that it holds. A small `limit`
     /// therefore protects other events from one that crashes its worker.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] if the store fails. Events that were leased nevertheless can be taken again
-    /// after the lease.
+    /// [`StoreError`] if the store fails. If the store leased events before it failed, they can be
+    /// taken again after the lease.
     pub async fn take(&self, limit: usize) -> Result<Vec<Queued>, StoreError> {
         self.inbox.take(limit, self.clock.now(), self.lease).await
     }
@@ -141,10 +141,10 @@ impl Worker {
     }
 
     /// Like [`run`](Self::run), for work that acknowledges the event in the transaction that writes
-    /// its rows: both take effect together, or not at all.
+    /// its rows. The rows and the acknowledgement take effect together, or not at all.
     ///
-    /// `host-store-sqlite` and `host-store-postgres` have the function for the transaction,
-    /// `inbox::complete_in`.
+    /// In the transaction, `inbox::complete_in` of `host-store-sqlite` or `host-store-postgres`
+    /// acknowledges the event.
     ///
     /// # Contract
     ///
@@ -211,7 +211,7 @@ impl Worker {
     }
 }
 
-/// `done`, unless the lease was not the latest.
+/// Returns `done`, or [`WorkOutcome::Stale`] if the lease was not the latest one.
 fn outcome(finish: Finish, done: WorkOutcome) -> WorkOutcome {
     match finish {
         Finish::Done => done,
@@ -274,7 +274,7 @@ pub enum WorkOutcome {
         /// Reason of the failure.
         reason: String,
     },
-    /// The worker changed nothing: another worker has taken the event, or the event had left the
-    /// queue, for example by a transaction whose result the work did not learn.
+    /// The worker changed nothing: another worker has taken the event, or the event had already
+    /// left the queue, for example in a transaction whose result the work did not learn.
     Stale,
 }

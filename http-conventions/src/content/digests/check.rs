@@ -9,7 +9,7 @@ use crate::errors::{Problem, ProblemBase, types};
 /// Both algorithms with the same preference.
 const SUPPORTED: HeaderValue = HeaderValue::from_static("sha-256=10, sha-512=10");
 
-/// Refusal of a request by the digest of its content.
+/// Refusal of a request because of the digest of its content.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum DigestRefusal {
@@ -48,12 +48,13 @@ impl From<InvalidDigests> for DigestRefusal {
 
 /// Checks `Content-Digest` and `Repr-Digest` of a request against its complete content, as sent.
 ///
-/// Both fields are optional. A field without a supported algorithm is ignored, and so is the
-/// `Repr-Digest` of a part, which `Content-Range` marks.
+/// Both fields are optional. A field without a supported algorithm is ignored. `Repr-Digest` is
+/// also ignored beside `Content-Range`, because the content is then only a part of the
+/// representation.
 ///
 /// # Errors
 ///
-/// [`DigestRefusal`] if a field is malformed or a digest is not that of the content.
+/// [`DigestRefusal`] if a field is malformed, or if a digest does not match the content.
 pub fn check_digests(headers: &HeaderMap, content: &[u8]) -> Result<(), DigestRefusal> {
     let is_part = headers.contains_key(CONTENT_RANGE);
     let of_content = Digests::parse(headers, &CONTENT_DIGEST)?;

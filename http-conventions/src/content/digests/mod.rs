@@ -89,7 +89,7 @@ impl Digests {
         }
     }
 
-    /// A SHA-256 that the host computed, for example of a stream.
+    /// Creates digests from a SHA-256 that the host computed, for example of a stream.
     #[must_use]
     pub const fn from_sha256(digest: [u8; 32]) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Digests {
         }
     }
 
-    /// A SHA-512 that the host computed, for example of a stream.
+    /// Creates digests from a SHA-512 that the host computed, for example of a stream.
     #[must_use]
     pub const fn from_sha512(digest: [u8; 64]) -> Self {
         Self {
@@ -111,9 +111,9 @@ impl Digests {
     ///
     /// # Errors
     ///
-    /// [`InvalidDigests`] if the field is no dictionary ([RFC 9651
+    /// [`InvalidDigests`] if the field is not a dictionary ([RFC 9651
     /// §3.2](https://www.rfc-editor.org/rfc/rfc9651#section-3.2)), or if a supported algorithm has
-    /// a value that is no byte sequence of the right length.
+    /// a value that is not a byte sequence of the right length.
     pub fn parse(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Self>, InvalidDigests> {
         if !headers.contains_key(name) {
             return Ok(None);
@@ -144,7 +144,7 @@ impl Digests {
         self.sha512.as_ref()
     }
 
-    /// Returns `true` if each digest is that of `content`.
+    /// Returns `true` if each digest is the digest of `content`.
     #[must_use]
     pub fn match_content(&self, content: &[u8]) -> bool {
         self.sha256

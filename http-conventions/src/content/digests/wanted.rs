@@ -34,23 +34,22 @@ use crate::structured::{Value, dictionary};
 ///
 /// # Contract
 ///
-/// - The content is as it will be sent. Only [compression](crate::content::Compression) may
-///   follow, which replaces the digests by those of the compressed content, with the same
-///   algorithms.
-/// - With [ranges](crate::caching::Preconditions::answer_ranges), call it twice: before, on the
-///   complete 200, and after, because a 206 has the `Repr-Digest` of the 200 and a `Content-Digest`
-///   of its own.
-/// - Responses to HEAD are made from the complete content, like those to GET.
+/// - Call it when the content is final. Only [compression](crate::content::Compression) may follow:
+///   it replaces the digests by those of the compressed content, with the same algorithms.
+/// - With [ranges](crate::caching::Preconditions::answer_ranges), call it twice: before them on the
+///   complete 200, and after them on the result, because a 206 has the `Repr-Digest` of the 200 and
+///   a `Content-Digest` of its own.
+/// - For HEAD, pass a response with the complete content, as for GET.
 pub fn add_wanted_digests(request: &HeaderMap, response: &mut Response<Bytes>) {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED || status == StatusCode::NO_CONTENT {
         return;
     }
-    for (want, name, is_owed) in [
+    for (want, name, is_applicable) in [
         (&WANT_CONTENT_DIGEST, CONTENT_DIGEST, true),
         (&WANT_REPR_DIGEST, REPR_DIGEST, status == StatusCode::OK),
     ] {
-        if !is_owed || response.headers().contains_key(&name) {
+        if !is_applicable || response.headers().contains_key(&name) {
             continue;
         }
         if let Some(algorithm) = preferred(request, want) {

@@ -1,11 +1,12 @@
 //! Collects all faults of a document for a type.
 //!
-//! The first run is that of plain serde; it decides whether the content is valid.
+//! The first run equals that of plain serde. It decides whether the content is valid.
 //!
-//! Serde ends with the first error. A value of the wrong JSON type is recorded, and a stand-in
-//! takes its place, so that the run continues. An error of the type itself ends the run; the next
-//! run repairs its cause: a stand-in for the value, an added member, or an omitted one. If the type
-//! refuses all stand-ins, the value is omitted, and then the value around it.
+//! Plain serde ends with the first error. Later runs continue after a value of the wrong JSON type:
+//! they record the fault, and put a stand-in in place of the value. An error of the type itself
+//! ends the run. The next run repairs the cause: it puts a stand-in in place of the value, adds a
+//! missing member, or omits a member with a faulty name. If the type refuses all stand-ins, the
+//! value is omitted, and then the value around it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -30,7 +31,7 @@ pub(crate) const MOST_FAULTS: usize = 32;
 /// Minimum work for all runs, in visited values.
 const LEAST_WORK: usize = 16_384;
 
-/// Visits of each value, for documents that need more than the minimum.
+/// Maximum number of visits of each value, for documents that need more than the minimum.
 const WORK_PER_VALUE: usize = 8;
 
 /// Work of a run in addition to its visited values.
@@ -39,13 +40,13 @@ const WORK_PER_RUN: usize = 16;
 /// Change of one value in later runs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Repair {
-    /// Replaces the value by a stand-in of this number.
+    /// Replaces the value by the stand-in with this number.
     StandIn(usize),
     /// Leaves the value out.
     Omit,
 }
 
-/// A missing member that later runs add, with a stand-in of this number.
+/// A missing member that later runs add, with the stand-in `attempt` as its value.
 #[derive(Debug)]
 pub(super) struct Added {
     pub(super) object: usize,
@@ -131,14 +132,14 @@ impl Collector<'_> {
             path: Path::Root,
             run: &run,
         };
-        let read = run.spend(WORK_PER_RUN).and_then(|()| root.read(PhantomData));
+        let read = run.take_work(WORK_PER_RUN).and_then(|()| root.read(PhantomData));
         self.work = run.work.get();
         self.faults = run.faults.into_inner();
         read
     }
 
-    /// Adds the fault of an error, and repairs its cause in later runs; `false` if that is not
-    /// possible.
+    /// Adds the fault of an error, and registers a repair of its cause for later runs. Returns
+    /// `false` if that is not possible.
     fn repair(&mut self, stop: Stop) -> bool {
         let Some((cause, place)) = stop.into_place() else {
             return false;
@@ -149,7 +150,7 @@ impl Collector<'_> {
         let is_below =
             |known: &Fault| known.pointer() != place.pointer && is_within(known.pointer(), &place.pointer);
         if self.faults.iter().any(is_below) {
-            // a stand-in below may be the reason
+            // a stand-in below may be the cause
             self.is_complete = false;
         } else {
             let fault = cause.fault(&place, self.messages);
@@ -162,7 +163,7 @@ impl Collector<'_> {
     }
 
     fn into_faults(mut self) -> Faults {
-        // also if the limit of work came first
+        // the limit of work can be reached before a fault is found
         if self.faults.is_empty() {
             let unknown = Cause::Exhausted.fault(&Place::default(), self.messages);
             self.faults.push(unknown);
@@ -226,8 +227,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Takes the work of visited values.
-    pub(super) fn spend(&self, values: usize) -> Result<(), Stop> {
+    /// Subtracts the work of visited values from the work that is left.
+    pub(super) fn take_work(&self, values: usize) -> Result<(), Stop> {
         let left = self.work.get().checked_sub(values);
         self.work.set(left.unwrap_or(0));
         left.map(|_| ()).ok_or_else(|| Stop::new(Cause::Exhausted))

@@ -33,7 +33,7 @@ impl Document {
         }
         let scan = Scan::default();
         let mut source = serde_json::Deserializer::from_slice(text);
-        let seed = Place {
+        let seed = ValueSeed {
             scan: &scan,
             path: Path::Root,
             depth: 0,
@@ -94,7 +94,7 @@ impl MalformedJson {
     }
 }
 
-/// Results of one pass over the text.
+/// Results of the pass over the text that counts values and finds repeated members.
 #[derive(Default)]
 struct Scan(RefCell<Findings>);
 
@@ -109,22 +109,22 @@ impl Scan {
         self.0.borrow_mut().size += 1;
     }
 
-    /// Keeps the defect and ends the pass.
+    /// Records the defect, and ends the pass.
     fn fail<E: serde::de::Error>(&self, defect: Defect) -> E {
         self.0.borrow_mut().defect = Some(defect);
         E::custom("")
     }
 }
 
-/// A value of the pass.
+/// Seed of one value of the pass, with its location.
 #[derive(Clone, Copy)]
-struct Place<'s> {
+struct ValueSeed<'s> {
     scan: &'s Scan,
     path: Path<'s>,
     depth: usize,
 }
 
-impl Place<'_> {
+impl ValueSeed<'_> {
     /// Depth of the values inside this one.
     fn deeper<E: serde::de::Error>(&self) -> Result<usize, E> {
         match self.depth < MAX_DEPTH {
@@ -134,7 +134,7 @@ impl Place<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
@@ -143,7 +143,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for Place<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let depth = self.deeper()?;
         let mut index = 0;
-        let item = |index| Place {
+        let item = |index| ValueSeed {
             scan: self.scan,
             path: Path::Item(&self.path, index),
             depth,
@@ -191,13 +191,13 @@ impl<'de> Visitor<'de> for Place<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let depth = self.deeper()?;
         let mut names = HashSet::new();
-        while let Some(name) = members.next_key_seed(Name)? {
+        while let Some(name) = members.next_key_seed(NameSeed)? {
             let path = Path::Member(&self.path, &name);
             if names.contains(&name) {
                 let pointer = path.pointer();
                 return Err(self.scan.fail(Defect::Duplicate { pointer }));
             }
-            members.next_value_seed(Place {
+            members.next_value_seed(ValueSeed {
                 scan: self.scan,
                 path,
                 depth,
@@ -208,10 +208,10 @@ impl<'de> Visitor<'de> for Place<'_> {
     }
 }
 
-/// Name of a member; borrowed unless it has escapes.
-struct Name;
+/// Seed of the name of a member. The name is borrowed unless it has escapes.
+struct NameSeed;
 
-impl<'de> DeserializeSeed<'de> for Name {
+impl<'de> DeserializeSeed<'de> for NameSeed {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
@@ -219,7 +219,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-impl<'de> Visitor<'de> for Name {
+impl<'de> Visitor<'de> for NameSeed {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

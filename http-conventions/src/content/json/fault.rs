@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::errors::{Member, Problem, ProblemBase, types};
 
-/// Maximum length of a pointer in a problem, in bytes. A longer one is replaced by that of an
-/// object or array around the value.
+/// Maximum length of a pointer in a problem, in bytes. A longer pointer is replaced by the pointer
+/// of an object or array around the value.
 const LONGEST_POINTER: usize = 256;
 
 /// A fault of one member of JSON content.
@@ -17,9 +17,9 @@ const LONGEST_POINTER: usize = 256;
 /// | `wrong-type` | a value of another JSON type |
 /// | `out-of-range` | an integer outside of the range of its type |
 /// | `missing` | a required member is absent |
-/// | `unknown-member` | the type has no such member, and ignores none |
+/// | `unknown-member` | the type has no such member, and does not ignore unknown members |
 /// | `duplicate-member` | a member is given twice |
-/// | `unknown-value` | a string that is none of the listed ones |
+/// | `unknown-value` | a string that is not one of the listed ones |
 /// | `wrong-length` | an array with too few or too many items |
 /// | `invalid-value` | a value that the type refuses for a reason of its own |
 /// | `read-only` | a patch changes a member that clients cannot write |

@@ -1,4 +1,5 @@
-//! Items of an array and members of an object, without the omitted ones and with the added ones.
+//! Items of an array and members of an object, after the repairs of the run: some are omitted, and
+//! members are added.
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, value::BorrowedStrDeserializer};
 use serde_json::{Map, Value, map};
@@ -16,7 +17,7 @@ use super::{
 pub(super) struct Items<'de, 'n> {
     array: Node<'de, 'n>,
     items: std::iter::Enumerate<std::slice::Iter<'de, Value>>,
-    /// All items have one type, as far as this is known.
+    /// True if all items are known to have one type.
     is_uniform: bool,
 }
 
@@ -40,12 +41,12 @@ impl<'de> SeqAccess<'de> for &mut Items<'de, '_> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Stop> {
         let run = self.array.run;
         for (index, value) in self.items.by_ref() {
-            run.spend(1)?;
+            run.take_work(1)?;
             let path = Path::Item(&self.array.path, index);
             let item = Node { value, path, run };
             match run.repair(value) {
                 Some(Repair::Omit) if self.is_uniform => {}
-                // the next item would be read as this one
+                // the type would read the next item in place of this one
                 Some(Repair::Omit) => return Err(Stop::new(Cause::Length(0)).at(|_| item.own_place())),
                 _ => return item.read(seed).map(Some),
             }
@@ -99,7 +100,7 @@ impl<'de> MapAccess<'de> for &mut Members<'de, '_> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Stop> {
         let run = self.object.run;
         for (name, value) in self.members.by_ref() {
-            run.spend(1)?;
+            run.take_work(1)?;
             if run.repair(value) == Some(Repair::Omit) {
                 continue;
             }

@@ -17,7 +17,7 @@ use super::{
     variant::Variant,
 };
 
-/// Smallest magnitude of a float that no 64-bit integer has.
+/// Magnitude from which a float is reported as out of range, instead of as a fraction.
 const BEYOND_INTEGERS: f64 = 9_223_372_036_854_775_808.0;
 
 /// A value of the content and its location.
@@ -34,7 +34,7 @@ pub(super) fn address(value: &Value) -> usize {
 }
 
 impl<'de, 'r> Node<'de, 'r> {
-    /// Reads the value. An error without a location gets that of the value.
+    /// Reads the value. An error without a location gets the location of the value.
     pub(super) fn read<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Stop> {
         self.placed(seed.deserialize(self))
     }

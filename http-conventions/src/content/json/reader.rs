@@ -67,16 +67,16 @@ const JSON: &str = "application/json";
 ///   the client did not send. It must have no side effects.
 /// - A type may ignore an error of a member. If other members are faulty, that member is reported
 ///   too.
-/// - A struct is an object. An array of its members is refused, although serde accepts it.
-/// - Serde buffers flattened structs, and enums that are untagged or have a tag inside. A fault of
-///   their members has the pointer of the member if its value is unique, or else that of the struct
-///   or enum.
+/// - A struct must be an object. An array of its members is refused, although serde accepts it.
+/// - Serde buffers flattened structs, and enums that are untagged or internally tagged. A fault of
+///   one of their members has the pointer of the member if its value is unique; otherwise it has
+///   the pointer of the struct or enum.
 /// - `serde_json::value::RawValue` is not supported.
 ///
 /// # Performance
 ///
-/// Content is parsed into a JSON value first, so that valid content takes about five times as long
-/// as with `serde_json::from_slice`. At most 32 faults are reported. All runs together visit each
+/// Content is parsed into a JSON value first, so valid content takes about five times as long as
+/// with `serde_json::from_slice`. At most 32 faults are reported. All runs together visit each
 /// value at most 8 times, or 16,384 values if that is more. [`Faults::is_complete`] tells whether
 /// the limits were reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,7 +85,7 @@ pub struct JsonReader {
 }
 
 impl JsonReader {
-    /// Creates a reader that shows no message of a `Deserialize` implementation.
+    /// Creates a reader that shows clients no message of a `Deserialize` implementation.
     #[must_use]
     pub const fn new() -> Self {
         Self { messages: &[] }

@@ -1,4 +1,4 @@
-//! Finds the value that an error is about, if the error names no location.
+//! Search for the value that an error without a location is about.
 
 use serde_json::Value;
 
@@ -25,6 +25,7 @@ pub(super) struct Search<'de, 'r> {
     run: &'r Run<'r>,
     trace: Trace,
     found: Vec<(String, &'de Value)>,
+    /// True if the search ended before it saw every value.
     is_cut: bool,
 }
 
@@ -38,7 +39,7 @@ impl<'de, 'r> Search<'de, 'r> {
         }
     }
 
-    /// Searches below `value`; `path` is relative to the start.
+    /// Searches the values below `value`. `path` is relative to the start of the search.
     pub(super) fn below(&mut self, value: &'de Value, path: &Path<'_>) {
         match value {
             Value::Array(items) => {
@@ -56,7 +57,7 @@ impl<'de, 'r> Search<'de, 'r> {
     }
 
     fn at(&mut self, value: &'de Value, path: &Path<'_>) {
-        self.is_cut |= self.found.len() > 1 || self.run.spend(1).is_err();
+        self.is_cut |= self.found.len() > 1 || self.run.take_work(1).is_err();
         // a repaired value was not part of the run
         if self.is_cut || self.run.repair(value).is_some() {
             return;
@@ -67,7 +68,7 @@ impl<'de, 'r> Search<'de, 'r> {
         self.below(value, path);
     }
 
-    /// The value; `None` if there may be several.
+    /// Returns the value with its pointer; `None` unless the search has found exactly one.
     pub(super) fn found(mut self) -> Option<(String, &'de Value)> {
         let found = self.found.pop();
         found.filter(|_| self.found.is_empty() && !self.is_cut)

@@ -1,4 +1,5 @@
-//! Stand-ins for faulty values, so that a run gets past them. They are never part of a result.
+//! Stand-ins for faulty values, so that a run continues after such a value. They are never part of
+//! a result.
 
 use serde::{
     Deserializer,
@@ -43,7 +44,7 @@ const TEXTS: [&str; 10] = [
     "0.0.0.0",
 ];
 
-/// A value that is invented for the type that asks for it.
+/// An invented value that deserializes as the requested type.
 #[derive(Clone, Copy)]
 pub(super) struct StandIn<'r> {
     attempt: usize,
@@ -66,7 +67,7 @@ impl<'r> StandIn<'r> {
 
     /// Stand-in inside of this one.
     fn inner(self) -> Result<Self, Stop> {
-        self.run.spend(1)?;
+        self.run.take_work(1)?;
         match self.depth < DEEPEST {
             true => Ok(Self {
                 depth: self.depth + 1,
@@ -214,7 +215,7 @@ impl<'de> Deserializer<'de> for StandIn<'_> {
         visitor: V,
     ) -> Result<V::Value, Stop> {
         let member = self.inner()?;
-        self.run.spend(fields.len())?;
+        self.run.take_work(fields.len())?;
         visitor.visit_map(MapDeserializer::new(fields.iter().map(|name| (*name, member))))
     }
 

@@ -29,18 +29,26 @@ struct Raised {
 pub(super) enum Cause {
     /// The limit of faults or of work was reached.
     Exhausted,
+    /// A required member that is absent.
     Missing(&'static str),
+    /// A member that the type does not have.
     Unknown,
+    /// A member that is given under two of its names.
     Repeated,
+    /// A number beyond the range of floats.
     TooLarge,
+    /// A name that is none of these.
     Options(&'static [&'static str]),
+    /// A value or name of another type, with a description of what was found.
     Kind(&'static str),
+    /// A wrong length.
     Length(usize),
-    /// With the message of the host, which is not shown unless it is listed.
+    /// A value that the type refuses, with the message of the type. Clients see only listed
+    /// messages.
     Invalid(String),
 }
 
-/// Properties of the value that an error is about.
+/// Properties of the value that an error is about, by which it can be found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trace {
     /// Address and length.
@@ -70,7 +78,7 @@ pub(super) enum About {
     Value,
     /// The name of the value is faulty.
     Name,
-    /// A value inside is faulty, and it is not known which.
+    /// An unknown value inside is faulty.
     Inside,
 }
 
@@ -190,7 +198,7 @@ fn kind(found: Unexpected<'_>) -> &'static str {
 impl Error for Stop {
     fn custom<T: fmt::Display>(message: T) -> Self {
         let mut kept = Kept(String::new());
-        // an error says only that the message is too long to be listed
+        // an error means that the message is longer than listed messages are
         let _is_cut = write!(kept, "{message}").is_err();
         Self::new(Cause::Invalid(kept.0))
     }
@@ -232,7 +240,7 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// Beginning of a message, which may quote a long value.
+/// Message up to its maximum length: it may quote a long value.
 struct Kept(String);
 
 impl Write for Kept {

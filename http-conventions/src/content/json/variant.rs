@@ -72,7 +72,7 @@ macro_rules! content {
                 $read
             }
             Content::Member(node, name, value) => {
-                node.run.spend(1)?;
+                node.run.take_work(1)?;
                 let path = Path::Member(&node.path, name);
                 let $source = Node {
                     value,

@@ -9,7 +9,7 @@ use crate::field;
 
 /// Largest number of ranges in one field.
 const MOST_RANGES: usize = 32;
-/// Ranges that are less than this apart become one.
+/// Bytes that the head of a part takes, about. Ranges with a smaller gap become one.
 const OVERHEAD: u64 = 128;
 const UNIT: &[u8] = b"bytes";
 
@@ -44,7 +44,7 @@ impl RangeSpec {
         }
     }
 
-    /// The bytes of this range that exist; `None` if there are none.
+    /// Returns the bytes of this range that exist; `None` if there are none.
     pub(super) fn within(self, length: u64) -> Option<ByteRange> {
         let end = length.checked_sub(1)?;
         let (first, last) = match self {
@@ -72,7 +72,8 @@ pub(super) fn parse(value: &[u8]) -> Option<Vec<RangeSpec>> {
     (!specs.is_empty()).then_some(specs)
 }
 
-/// Joins ranges that overlap or nearly touch. Each joined range has the place of its first member.
+/// Joins ranges that overlap or nearly touch. A joined range has the position of its first member
+/// in the field.
 pub(super) fn coalesce(ranges: impl Iterator<Item = ByteRange>) -> Vec<ByteRange> {
     let mut placed: Vec<(usize, ByteRange)> = ranges.enumerate().collect();
     placed.sort_by_key(|(_, range)| range.first);
@@ -146,7 +147,8 @@ fn split(text: &[u8], separator: u8) -> Option<(&[u8], &[u8])> {
     Some((before, after.get(1..)?))
 }
 
-/// A number of any length; one above 64 bits is beyond every content.
+/// Parses a number of any length. A number above 64 bits becomes `u64::MAX`, which is beyond every
+/// content.
 fn number(digits: &[u8]) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     let text = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
@@ -220,7 +222,7 @@ mod tests {
 
     /// H32: `Content-Range` is read by its grammar, and a range beyond the length is invalid.
     #[test]
-    fn content_range_is_read_as_it_is_written() {
+    fn valid_content_range_round_trips() {
         for value in ["bytes 0-0/1", "bytes 5-9/*", "bytes */0", "bytes 42-1233/1234"] {
             let read = ContentRange::parse(value.as_bytes()).map(|range| range.to_string());
             assert_eq!(read.as_deref(), Some(value));

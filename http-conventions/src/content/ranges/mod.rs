@@ -36,7 +36,7 @@ impl ByteRange {
         (self.last - self.first).saturating_add(1)
     }
 
-    /// These bytes of `content`, without a copy; `None` if the content ends before them.
+    /// Returns these bytes of `content` without a copy; `None` if the content is too short.
     #[must_use]
     pub fn slice(self, content: &Bytes) -> Option<Bytes> {
         let positions: RangeInclusive<usize> = self.first.try_into().ok()?..=self.last.try_into().ok()?;
@@ -73,17 +73,18 @@ pub enum RangeDecision {
 impl RangeDecision {
     /// Decides on the value of a `Range` field for a content of `length` bytes.
     ///
-    /// - A field of another unit, a malformed one and one with more than 32 ranges are ignored.
+    /// - The field is ignored if its unit is not `bytes`, if it is malformed, or if it has more
+    ///   than 32 ranges.
     /// - Ranges beyond the content are left out.
     /// - Ranges that overlap, or are less than 128 bytes apart, become one range, because the head
-    ///   of a part takes as many bytes. The others keep the order of the field.
+    ///   of a part takes about 128 bytes. The others keep the order of the field.
     /// - Empty content has no ranges, so the field is ignored.
     ///
     /// # Security
     ///
     /// Many small or overlapping ranges of one content could make a response much larger than the
-    /// content ([RFC 9110 §17.15](https://www.rfc-editor.org/rfc/rfc9110#section-17.15)). The
-    /// ranges of a decision never have more bytes together than the content, and at most 32 parts.
+    /// content ([RFC 9110 §17.15](https://www.rfc-editor.org/rfc/rfc9110#section-17.15)). A
+    /// decision has at most 32 ranges, and together they never have more bytes than the content.
     #[must_use]
     pub fn of(range: &[u8], length: u64) -> Self {
         let Some(specs) = field::parse(range).filter(|_| length > 0) else {

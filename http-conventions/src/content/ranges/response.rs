@@ -48,8 +48,8 @@ impl Preconditions<'_> {
     ///
     /// `answer` is the complete 200. Each response is one of these:
     ///
-    /// - 200 with the whole content and `Accept-Ranges: bytes`, if there is no `Range`, if it is to
-    ///   be [ignored](RangeDecision::of), or if `If-Range` names another state;
+    /// - 200 with the whole content and `Accept-Ranges: bytes`, if `Range` is absent or
+    ///   [ignored](RangeDecision::of), or if `If-Range` names another state;
     /// - 206 with `Content-Range` and one range, or 206 with `multipart/byteranges`;
     /// - 304 if the client has the current state;
     /// - `answer` unchanged, if it is not a 200.
@@ -92,9 +92,10 @@ impl Preconditions<'_> {
     ///
     /// # Contract
     ///
-    /// - Ranges count the bytes of the content as it is sent. A host that compresses does so
-    ///   before, and passes the [validators of the coding](Validators::in_coding).
-    /// - `current` belongs to exactly this content: a client joins ranges with equal strong tags.
+    /// - Ranges count the bytes of the content as it is sent. A host that compresses the content
+    ///   does so first, and passes the [validators of the coding](Validators::in_coding).
+    /// - `current` must belong to exactly this content, because a client joins ranges with equal
+    ///   strong tags.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Preconditions<'_> {
     ///
     /// `answer` is the head of the 200, with the length of the content in place of the content. The
     /// result has the head to send, with `Content-Length`, and the pieces of the content in order.
-    /// To a HEAD the host sends the head alone.
+    /// In response to HEAD the host sends the head without the pieces.
     ///
     /// # Errors
     ///

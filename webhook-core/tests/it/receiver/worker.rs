@@ -1,4 +1,4 @@
-//! Workers: ends of events whose work succeeded, failed or crashed its worker.
+//! Workers: outcomes of events whose work succeeded, failed or crashed the worker.
 
 use std::{
     future::{Ready, ready},
@@ -127,7 +127,7 @@ async fn permanent_failure_is_buried_at_once() {
 
 /// W26: an event whose workers crashed at each attempt is buried before its work runs again.
 #[tokio::test]
-async fn event_that_crashes_workers_is_buried_unrun() {
+async fn event_that_crashes_workers_is_buried() {
     let fixture = Fixture::new().await;
     for _ in 0..ATTEMPTS {
         drop(fixture.take().await.unwrap());
@@ -169,10 +169,10 @@ async fn worker_with_lost_lease_changes_nothing() {
     assert_eq!(fixture.buried().await, []);
 }
 
-/// H23: the worker does not acknowledge an event whose transaction has. It takes no receipt of
-/// another event.
+/// H23: the worker does not acknowledge an event after a receipt. It refuses the receipt of another
+/// event.
 #[tokio::test]
-async fn receipt_stands_for_the_acknowledgement() {
+async fn worker_with_receipt_does_not_acknowledge() {
     let fixture = Fixture::new().await;
     fixture.enqueue("evt_2").await;
     let (first, second) = (fixture.take().await.unwrap(), fixture.take().await.unwrap());
@@ -181,7 +181,7 @@ async fn receipt_stands_for_the_acknowledgement() {
     let foreign = fixture.worker.run_in_transaction(&second, receipt(&first)).await;
     assert_eq!(foreign.unwrap_err().kind(), StoreErrorKind::Corrupt);
     fixture.clock.advance(LEASE);
-    // the test removed neither event, and so did not the worker
+    // neither the test nor the worker has removed an event
     for event in [first, second] {
         assert_eq!(
             fixture.take().await.map(|taken| taken.ticket.key),
