@@ -9,6 +9,7 @@ pub mod cli;
 pub mod clock;
 pub mod desk;
 pub mod domain;
+pub mod logging;
 pub mod mail;
 pub mod seed;
 pub mod serve;

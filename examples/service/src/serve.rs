@@ -120,7 +120,6 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         config.access_tokens.format = AccessTokenFormat::Opaque;
     }
     config.danger_deliver_to_loopback = is_local;
-    config.log = Arc::new(|line| complain(line));
     config.mail = Arc::new(|letter| {
         say(&format!(
             "mail to {}: {}\n{}",

@@ -23,6 +23,7 @@ use webhook_core::address::AddressPolicy;
 use super::guesses::Attempts;
 use super::open::{OpenError, SCOPES, at, secret_bytes};
 use super::sign_in::SignedInUsers;
+use super::traced::Traced;
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::seed::API_SECRET;
@@ -78,7 +79,10 @@ impl Authority {
             .with_id_token_keys(SigningKeys::new(id_token_key(desk).await?))
             .with_session_lookup(signed_in)
             .with_subject_status(database.clone())
-            .with_backchannel_logout(database.clone(), HyperTransport::new(parts.addresses.clone()))
+            .with_backchannel_logout(
+                database.clone(),
+                Traced(HyperTransport::new(parts.addresses.clone())),
+            )
             .with_dpop_nonces(nonce_key)
             .with_access_token_format(tokens.format);
         let others = tokens.other_apis.iter();

@@ -106,7 +106,10 @@ impl App {
 
     /// Builds the 503 for a failure of the authorization server's store, and logs its cause.
     pub(super) fn store_failed(&self, error: &StoreError) -> Problem {
-        (self.log)(&program::in_one_line(error));
+        tracing::error!(
+            error = program::in_one_line(error),
+            "the store of the authorization server failed"
+        );
         unavailable()
     }
 }

@@ -11,6 +11,7 @@ use http_conventions::pipeline::{EarlyResponse, Exchange};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason};
 use oauth_core::vocabulary::Scope;
 
+use super::observed::Findings;
 use super::problem::unavailable;
 use super::{App, as_get};
 
@@ -51,6 +52,7 @@ impl App {
         let (parts, body) = request.into_parts();
         let principal = self.resources.authenticate(&parts, self.clock.now()).await;
         let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
+        Findings::record_principal_of(&parts.extensions, principal.subject().as_str());
         for (name, value) in &principal.headers() {
             exchange.set_header(name.clone(), value.clone());
         }
@@ -90,7 +92,10 @@ impl App {
     /// Converts a challenge to a problem with the same headers.
     fn challenged(&self, refused: &Challenge) -> Problem {
         if refused.reason() == &ChallengeReason::Unavailable {
-            (self.log)(&program::in_one_line(refused));
+            tracing::error!(
+                error = program::in_one_line(refused),
+                "the token cannot be verified"
+            );
             return unavailable();
         }
         let mut challenges = refused.www_authenticate().into_iter().map(|challenge| {

@@ -16,6 +16,7 @@ use http_conventions::limits::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use oauth_core::ports::StoreError;
 use oauth_core::store::AttemptStore;
+use tracing::warn;
 
 use super::App;
 use super::client_address::describe_client;
@@ -108,8 +109,9 @@ impl App {
         match admission.map_err(|error| self.store_failed(&error))? {
             Admission::Admitted => Ok(()),
             Admission::Refused { retry_after } => {
+                self.operator.metrics.record_refusal("attempts");
                 let client = describe_client(request);
-                (self.log)(&format!("too many attempts for key {} {client}", key.as_hash()));
+                warn!(policy = "attempts", key = %key.as_hash(), client, "too many attempts");
                 Err(Problem::too_many_requests(RetryAfter::new(retry_after)))
             }
         }

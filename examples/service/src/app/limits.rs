@@ -9,18 +9,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_conventions::limits::{
     MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
 };
 use http_conventions::pipeline::{Admitted, EarlyResponse, Exchange, Limited};
 
+use tracing::{error, warn};
+
+use super::App;
 use super::body::to_json;
 use super::caller::Caller;
 use super::open::{OpenError, at};
 use super::page;
 use super::route::Route;
-use super::{App, Log};
 use crate::clock::DemoClock;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -62,11 +64,14 @@ pub(super) struct Limiting {
 }
 
 /// Builds the rate limiter.
-pub(super) fn limiter(clock: &DemoClock, log: &Log) -> RateLimiter {
+pub(super) fn limiter(clock: &DemoClock) -> RateLimiter {
     let store = Arc::new(MemoryRateLimitStore::default());
-    let log = Arc::clone(log);
-    RateLimiter::new(store, Arc::new(clock.clone()), OnStoreFailure::FailClosed)
-        .with_failure_log(move |error| log(&format!("rate limit failed: {}", program::in_one_line(error))))
+    RateLimiter::new(store, Arc::new(clock.clone()), OnStoreFailure::FailClosed).with_failure_log(|error| {
+        error!(
+            error = program::in_one_line(error),
+            "the store of rate limits failed"
+        )
+    })
 }
 
 impl Limiting {
@@ -83,13 +88,13 @@ impl Limiting {
         })
     }
 
-    /// Policy that limits a route by address. Assets and public documents are not limited.
-    fn of_route(&self, route: &Route) -> Option<&Policy> {
+    /// Policy that limits a route by address, with its name. Assets and public documents are not limited.
+    fn of_route(&self, route: &Route) -> Option<(&'static str, &Policy)> {
         match route {
-            route if route.speaks_oauth() => Some(&self.token),
-            route if route.is_for_people() => Some(&self.page),
-            Route::UserInfo | Route::Graph | Route::GraphStream => Some(&self.address),
-            route if route.is_resource() => Some(&self.address),
+            route if route.speaks_oauth() => Some(("token", &self.token)),
+            route if route.is_for_people() => Some(("page", &self.page)),
+            Route::UserInfo | Route::Graph | Route::GraphStream => Some(("address", &self.address)),
+            route if route.is_resource() => Some(("address", &self.address)),
             _ => None,
         }
     }
@@ -109,11 +114,11 @@ impl App {
         request: &Request<Bytes>,
     ) -> Result<Exchange<Limited>, EarlyResponse> {
         let peer = request.extensions().get::<SocketAddr>();
-        let (Some(policy), Some(peer)) = (self.limiting.of_route(route), peer) else {
+        let (Some((name, policy)), Some(peer)) = (self.limiting.of_route(route), peer) else {
             return Ok(exchange.skip_rate_limit());
         };
         let address = client_network(peer.ip()).to_string();
-        exchange.limit(&[policy.spend(&address)]).await
+        self.count_refusal(name, exchange.limit(&[policy.spend(&address)]).await)
     }
 
     /// Counts an anonymous operation on a connection from `peer` as one more request.
@@ -130,7 +135,8 @@ impl App {
             return Ok(exchange);
         };
         let address = client_network(peer.ip()).to_string();
-        exchange.limit(&[self.limiting.address.spend(&address)]).await
+        let limited = exchange.limit(&[self.limiting.address.spend(&address)]).await;
+        self.count_refusal("address", limited)
     }
 
     /// Counts a request by principal.
@@ -143,9 +149,25 @@ impl App {
         exchange: Exchange<Limited>,
         caller: &Caller,
     ) -> Result<Exchange<Limited>, EarlyResponse> {
-        exchange
+        let limited = exchange
             .limit(&[self.limiting.caller.spend(caller.subject())])
-            .await
+            .await;
+        self.count_refusal("caller", limited)
+    }
+
+    /// Counts and logs a refusal by the policy.
+    fn count_refusal<T>(
+        &self,
+        policy: &'static str,
+        limited: Result<T, EarlyResponse>,
+    ) -> Result<T, EarlyResponse> {
+        if let Err(refused) = &limited
+            && refused.status() == StatusCode::TOO_MANY_REQUESTS
+        {
+            self.operator.metrics.record_refusal(policy);
+            warn!(policy, "too many requests");
+        }
+        limited
     }
 }
 

@@ -17,17 +17,22 @@ mod charges;
 mod client_address;
 mod console;
 mod customers;
+mod events;
 mod graph;
 mod guesses;
 mod limits;
 mod lists;
+mod metrics;
+mod observed;
 pub(crate) mod open;
 mod openapi;
+mod operator;
 mod page;
 mod problem;
 mod refunds;
 mod route;
 mod sign_in;
+mod traced;
 mod webhook_deliveries;
 mod webhook_endpoints;
 mod work;
@@ -46,18 +51,21 @@ use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply, Settlement};
 use http_conventions::paging::CursorKeyring;
-use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited};
+use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited, Started};
 use http_conventions::routing::Allow;
 use oauth_core::server::{AuthEvent, EndpointResponse};
 use oauth_core::{AuthorizationServer, ResourceServer, Sessions};
 use tokio::sync::watch;
+use tracing::{Instrument as _, error};
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
 use self::caller::Caller;
 use self::graph::Graph;
 use self::limits::{Limiting, render_early_response};
+use self::observed::{Findings, Observation};
 use self::openapi::Document;
+use self::operator::Operator;
 use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
@@ -74,15 +82,11 @@ type Handled = Result<Response<Bytes>, Problem>;
 /// Result of a handler that completes the idempotency key in its transaction.
 type Completed = Result<Reply, Problem>;
 
-/// Log of the service; takes one line per event.
-pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// The payments service as one framework-free request handler.
 pub struct App {
     base_url: String,
     sign_in_as: Option<String>,
     clock: DemoClock,
-    log: Log,
     mail: Mail,
     desk: Desk,
     database: Database,
@@ -91,6 +95,7 @@ pub struct App {
     attempts: guesses::Attempts,
     resources: ResourceServer,
     conventions: Conventions,
+    operator: Operator,
     document: Document,
     limiting: Limiting,
     proxies: TrustedProxies,
@@ -112,14 +117,35 @@ impl App {
     /// a task of its own and completes anyway; otherwise a change could commit without its
     /// idempotency key.
     pub async fn handle(self: &Arc<Self>, request: Request<Bytes>) -> Response<Body> {
-        let exchange = match self.conventions.begin(&request).admit(&request) {
+        if self.operator.takes(request.uri().path()) {
+            return body::full(self.handle_operator(request).await);
+        }
+        let exchange = self.conventions.begin(&request);
+        let observation = Observation::begin(&self.operator.metrics, &self.proxies, &exchange, &request);
+        let span = observation.span().clone();
+        let handled = self.handle_observed(exchange, request, observation.findings());
+        let response = handled.instrument(span).await;
+        observation.end(response.status());
+        response
+    }
+
+    async fn handle_observed(
+        self: &Arc<Self>,
+        exchange: Exchange<Started>,
+        mut request: Request<Bytes>,
+        findings: &Findings,
+    ) -> Response<Body> {
+        let trace = exchange.trace().cloned();
+        let exchange = match exchange.admit(&request) {
             Ok(exchange) => exchange,
             Err(early) => return body::full(early.into_response()),
         };
+        request.extensions_mut().insert(findings.clone());
         let last_resort = exchange.clone();
         let app = Arc::clone(self);
         let is_safe = request.method().is_safe();
         let answered = async move { app.answered(exchange, request).await };
+        let answered = traced::within(trace, answered).in_current_span();
         let answered = match is_safe {
             true => AssertUnwindSafe(answered).catch_unwind().await.ok(),
             // `None` if the task panicked or the runtime ended
@@ -146,7 +172,9 @@ impl App {
     /// request is too large, too slow or malformed.
     #[must_use]
     pub fn refuse(&self, head: &Request<()>, status: StatusCode) -> Response<Bytes> {
-        self.conventions.refuse(head, status).into_response()
+        let response = self.conventions.refuse(head, status).into_response();
+        observed::record_refusal(&self.operator.metrics, head, &response);
+        response
     }
 
     async fn answered(
@@ -165,7 +193,7 @@ impl App {
     ) -> Result<Response<Body>, EarlyResponse> {
         client_address::record_client(&self.proxies, &mut request, exchange.id().as_str());
         certificates::record_certificate(&mut request);
-        let route = exchange.check(taken_route(&exchange, request.method()))?;
+        let route = exchange.check(taken_route(&exchange, &request))?;
         if request.method() == Method::OPTIONS {
             let allowed = Allow::of(route.methods()).no_content();
             return Ok(body::full(exchange.finish(Ok(allowed))));
@@ -304,14 +332,17 @@ impl App {
     fn log_and_return(&self, answer: EndpointResponse) -> Response<Bytes> {
         self.log_events(&answer.events);
         if let Some(fault) = &answer.fault {
-            (self.log)(&program::in_one_line(&**fault));
+            error!(
+                error = program::in_one_line(&**fault),
+                "the authorization server failed"
+            );
         }
         answer.response
     }
 
     fn log_events(&self, events: &[AuthEvent]) {
         for event in events {
-            (self.log)(&logged(event));
+            events::log_auth_event(event);
         }
     }
 
@@ -324,15 +355,10 @@ impl App {
         );
         // `Busy` is not logged: many sign-ins at once would flood the log
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
-            (self.log)(&program::in_one_line(&error));
+            error!(error = program::in_one_line(&error), "the desk failed");
         }
         problem::from_desk(error, self.conventions.problems())
     }
-}
-
-/// Log line of an event: a JSON object.
-fn logged(event: &AuthEvent) -> String {
-    serde_json::to_string(event).unwrap_or_else(|_| event.kind.code().to_owned())
 }
 
 /// Completes the idempotency key of a request, if it has one, in the transaction that writes its
@@ -380,10 +406,13 @@ fn reply(handled: Handled, problems: &ProblemBase) -> Reply {
 }
 
 /// Route of the request. The error is 404 for an unknown path and 405 for an unsupported method.
-fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, Problem> {
+fn taken_route(exchange: &Exchange<Admitted>, request: &Request<Bytes>) -> Result<Route, Problem> {
     let route = Route::of(exchange.path(), exchange.version());
     let route = route.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
-    match route.methods().contains(method) {
+    if let Some(findings) = request.extensions().get::<Findings>() {
+        findings.record_route(route.label());
+    }
+    match route.methods().contains(request.method()) {
         true => Ok(route),
         false => Err(Problem::method_not_allowed(route.methods())),
     }

@@ -15,22 +15,28 @@ use http_conventions::idempotency::Idempotency;
 use http_conventions::paging::{CursorKey, CursorKeyring};
 use http_conventions::pipeline::Conventions;
 use http_conventions::ports::OsEntropy;
+use http_conventions::tracing::{CallerTrust, Sampling};
 use http_conventions::versions::Lifecycle;
 use http_conventions::versions::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
 use oauth_core::{SessionCookie, Sessions};
 use thiserror::Error;
 use tokio::sync::watch;
+use tracing::error;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
 use super::authority::{AccessTokens, Authority, Parts};
+use super::events::{DeliveryObserver, log_auth_event};
 use super::graph::Graph;
 use super::guesses::Attempts;
 use super::limits::{Limiting, Limits, limiter};
 use super::lists::rules_of_desk;
+use super::metrics::Metrics;
 use super::openapi::Document;
-use super::{App, Log, problem};
+use super::operator::Operator;
+use super::traced::Traced;
+use super::{App, problem};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::mail::Mail;
@@ -55,8 +61,6 @@ pub struct Config {
     /// Demo only: allows webhooks to loopback addresses. On a server, clients could then reach its
     /// internal services.
     pub danger_deliver_to_loopback: bool,
-    /// Receives the log lines. By default they are discarded.
-    pub log: Log,
     /// Receives the mails to users. By default they are discarded.
     pub mail: Mail,
     /// Rate limits.
@@ -72,10 +76,13 @@ pub struct Config {
     pub access_tokens: AccessTokens,
     /// Proxies whose `X-Forwarded-For` is believed; none by default.
     pub proxies: TrustedProxies,
+    /// Serves `/healthz`, `/readyz` and `/metrics` beside the app's own routes; `false` by default.
+    /// [`App::handle_operator`] always serves them.
+    pub operator_routes: bool,
 }
 
 impl Config {
-    /// Creates a configuration with the machine's clock; log lines and mails are discarded.
+    /// Creates a configuration with the machine's clock; mails are discarded.
     #[must_use]
     pub fn new(base_url: impl Into<String>, database: Database) -> Self {
         Self {
@@ -84,7 +91,6 @@ impl Config {
             clock: DemoClock::new(),
             sign_in_as: None,
             danger_deliver_to_loopback: false,
-            log: Arc::new(|_| {}),
             mail: Arc::new(|_| {}),
             limits: Limits::default(),
             trusted_documents: None,
@@ -92,6 +98,7 @@ impl Config {
             redis: None,
             access_tokens: AccessTokens::default(),
             proxies: TrustedProxies::new(),
+            operator_routes: false,
         }
     }
 }
@@ -140,7 +147,6 @@ impl App {
             clock,
             sign_in_as,
             danger_deliver_to_loopback,
-            log,
             mail,
             limits,
             trusted_documents,
@@ -148,13 +154,14 @@ impl App {
             redis,
             access_tokens,
             proxies,
+            operator_routes,
         } = config;
         let desk = Desk::open(database.clone(), clock.clone()).await;
         let desk = desk.map_err(at("the desk's tables"))?;
         seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
         let attempts = Attempts::in_database(&database);
-        let sessions = sessions(&base_url, &database, &clock, &attempts, &log)?;
+        let sessions = sessions(&base_url, &database, &clock, &attempts)?;
         let addresses = address_policy(danger_deliver_to_loopback);
         let parts = Parts {
             desk: &desk,
@@ -165,7 +172,8 @@ impl App {
         };
         let authority = Authority::open(&base_url, access_tokens, &parts).await?;
         let socket_origins = socket_origins(&base_url, &cross_origins)?;
-        let conventions = conventions(&base_url, &database, &clock, &log, cross_origins)?;
+        let conventions = conventions(&base_url, &database, &clock, cross_origins)?;
+        let operator = Operator::new(&base_url, &clock, operator_routes)?;
         Ok(Self {
             sessions,
             resources: authority.resources,
@@ -176,15 +184,15 @@ impl App {
             limiting: Limiting::new(limits)?,
             proxies,
             cursors: cursor_keyring(&desk).await?,
-            dispatcher: dispatcher(&database, &clock, &addresses),
-            graph: Graph::open(&desk, &clock, &log, trusted_documents).await?,
+            dispatcher: dispatcher(&database, &clock, &addresses, &operator.metrics),
+            operator,
+            graph: Graph::open(&desk, &clock, trusted_documents).await?,
             socket_origins,
             redis,
             addresses,
             base_url,
             sign_in_as,
             clock,
-            log,
             mail,
             desk,
             database,
@@ -215,27 +223,32 @@ fn conventions(
     base_url: &str,
     database: &Database,
     clock: &DemoClock,
-    log: &Log,
     cross_origins: Vec<String>,
 ) -> Result<Conventions, OpenError> {
     let problems = format!("{base_url}/problems/");
     let base = ProblemBase::new(&problems).map_err(at("the problem types"))?;
-    let failures = Arc::clone(log);
     let idempotency = Idempotency::new(
         Arc::new(database.clone()),
         Arc::new(clock.clone()),
         &OsEntropy,
         base,
     )
-    .with_failure_log(move |error| failures(&format!("idempotency: {}", program::in_one_line(error))));
+    .with_failure_log(|error| {
+        error!(
+            error = program::in_one_line(error),
+            "the store of idempotency keys failed"
+        )
+    });
     let version = "1".parse().map_err(at("the versions"))?;
     let mut conventions = Conventions::builder(&problems, Arc::new(clock.clone()), Arc::new(OsEntropy))
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
         .with_challenge(Challenge::bearer())
-        .with_rate_limiter(limiter(clock, log))
+        .with_rate_limiter(limiter(clock))
         .with_idempotency(idempotency)
         .with_page_rules(rules_of_desk())
-        .with_problem_types(problem::OWN);
+        .with_problem_types(problem::OWN)
+        // a client may not choose the trace: its own is linked
+        .with_trace_context(CallerTrust::Untrusted, Sampling::NEVER);
     if !cross_origins.is_empty() {
         conventions = conventions.with_cors(CorsRules::origins(cross_origins));
     }
@@ -265,7 +278,6 @@ fn sessions(
     database: &Database,
     clock: &DemoClock,
     attempts: &Attempts,
-    log: &Log,
 ) -> Result<Sessions, OpenError> {
     let cookie = SessionCookie::new("session").map_err(at("the cookie of sessions"))?;
     let cookie = if base_url.starts_with("https:") {
@@ -275,10 +287,9 @@ fn sessions(
     };
     let store = Arc::new(database.clone());
     let sessions = Sessions::new(store, cookie, clock.clone(), OsEntropy);
-    let log = Arc::clone(log);
     Ok(sessions
         .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
-        .with_events(move |event| log(&super::logged(&event))))
+        .with_events(|event| log_auth_event(&event)))
 }
 
 /// Allows webhooks to public https addresses only, and in demos also to loopback.
@@ -290,8 +301,13 @@ fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
     }
 }
 
-fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy) -> Dispatcher {
-    let transport = HyperTransport::new(addresses.clone());
+fn dispatcher(
+    database: &Database,
+    clock: &DemoClock,
+    addresses: &AddressPolicy,
+    metrics: &Arc<Metrics>,
+) -> Dispatcher {
+    let transport = Traced(HyperTransport::new(addresses.clone()));
     Dispatcher::new(
         database.clone(),
         database.clone(),
@@ -303,4 +319,5 @@ fn dispatcher(database: &Database, clock: &DemoClock, addresses: &AddressPolicy)
     .with_address_policy(addresses.clone())
     .with_skew_hold()
     .with_operational_events()
+    .with_metrics(DeliveryObserver(Arc::clone(metrics)))
 }

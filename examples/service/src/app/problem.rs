@@ -62,6 +62,13 @@ pub(super) fn unavailable() -> Problem {
     Problem::service_unavailable(RetryAfter::new(Duration::from_secs(1)))
 }
 
+/// The 503 of `/readyz`; `failing` names the parts.
+pub(super) fn not_ready(failing: Vec<&'static str>) -> Problem {
+    unavailable()
+        .with_detail("the service is stopping, or a store does not respond")
+        .with_extension("failing", failing)
+}
+
 /// Converts a failure of the desk to a problem.
 pub(super) fn from_desk(error: DeskError, base: &ProblemBase) -> Problem {
     match error {

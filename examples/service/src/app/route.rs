@@ -216,6 +216,48 @@ impl Route {
         }
     }
 
+    /// Path template of any route, for logs and metrics. It contains no identifier.
+    pub(super) const fn label(&self) -> &'static str {
+        match self {
+            Self::Console => "/",
+            Self::Asset(_) => "/assets/{name}",
+            Self::SignInCallback => "/callback",
+            Self::Login => "/login",
+            Self::Consent => "/consent",
+            Self::Account => "/account",
+            Self::AccountForm(_) => "/account/{form}",
+            Self::ForgottenPassword => "/password/forgotten",
+            Self::PasswordReset => "/password/reset",
+            Self::Authorize => "/authorize",
+            Self::EndSession => "/end_session",
+            Self::PushedRequests => "/par",
+            Self::Token => "/token",
+            Self::Introspect => "/oauth/introspect",
+            Self::Revoke => "/oauth/revoke",
+            Self::UserInfo => "/userinfo",
+            Self::ServerMetadata => "/.well-known/openid-configuration",
+            Self::ResourceMetadata => "/.well-known/oauth-protected-resource",
+            Self::Jwks => "/.well-known/jwks.json",
+            Self::Graph => "/graphql",
+            Self::GraphStream => "/graphql/stream",
+            Self::ProblemType(_) => "/problems/{slug}",
+            Self::Document => "/openapi.json",
+            Self::Charges
+            | Self::Charge(_)
+            | Self::Refunds(_)
+            | Self::Refund(..)
+            | Self::Customers
+            | Self::Customer(_)
+            | Self::WebhookEndpoints
+            | Self::WebhookEndpoint(_)
+            | Self::WebhookRotations(_)
+            | Self::WebhookTestEvents(_)
+            | Self::WebhookDeliveries
+            | Self::WebhookDelivery(_)
+            | Self::WebhookReplays(_) => self.template(),
+        }
+    }
+
     /// Path template of a resource, for idempotency keys and the OpenAPI document; empty for other
     /// routes.
     pub(super) const fn template(&self) -> &'static str {

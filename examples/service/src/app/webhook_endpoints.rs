@@ -232,7 +232,10 @@ impl App {
         };
         if let Err(error) = self.dispatcher.announce(&event).await {
             // the secret is rotated nevertheless
-            (self.log)(&program::in_one_line(&error));
+            tracing::error!(
+                error = program::in_one_line(&error),
+                "the rotation cannot be announced"
+            );
         }
         self.desk.event_notify().notify_one();
         Ok(reply)

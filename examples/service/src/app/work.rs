@@ -8,6 +8,7 @@ use oauth_core::server::AuthEvent;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
+use tracing::{error, warn};
 use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
@@ -69,14 +70,12 @@ impl App {
         let settled = |outcome: Result<Handled, StoreError>| match outcome {
             Ok(handled) => {
                 if let Some(skew) = handled.skew {
-                    (self.log)(&format!("clock.skewed: {skew}; {} is held", handled.delivery));
+                    let delivery = &handled.delivery;
+                    warn!(skew = %skew, delivery = %delivery, "clock.skewed: the delivery is held");
                 }
                 self.worked.send_replace(());
             }
-            Err(error) => (self.log)(&format!(
-                "webhook delivery failed: {}",
-                program::in_one_line(&error)
-            )),
+            Err(error) => error!(error = program::in_one_line(&error), "webhook delivery failed"),
         };
         self.dispatcher.run(wait, settled).await;
     }
@@ -117,7 +116,7 @@ impl App {
                 Ok(id) => {
                     let published = redis.publish(CHARGES, format!("{here} {id}").into()).await;
                     if let Err(error) = published {
-                        (self.log)(&format!("Redis fan-out failed: {}", program::in_one_line(&error)));
+                        error!(error = program::in_one_line(&error), "Redis fan-out failed");
                     }
                 }
                 Err(RecvError::Lagged(_)) => {}
@@ -130,7 +129,7 @@ impl App {
         let mut others = loop {
             match redis.listen(CHARGES).await {
                 Ok(listener) => break listener,
-                Err(error) => (self.log)(&format!("Redis fan-out failed: {}", program::in_one_line(&error))),
+                Err(error) => error!(error = program::in_one_line(&error), "Redis fan-out failed"),
             }
             tokio::time::sleep(FAILURE_DELAY).await;
         };
@@ -183,7 +182,7 @@ impl App {
             Ok(Err(error)) => {
                 let _logged = self.store_failed(&error);
             }
-            Err(panicked) => (self.log)(&format!("sending logouts failed: {panicked}")),
+            Err(panicked) => error!(error = display(panicked), "sending logouts failed"),
         }
     }
 

@@ -8,6 +8,10 @@ use host_store_sqlite::Database;
 use http::{Request, Response, StatusCode};
 use http_conventions::audit::{Rule, audit};
 use service::app::{App, Config};
+use tracing::subscriber::set_default;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::registry;
 
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
 use crate::idempotency::rename;
@@ -272,20 +276,22 @@ async fn a_limit_refuses_by_the_same_exit() {
     }
 }
 
+/// A log that panics at an error.
+struct FullLog;
+
+impl<S: Subscriber> Layer<S> for FullLog {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        assert_ne!(*event.metadata().level(), Level::ERROR, "the log is full");
+    }
+}
+
 /// H13, H16, H18: a panicking handler gets a regular response, in a task of its own or not.
 #[tokio::test]
 async fn a_panic_leaves_by_the_same_exit() {
     let database = Database::open_in_memory().unwrap();
-    let app = {
-        let database = database.clone();
-        open_to_a_page(|config| {
-            config.database = database;
-            config.log = Arc::new(|line| panic!("the log is full: {line}"));
-        })
-        .await
-    };
-    let fresh = open_to_a_page(|config| config.database = database.clone()).await;
-    let token = bearer(&fresh, ALL_SCOPES).await;
+    let app = open_to_a_page(|config| config.database = database.clone()).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let _panicking = set_default(registry().with(FullLog));
     rename(&database, "charge", "charge_away").await;
     for method in ["GET", "POST"] {
         let exit = Exit::of(500, method, "/v1/charges").with("authorization", token.as_str());

@@ -12,9 +12,11 @@ use http_conventions::forwarding::TrustedProxies;
 use http_conventions::limits::QUOTA_EXCEEDED;
 use service::app::{App, Config, Limits};
 use service::clock::DemoClock;
+use service::logging::LogFormat;
 
 use crate::browser::{HTML, text};
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, json, request};
+use crate::log::capture;
 
 async fn limited(limits: Limits) -> (Arc<App>, DemoClock) {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
@@ -181,11 +183,9 @@ async fn clients_behind_trusted_proxy_are_told_apart() {
 /// O37, H25: an audit event names the request and the client behind the proxy.
 #[tokio::test]
 async fn audit_events_name_request_and_client() {
-    let lines: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
-    let log = lines.clone();
+    let (lines, _capturing) = capture(LogFormat::Json);
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
     config.proxies = TrustedProxies::new().with_network("10.0.0.1").unwrap();
-    config.log = Arc::new(move |line| log.lock().unwrap().push(line.to_owned()));
     let app = Arc::new(App::open(config).await.unwrap());
     let headers = [("x-forwarded-for", "203.0.113.7"), ("x-request-id", "0197f9a1")];
     let refused = from(
@@ -196,8 +196,8 @@ async fn audit_events_name_request_and_client() {
     )
     .await;
     assert_eq!(refused.status(), 400);
-    let lines = lines.lock().unwrap();
-    let event: serde_json::Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+    let events = lines.of("service::auth");
+    let event = events.last().unwrap();
     assert_eq!(event.get("reason"), Some(&"client_unknown".into()));
     assert_eq!(event.get("address"), Some(&"203.0.113.7".into()));
     let id = header(refused.headers(), "x-request-id");

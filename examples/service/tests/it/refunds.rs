@@ -1,15 +1,14 @@
 //! Refunds: queued at once, booked later, never above the charge.
 
-use std::sync::Arc;
-
 use futures_util::future::join_all;
 use host_store_sqlite::Database;
 use serde_json::Value;
-use service::app::{App, Config};
-use tokio::sync::mpsc;
+use service::app::App;
+use service::logging::LogFormat;
 
-use crate::desk::{ALL_SCOPES, BASE, bearer, call, charge, charges, header, json, open, open_over};
+use crate::desk::{ALL_SCOPES, bearer, call, charge, charges, header, json, open, open_over};
 use crate::idempotency::rename;
+use crate::log::capture;
 
 /// Runs the background work until `done` completes.
 pub(crate) async fn working<T>(app: &App, done: impl Future<Output = T>) -> T {
@@ -62,19 +61,17 @@ async fn parallel_refunds_do_not_exceed_the_charge() {
 #[tokio::test]
 async fn a_refund_outlives_a_failure_of_the_store() {
     let database = Database::open_in_memory().unwrap();
-    let (told, mut heard) = mpsc::unbounded_channel();
-    let mut config = Config::new(BASE, database.clone());
-    config.log = Arc::new(move |line| {
-        let _kept = told.send(line.to_owned());
-    });
-    let app = Arc::new(App::open(config).await.unwrap());
+    let (lines, _capturing) = capture(LogFormat::Json);
+    let app = open_over(database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let path = charge(&app, &token, 500).await;
     let asked = call(&app, &token, ("POST", &format!("{path}/refunds")), &[], "{}").await;
     let location = header(asked.headers(), "location").to_owned();
     rename(&database, "charge", "charge_away").await;
     let booked = async {
-        while !heard.recv().await.unwrap().contains("no such table: charge") {}
+        while !lines.text().contains("no such table: charge") {
+            tokio::task::yield_now().await;
+        }
         rename(&database, "charge_away", "charge").await;
         loop {
             let refund = json(&call(&app, &token, ("GET", &location), &[], "").await);

@@ -14,6 +14,7 @@ use http_conventions::errors::Problem;
 use oauth_core::params::Params;
 use oauth_core::session::Session;
 use oauth_core::store::{RevocationReason, SessionId, SessionRecord};
+use tracing::info;
 
 use self::applications::ApplicationShown;
 use self::device::Device;
@@ -132,9 +133,8 @@ impl App {
         let revoked = self.sessions.sign_out_everywhere(subject, None, reason).await;
         let revoked = revoked.map_err(|error| self.store_failed(&error))?;
         let (sessions, families) = (revoked.sessions, revoked.families);
-        (self.log)(&format!(
-            "{subject} signed out everywhere: {sessions} sessions and {families} token families revoked"
-        ));
+        let subject = subject.as_str();
+        info!(subject, sessions, families, "signed out everywhere");
         let cleared = self.sessions.cookie().clear();
         Ok(see_other("/login?notice=everywhere", [cleared]))
     }
@@ -144,7 +144,11 @@ impl App {
             let subject = &session.record.subject;
             let ended = self.sessions.end(subject, &id).await;
             if ended.map_err(|error| self.store_failed(&error))? {
-                (self.log)(&format!("{subject} ended session {id}"));
+                info!(
+                    subject = subject.as_str(),
+                    session = display(id),
+                    "session ended by its user"
+                );
             }
         }
         // an unknown session, or one of another user, is ignored

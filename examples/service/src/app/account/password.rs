@@ -53,10 +53,8 @@ impl App {
             .await;
         let ended = ended.map_err(|error| self.store_failed(&error))?;
         let (sessions, families) = (ended.sessions, ended.families);
-        (self.log)(&format!(
-            "{subject} changed the password {}: {sessions} sessions and {families} token families revoked",
-            describe_client(request)
-        ));
+        let (subject, client) = (subject.as_str(), describe_client(request));
+        tracing::info!(subject, client, sessions, families, "password changed");
         let renewed = self.sessions.renew(request.headers()).await;
         match renewed.map_err(|error| self.store_failed(&error))? {
             Ok(renewed) => Ok(Ok(renewed.set_cookie)),

@@ -123,9 +123,7 @@ impl App {
             return Ok(false);
         };
         let (sessions, families) = (revoked.sessions, revoked.families);
-        (self.log)(&format!(
-            "{subject} reset the password: {sessions} sessions and {families} token families revoked"
-        ));
+        tracing::info!(subject = subject.as_str(), sessions, families, "password reset");
         let set = self.desk.set_password(subject.as_str(), password).await;
         set.map_err(|error| self.refused(error))?;
         // also revoke a session that the old password opened meanwhile

@@ -18,7 +18,6 @@ use juniper::RootNode;
 
 use super::loads::Customers;
 use super::schema::{Context, Host, Mutation, Query, Subscription};
-use crate::app::Log;
 use crate::app::open::{OpenError, at, secret_bytes};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -39,22 +38,18 @@ impl Graph {
     pub(in crate::app) async fn open(
         desk: &Desk,
         clock: &DemoClock,
-        log: &Log,
         trusted: Option<Manifest>,
     ) -> Result<Self, OpenError> {
         let secret = secret_bytes(desk, "graph-cursor-key").await?;
         let key = CursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
         let store = Arc::new(MemoryPersisted::default());
-        let log = Arc::clone(log);
         let mut builder = builder()
             .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.clone()))
             .with_batches()
             .with_cost_reports()
-            .with_incident_log(move |incident: &Incident| {
-                log(&format!(
-                    "GraphQL request {} failed: {}",
-                    incident.correlation_id, incident.detail
-                ));
+            .with_incident_log(|incident: &Incident| {
+                let (request_id, detail) = (incident.correlation_id.as_str(), incident.detail.as_str());
+                tracing::error!(request_id, detail, "a GraphQL operation failed");
             });
         if let Some(manifest) = trusted {
             builder = builder.with_trusted_documents(TrustedDocuments::new([manifest]));

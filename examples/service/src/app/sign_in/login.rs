@@ -130,7 +130,8 @@ impl App {
             }));
         }
         let client = describe_client(request);
-        (self.log)(&format!("{subject} signed in {client}, session {id}"));
+        let (subject, session) = (subject.as_str(), tracing::field::display(id));
+        tracing::info!(subject, client, session, "signed in");
         Ok(Ok(begun))
     }
 

@@ -76,6 +76,19 @@ impl Database {
         })
     }
 
+    /// Asks the server for a response, for example to find out if the host is ready.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError`], of the same kinds as for an operation of a store.
+    pub async fn ping(&self) -> Result<(), DatabaseError> {
+        self.run(|mut connection| async move {
+            let _pong: String = redis::cmd("PING").query_async(&mut connection).await?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Client for further connections to the server.
     pub(crate) fn client(&self) -> &Client {
         &self.client

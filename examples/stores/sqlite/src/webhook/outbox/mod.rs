@@ -5,6 +5,7 @@
 //! [`Delivery`](webhook_core::sender::Delivery) makes all decisions: each verb loads the row,
 //! decides, and writes it back.
 
+mod backlog;
 mod delivery;
 mod instance;
 mod lane;
@@ -27,6 +28,7 @@ use webhook_core::sender::{
     Receipt, ReplayRequest, Retention, Settlement, StoredEvent, Turn, TurnRequest,
 };
 
+pub use self::backlog::{Backlog, backlog};
 pub(crate) use self::locks::InstanceLocks;
 use super::endpoints;
 use crate::column::Time;

@@ -1,0 +1,233 @@
+//! Routes for the operator, request log, and the trace of outbound requests.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use host_store_sqlite::{Database, DatabaseError};
+use http::{Request, Response, StatusCode};
+use http_conventions::forwarding::TrustedProxies;
+use serde_json::{Value, json};
+use service::app::{App, Config};
+use service::logging::LogFormat;
+
+use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, open, request};
+use crate::idempotency::rename;
+use crate::log::capture;
+
+async fn operated(change: impl FnOnce(&mut Config)) -> Arc<App> {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    config.operator_routes = true;
+    change(&mut config);
+    Arc::new(App::open(config).await.unwrap())
+}
+
+async fn get(app: &Arc<App>, path: &str) -> Response<Bytes> {
+    ask(app, request("GET", path, &[], "")).await
+}
+
+fn body(response: &Response<Bytes>) -> Value {
+    crate::desk::json(response)
+}
+
+/// X8: a probe sees that the process lives, that it is ready, and from `stop` on that it is not.
+#[tokio::test]
+async fn readiness_ends_with_the_stop() {
+    let app = operated(|_| {}).await;
+    let health = get(&app, "/healthz").await;
+    assert_eq!(
+        (health.status(), body(&health)),
+        (StatusCode::OK, json!({"status": "alive"}))
+    );
+    let ready = get(&app, "/readyz").await;
+    assert_eq!(
+        (ready.status(), body(&ready)),
+        (StatusCode::OK, json!({"status": "ready"}))
+    );
+    app.stop();
+    let stopping = get(&app, "/readyz").await;
+    assert_eq!(stopping.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(header(stopping.headers(), "retry-after"), "1");
+    assert_eq!(body(&stopping).get("failing").unwrap(), &json!(["service"]));
+    assert_eq!(get(&app, "/healthz").await.status(), StatusCode::OK);
+    // requests that still arrive are handled
+    bearer(&app, ALL_SCOPES).await;
+}
+
+/// X8: a store that fails, or hangs, makes the service not ready. The answer names the part and no
+/// cause; the log has the cause.
+#[tokio::test]
+async fn failing_store_is_named_without_its_cause() {
+    let database = Database::open_in_memory().unwrap();
+    let app = operated(|config| config.database = database.clone()).await;
+    let (lines, _capturing) = capture(LogFormat::Json);
+    rename(&database, "charge", "charge_away").await;
+    let failing = get(&app, "/readyz").await;
+    assert_eq!(failing.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(body(&failing).get("failing").unwrap(), &json!(["database"]));
+    assert!(!String::from_utf8_lossy(failing.body()).contains("charge"));
+    assert!(lines.text().contains("no such table: charge"));
+    rename(&database, "charge_away", "charge").await;
+
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let busy = database.write(move |_| -> Result<(), DatabaseError> {
+        let _released = held.recv();
+        Ok(())
+    });
+    let (hanging, written) = tokio::join!(
+        async {
+            let hanging = get(&app, "/readyz").await;
+            drop(release);
+            hanging
+        },
+        busy
+    );
+    written.unwrap();
+    assert_eq!(body(&hanging).get("failing").unwrap(), &json!(["database"]));
+    assert_eq!(get(&app, "/readyz").await.status(), StatusCode::OK);
+}
+
+/// X8: pages of no origin read the operator's routes, and no cache stores them. Unless asked for,
+/// the app does not serve them.
+#[tokio::test]
+async fn operator_routes_are_not_for_pages() {
+    let origin = "https://app.example.com";
+    let app = operated(|config| config.cross_origins = vec![origin.to_owned()]).await;
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        for method in ["GET", "HEAD"] {
+            let shown = ask(&app, request(method, path, &[("origin", origin)], "")).await;
+            assert_eq!(shown.status(), StatusCode::OK, "{path}");
+            assert_eq!(header(shown.headers(), "cache-control"), "private, no-store");
+            assert!(
+                !shown.headers().contains_key("access-control-allow-origin"),
+                "{path}"
+            );
+        }
+        let posted = ask(&app, request("POST", path, &[("origin", origin)], "")).await;
+        assert_eq!(posted.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        assert_eq!(header(posted.headers(), "allow"), "GET, HEAD");
+        assert_eq!(
+            get(&open().await, path).await.status(),
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
+    }
+    // on a listener of their own they are always served, and nothing else is
+    let private = open().await;
+    for (path, status) in [("/metrics", 200), ("/v1/charges", 404), ("/", 404)] {
+        let answer = private.handle_operator(request("GET", path, &[], "")).await;
+        assert_eq!(answer.status(), status, "{path}");
+    }
+}
+
+/// X8: requests are counted by the template of their route, so that ids add no time series;
+/// refusals are counted by policy.
+#[tokio::test]
+async fn requests_are_counted_by_route_template() {
+    let app = operated(|config| config.limits.of_token_endpoints = 1).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let charge = crate::desk::charge(&app, &token, 500).await;
+    for path in [charge.as_str(), "/v1/charges/ch_00000000000000000000000000000000"] {
+        call(&app, &token, ("GET", path), &[], "").await;
+    }
+    get(&app, "/no/such/path?code=s3cret").await;
+    for _ in 0..2 {
+        let mut limited = request("POST", "/token", &[FORM, ("authorization", SERVICE)], "");
+        limited
+            .extensions_mut()
+            .insert(SocketAddr::from(([203, 0, 113, 7], 1)));
+        ask(&app, limited).await;
+    }
+    let head = Request::get("/no/such/path").body(()).unwrap();
+    let _refused = app.refuse(&head, StatusCode::MISDIRECTED_REQUEST);
+    let metrics = get(&app, "/metrics").await;
+    let content_type = header(metrics.headers(), "content-type");
+    assert!(
+        content_type.starts_with("application/openmetrics-text; version=1.0.0"),
+        "{content_type}"
+    );
+    let text = String::from_utf8(metrics.body().to_vec()).unwrap();
+    let has = |method: &str, route: &str, status: u16, count: u32| {
+        let line = format!(
+            "http_server_request_duration_seconds_count{{http_request_method=\"{method}\",\
+             http_route=\"{route}\",http_response_status_code=\"{status}\"}} {count}\n"
+        );
+        assert!(text.contains(&line), "{line}{text}");
+    };
+    has("POST", "/v1/charges", 201, 1);
+    has("GET", "/v1/charges/{id}", 200, 1);
+    has("GET", "/v1/charges/{id}", 404, 1);
+    has("GET", "unmatched", 404, 1);
+    has("GET", "unmatched", 421, 1);
+    has("POST", "/token", 429, 1);
+    assert!(
+        text.contains("\nrate_limit_refusals_total{policy=\"token\"} 1\n"),
+        "{text}"
+    );
+    assert!(text.contains("\nwebhook_backlog 0\n"), "{text}");
+    assert!(!text.contains("ch_") && !text.contains("s3cret"), "{text}");
+}
+
+/// X8: each request is one event with its route, status, ids, principal and client address.
+#[tokio::test]
+async fn request_is_one_structured_event() {
+    let app = operated(|config| {
+        config.proxies = TrustedProxies::new().with_network("10.0.0.1").unwrap();
+    })
+    .await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let (lines, _capturing) = capture(LogFormat::Json);
+    let linked = "0af7651916cd43dd8448eb211c80319c";
+    let mut asked = request(
+        "GET",
+        "/v1/charges/ch_00000000000000000000000000000000?token=s3cret",
+        &[
+            ("authorization", token.as_str()),
+            ("x-forwarded-for", "203.0.113.7"),
+            ("traceparent", &format!("00-{linked}-b7ad6b7169203331-01")),
+        ],
+        "",
+    );
+    asked
+        .extensions_mut()
+        .insert(SocketAddr::from(([10, 0, 0, 1], 9)));
+    let answer = ask(&app, asked).await;
+    let events = lines.of("service::request");
+    let [event] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    let member = |name: &str| event.get(name).unwrap_or(&Value::Null);
+    assert_eq!(member("method"), "GET");
+    assert_eq!(member("route"), "/v1/charges/{id}");
+    assert_eq!(member("status"), 404);
+    assert_eq!(member("principal"), "demo-service");
+    assert_eq!(member("address"), "203.0.113.7");
+    assert_eq!(member("linked_trace_id"), linked);
+    assert!(member("milliseconds").as_f64().unwrap() > 0.0);
+    let span = member("span");
+    assert_eq!(
+        span.get("request_id").unwrap(),
+        header(answer.headers(), "x-request-id")
+    );
+    let trace_id = span.get("trace_id").and_then(Value::as_str).unwrap();
+    assert_eq!((trace_id.len(), trace_id == linked), (32, false));
+    assert!(!lines.text().contains("s3cret"), "{}", lines.text());
+}
+
+/// X8: a request without a response is logged as that of a client that disconnected.
+#[tokio::test]
+async fn disconnected_client_is_logged() {
+    let app = open().await;
+    let (lines, _capturing) = capture(LogFormat::Json);
+    let mut handled = Box::pin(app.handle(request("GET", "/userinfo", &[("authorization", "Bearer x")], "")));
+    let first = futures_util::poll!(&mut handled);
+    assert!(first.is_pending());
+    drop(handled);
+    let events = lines.of("service::request");
+    let [event] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(event.get("message").unwrap(), "client disconnected");
+    assert_eq!(event.get("route").unwrap(), "/userinfo");
+    assert_eq!(event.get("status"), None);
+}
