@@ -9,10 +9,12 @@ pub mod cli;
 pub mod clock;
 pub mod desk;
 pub mod domain;
+mod foreign;
 pub mod logging;
 pub mod mail;
 pub mod seed;
 pub mod serve;
+mod tls;
 pub mod wire;
 
 use webhook_core::ports::{Entropy, OsEntropy};

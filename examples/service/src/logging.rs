@@ -10,7 +10,7 @@ use std::str::FromStr;
 use thiserror::Error;
 use tracing::Subscriber;
 use tracing_subscriber::Layer as _;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::{MakeWriter, layer};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry;
@@ -57,13 +57,14 @@ impl FromStr for LogFilter {
     type Err = InvalidLogFilter;
 
     fn from_str(text: &str) -> Result<Self, InvalidLogFilter> {
-        // an empty text is a filter that drops everything
-        let is_empty = text.trim().is_empty();
-        text.parse()
-            .ok()
-            .filter(|_| !is_empty)
-            .map(Self)
-            .ok_or(InvalidLogFilter)
+        // `Targets` alone reads a misspelt level as the name of a target
+        let is_level = |level: &str| !level.is_empty() && level.parse::<LevelFilter>().is_ok();
+        let is_part = |part: &str| match part.split_once('=') {
+            Some((target, level)) => !target.is_empty() && is_level(level),
+            None => is_level(part),
+        };
+        let filter = text.parse().ok().filter(|_| text.split(',').all(is_part));
+        filter.map(Self).ok_or(InvalidLogFilter)
     }
 }
 
@@ -110,7 +111,7 @@ mod tests {
         for text in ["info", "warn,service::request=debug", "off"] {
             check(text, true);
         }
-        for text in ["", " ", "service=loud", "=,="] {
+        for text in ["", " ", "loud", "service=loud", "=info", "info,", "=,="] {
             check(text, false);
         }
         assert_eq!("json".parse(), Ok(LogFormat::Json));

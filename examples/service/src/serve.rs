@@ -19,19 +19,22 @@ use graph_core::persisted::Manifest;
 use host_ports::Clock;
 use host_server::Limits;
 use host_store_sqlite::Database;
+use host_tls::Tls;
+use http_body_util::Full;
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::routing::{AllowedHosts, InvalidHost};
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::store::{RevocationReason, SessionStore, SubjectLocks};
 use tokio::sync::{oneshot, watch};
 use tour::RunningDesk;
+use tracing::{error, info};
 
 use crate::app::{App, Config};
-use crate::cli::{Command, DatabaseChoice, Options, USAGE};
+use crate::cli::{Command, DatabaseChoice, Options, RedisUrl, TlsFiles};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::mail::Mailbox;
-use crate::seed;
+use crate::{foreign, logging, seed, tls};
 
 /// Input of a server function.
 #[non_exhaustive]
@@ -40,6 +43,8 @@ pub struct Serving {
     pub listener: TcpListener,
     /// Handler of the requests.
     pub app: Arc<App>,
+    /// Certificate of the server; `None` for plain HTTP.
+    pub tls: Option<Tls>,
     /// Limits of the server.
     pub limits: Limits,
     /// Completes when the service is to stop.
@@ -56,12 +61,15 @@ impl fmt::Debug for Serving {
 
 /// Runs the command line's command and serves with `server`.
 pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
-    let done = match Command::parse(std::env::args().skip(1)) {
-        Ok(Command::Help) => {
-            say(USAGE);
+    let environment = |name: &str| std::env::var(name).ok();
+    let words = std::env::args().skip(1);
+    let done = match Command::parse(words, environment, |path| std::fs::read_to_string(path)) {
+        Ok(Command::Print(text)) => {
+            say(text.trim_end());
             Ok(true)
         }
         Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
+        Ok(Command::Check(options)) => check(&options).map(|()| true),
         Ok(Command::Tour { record }) => run_tour(&server, record.as_deref()).await,
         Ok(Command::SetLock {
             email,
@@ -73,7 +81,7 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
             true
         }),
         Err(error) => {
-            complain(format_args!("{error}\n\n{USAGE}"));
+            complain(error.to_string().trim_end());
             return ExitCode::from(2);
         }
     };
@@ -89,37 +97,85 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
 
 type Failure = Box<dyn std::error::Error>;
 
+/// Contents of the files that the settings name.
+struct Files {
+    tls: Option<Tls>,
+    documents: Option<Manifest>,
+}
+
+impl Files {
+    /// Reads the files and checks the settings against each other.
+    ///
+    /// # Errors
+    ///
+    /// Every fault, each in a line.
+    fn read(options: &Options) -> Result<Self, String> {
+        let mut faults = Vec::new();
+        let tls = options.tls.as_ref().map(tls::open);
+        let tls = tls.and_then(|tls| tls.map_err(|fault| faults.push(fault)).ok());
+        let documents = options.trusted_documents.as_deref().map(read_documents);
+        let documents = documents.and_then(|read| read.map_err(|fault| faults.push(fault)).ok());
+        if let DatabaseChoice::File(path) = &options.database {
+            faults.extend(foreign::check(path).err());
+        }
+        if options.sign_in_as.is_some() && !is_local(options, options.listen) {
+            let fault = "--sign-in-as signs every browser in and requires a loopback address: \
+                         change --listen, --base-url or --trusted-proxy";
+            faults.push(fault.to_owned());
+        }
+        match faults.is_empty() {
+            true => Ok(Self { tls, documents }),
+            false => Err(faults.join("\n")),
+        }
+    }
+}
+
+fn read_documents(path: &Path) -> Result<Manifest, String> {
+    let shown = path.display();
+    let text = std::fs::read(path)
+        .map_err(|error| format!("--trusted-documents: cannot read `{shown}`: {error}"))?;
+    Manifest::from_json(&text).map_err(|error| {
+        let error = program::in_one_line(&error);
+        format!("--trusted-documents: `{shown}` is no manifest: {error}")
+    })
+}
+
+fn check(options: &Options) -> Result<(), Failure> {
+    Files::read(options)?;
+    allowed_hosts(options.listen, options)?;
+    say("the settings are valid");
+    Ok(())
+}
+
 async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<()>) -> Result<(), Failure> {
-    let listener = TcpListener::bind(options.listen)
-        .map_err(|error| format!("--listen: cannot listen on {}: {error}", options.listen))?;
+    let subscriber = logging::subscriber(options.log_format, options.log.clone(), io::stderr);
+    tracing::subscriber::set_global_default(subscriber)?;
+    let Files { tls, documents } = Files::read(options)?;
+    let listener = bind("--listen", options.listen)?;
     let address = listener.local_addr()?;
-    let base_url = options.base_url.clone().unwrap_or_else(|| base_url(address));
-    let is_local = is_local(address.ip(), &base_url, &options.trusted_proxies);
-    if options.sign_in_as.is_some() && !is_local {
-        return Err(
-            "--sign-in-as signs every browser in and requires a loopback address: change --listen, \
-                    --base-url or --trusted-proxy"
-                .into(),
-        );
-    }
-    let database = open_database(&options.database)?;
-    let mut config = Config::new(&base_url, database);
+    let operator = options
+        .operator_listen
+        .map(|address| bind("--operator-listen", address));
+    let operator = operator.transpose()?;
+    let base_url = options
+        .base_url
+        .clone()
+        .unwrap_or_else(|| base_url(address, tls.is_some()));
+    let is_local = is_local(options, address);
+    let mut config = Config::new(&base_url, open_database(&options.database)?);
     config.sign_in_as = options.sign_in_as.clone();
-    if let Some(path) = &options.trusted_documents {
-        let unread =
-            |error: io::Error| format!("--trusted-documents: cannot read `{}`: {error}", path.display());
-        config.trusted_documents = Some(Manifest::from_json(&std::fs::read(path).map_err(unread)?)?);
-    }
+    config.trusted_documents = documents;
     config.cross_origins = options.cross_origins.clone();
     config.proxies = options.trusted_proxies.clone();
     if let Some(url) = &options.redis {
-        config.redis = Some(host_store_redis::Database::connect(url.as_str(), "payments-desk").await?);
+        config.redis = Some(connect(url).await?);
     }
     config.access_tokens.other_apis.clone_from(&options.other_apis);
     if options.opaque_tokens {
         config.access_tokens.format = AccessTokenFormat::Opaque;
     }
     config.danger_deliver_to_loopback = is_local;
+    config.operator_routes = is_local && operator.is_none();
     config.mail = Arc::new(|letter| {
         say(&format!(
             "mail to {}: {}\n{}",
@@ -128,14 +184,64 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     });
     let app = Arc::new(App::open(config).await?);
     let limits = Limits {
-        drain_timeout: Duration::from_secs(5),
+        drain_timeout: options.drain_timeout,
         proxies: options.trusted_proxies.clone(),
         hosts: allowed_hosts(address, options)?,
         ..Limits::default()
     };
     say(&banner(&base_url, options));
-    run(server, listener, app, limits, program::stop_requested()).await?;
+    let reloaded = reload_on_signal(options.tls.as_ref().zip(tls.as_ref()));
+    let listeners = Listeners {
+        listener,
+        tls: tls.clone(),
+        operator,
+    };
+    let stop = async {
+        program::stop_requested().await;
+        app.stop();
+        tokio::time::sleep(options.drain_delay).await;
+    };
+    tokio::select! {
+        served = run(server, listeners, Arc::clone(&app), limits, stop) => served?,
+        () = reloaded => {}
+    }
     Ok(())
+}
+
+fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).map_err(|error| {
+        format!("{flag}: cannot listen on {address}: {error}; choose another address or stop its program")
+    })
+}
+
+/// Connects to Redis. The error names the server, and not the password of the URL.
+async fn connect(url: &RedisUrl) -> Result<host_store_redis::Database, String> {
+    let connected = host_store_redis::Database::connect(url.as_str(), "payments-desk").await;
+    connected.map_err(|error| {
+        let error = program::in_one_line(&error);
+        format!("--redis: cannot use {url}: {error}; start the server or leave the flag out")
+    })
+}
+
+/// Reads the certificate again on each SIGHUP. Never completes.
+#[cfg(unix)]
+async fn reload_on_signal(tls: Option<(&TlsFiles, &Tls)>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let hangups = tls.and_then(|tls| Some((tls, signal(SignalKind::hangup()).ok()?)));
+    let Some(((files, tls), mut hangups)) = hangups else {
+        return std::future::pending().await;
+    };
+    while hangups.recv().await.is_some() {
+        match tls::reload(files, tls) {
+            Ok(()) => info!("the certificate was read again"),
+            Err(fault) => error!(fault, "the former certificate stays in use"),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn reload_on_signal(_tls: Option<(&TlsFiles, &Tls)>) {
+    std::future::pending().await
 }
 
 /// The hosts that the service answers for: those of its URL, its listen address and
@@ -155,10 +261,13 @@ fn allowed_hosts(listen: SocketAddr, options: &Options) -> Result<AllowedHosts, 
 
 /// Returns `true` if only this machine reaches the service: it listens on a loopback address, under
 /// a URL of such an address, without a proxy in front.
-fn is_local(listen: IpAddr, base_url: &str, proxies: &TrustedProxies) -> bool {
-    let host = base_url.parse::<http::Uri>().ok();
-    let host = host.and_then(|url| url.host()?.trim_matches(['[', ']']).parse::<IpAddr>().ok());
-    listen.is_loopback() && host.is_some_and(|host| host.is_loopback()) && *proxies == TrustedProxies::new()
+fn is_local(options: &Options, listen: SocketAddr) -> bool {
+    let host = options.base_url.as_deref().map_or(Some(listen.ip()), |url| {
+        let url: http::Uri = url.parse().ok()?;
+        url.host()?.trim_matches(['[', ']']).parse().ok()
+    });
+    let is_loopback = listen.ip().is_loopback() && host.is_some_and(|host| host.is_loopback());
+    is_loopback && options.trusted_proxies == TrustedProxies::new()
 }
 
 fn open_database(choice: &DatabaseChoice) -> Result<Database, Failure> {
@@ -170,6 +279,9 @@ fn open_database(choice: &DatabaseChoice) -> Result<Database, Failure> {
 
 /// Locks the account and ends its sessions and tokens, or unlocks it.
 async fn set_lock(email: &str, is_locked: bool, database: &DatabaseChoice) -> Result<(), Failure> {
+    if let DatabaseChoice::File(path) = database {
+        foreign::check(path)?;
+    }
     let database = open_database(database)?;
     let desk = Desk::open(database.clone(), DemoClock::new()).await?;
     let user = desk.user_by_email(email).await?;
@@ -196,7 +308,7 @@ async fn run_tour(
 ) -> Result<bool, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
-    let base_url = base_url(address);
+    let base_url = base_url(address, false);
     let limits = Limits {
         drain_timeout: Duration::from_secs(1),
         hosts: allowed_hosts(address, &Options::default())?,
@@ -223,7 +335,12 @@ async fn run_tour(
         passed
     };
     let shutdown = stopped.map(|_| ());
-    let (passed, served) = tokio::join!(walk, run(server, listener, app, limits, shutdown));
+    let listeners = Listeners {
+        listener,
+        tls: None,
+        operator: None,
+    };
+    let (passed, served) = tokio::join!(walk, run(server, listeners, app, limits, shutdown));
     served?;
     Ok(passed?)
 }
@@ -261,10 +378,18 @@ impl RunningDesk for Toured {
     }
 }
 
-/// Serves and runs the background work until `shutdown`.
+/// Listener for requests with its certificate, and the one of the operator's network.
+struct Listeners {
+    listener: TcpListener,
+    tls: Option<Tls>,
+    operator: Option<TcpListener>,
+}
+
+/// Serves and runs the background work until `shutdown`. The operator's routes are served until the
+/// open requests are finished.
 async fn run(
     server: &impl AsyncFn(Serving) -> io::Result<()>,
-    listener: TcpListener,
+    listeners: Listeners,
     app: Arc<App>,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
@@ -278,14 +403,17 @@ async fn run(
     };
     let drain_timeout = limits.drain_timeout;
     let serving = Serving {
-        listener,
+        listener: listeners.listener,
+        tls: listeners.tls,
         app: Arc::clone(&app),
         limits,
         shutdown: stopped.map(|_| ()).boxed(),
     };
+    let operator = serve_operator(listeners.operator, &app);
     let mut work = pin!(app.work());
     let served = tokio::select! {
         served = server(serving) => served,
+        served = operator => served,
         () = &mut work => return Ok(()),
         () = shutdown => Ok(()),
     };
@@ -295,14 +423,39 @@ async fn run(
     served
 }
 
+/// Serves the operator's routes on their own listener. On all addresses but loopback they answer
+/// for any host: a probe names the address of a container.
+async fn serve_operator(listener: Option<TcpListener>, app: &Arc<App>) -> io::Result<()> {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
+    let address = listener.local_addr()?;
+    let hosts = match address.ip().is_loopback() {
+        true => allowed_hosts(address, &Options::default()).map_err(io::Error::other)?,
+        false => AllowedHosts::any(),
+    };
+    let limits = Limits {
+        hosts,
+        ..Limits::default()
+    };
+    let (desk, refusing) = (Arc::clone(app), Arc::clone(app));
+    let handler = move |request| {
+        let desk = Arc::clone(&desk);
+        async move { desk.handle_operator(request).await.map(Full::new) }
+    };
+    let refuse = move |head: &http::Request<()>, status| refusing.refuse_operator(head, status);
+    host_adapter_hyper::serve(listener, handler, refuse, limits, std::future::pending()).await
+}
+
 /// URL of a service that listens on `address`, as its clients reach it.
-fn base_url(address: SocketAddr) -> String {
+fn base_url(address: SocketAddr, is_tls: bool) -> String {
     let ip = if address.ip().is_unspecified() {
         IpAddr::V4(Ipv4Addr::LOCALHOST)
     } else {
         address.ip()
     };
-    format!("http://{}", SocketAddr::new(ip, address.port()))
+    let scheme = if is_tls { "https" } else { "http" };
+    format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
 fn banner(base_url: &str, options: &Options) -> String {
@@ -320,6 +473,9 @@ fn banner(base_url: &str, options: &Options) -> String {
     let mut text = "the payments desk is running\n\n".to_owned();
     for (name, path) in places {
         text.push_str(&format!("  {name:<24} {base_url}{path}\n"));
+    }
+    if let Some(address) = options.operator_listen {
+        text.push_str(&format!("  {:<24} http://{address}/metrics\n", "operator"));
     }
     let sign_in = match &options.sign_in_as {
         Some(email) => format!("as {email}, without login and consent pages"),

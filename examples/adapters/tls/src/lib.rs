@@ -20,7 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use bytes::Bytes;
 
@@ -29,13 +32,15 @@ use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs};
 use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, ServerConfig, SignatureScheme};
 
 /// TLS configuration of a server: its certificate, and its rules for client certificates.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
+    certificate: Arc<Current>,
     verification: Verification,
 }
 
@@ -65,7 +70,9 @@ impl Tls {
                 (builder.with_client_cert_verifier(verifier), verification)
             }
         };
-        let mut config = builder.with_single_cert(chain, key)?;
+        let certificate = CertifiedKey::from_der(chain, key, &provider)?;
+        let certificate = Arc::new(Current(RwLock::new(Arc::new(certificate))));
+        let mut config = builder.with_cert_resolver(Arc::clone(&certificate) as _);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         if asks {
             // each connection proves and verifies its certificate in a full handshake
@@ -74,8 +81,27 @@ impl Tls {
         }
         Ok(Self {
             config: Arc::new(config),
+            certificate,
             verification,
         })
+    }
+
+    /// Replaces the certificate for the connections that begin from now on, in all clones. Open
+    /// connections continue.
+    ///
+    /// # Errors
+    ///
+    /// The key does not belong to the certificate, or rustls does not support its type. The former
+    /// certificate stays in use.
+    pub fn replace_certificate(
+        &self,
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<(), Error> {
+        let next = CertifiedKey::from_der(chain, key, self.config.crypto_provider())?;
+        let mut current = self.certificate.0.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(next);
+        Ok(())
     }
 
     /// Configuration for rustls.
@@ -118,6 +144,17 @@ impl Tls {
             true => PeerCertificate::Verified(der),
             false => PeerCertificate::Unverified(der),
         })
+    }
+}
+
+/// Certificate of the next connection.
+#[derive(Debug)]
+struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&current))
     }
 }
 

@@ -12,6 +12,7 @@ async fn main() -> ExitCode {
     serve::main(async |serving: Serving| {
         let Serving {
             listener,
+            tls,
             app,
             limits,
             shutdown,
@@ -23,7 +24,12 @@ async fn main() -> ExitCode {
             let app = Arc::clone(&app);
             async move { app.handle(request).await }
         };
-        host_adapter_axum::serve(listener, handler, refuse, limits, shutdown).await
+        match tls {
+            None => host_adapter_axum::serve(listener, handler, refuse, limits, shutdown).await,
+            Some(tls) => {
+                host_adapter_axum::serve_tls((listener, tls), handler, refuse, limits, shutdown).await
+            }
+        }
     })
     .await
 }

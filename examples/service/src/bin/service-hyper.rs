@@ -11,6 +11,7 @@ async fn main() -> ExitCode {
     serve::main(async |serving: Serving| {
         let Serving {
             listener,
+            tls,
             app,
             limits,
             shutdown,
@@ -22,7 +23,12 @@ async fn main() -> ExitCode {
             let app = Arc::clone(&app);
             async move { app.handle(request).await }
         };
-        host_adapter_hyper::serve(listener, handler, refuse, limits, shutdown).await
+        match tls {
+            None => host_adapter_hyper::serve(listener, handler, refuse, limits, shutdown).await,
+            Some(tls) => {
+                host_adapter_hyper::serve_tls((listener, tls), handler, refuse, limits, shutdown).await
+            }
+        }
     })
     .await
 }
