@@ -21,3 +21,13 @@ fn rejects_key_of_another_certificate() {
     assert!(matches!(refused, Err(Error::InconsistentKeys(_))));
     assert!(Tls::new(own.chain, own.key, None).is_ok());
 }
+
+/// X7: a certificate is replaced in all clones, and only by one that can be used.
+#[test]
+fn unusable_certificate_does_not_replace_the_former() {
+    let [own, next, other] = [(), (), ()].map(|()| Authority::new().issue("server.example"));
+    let tls = Tls::new(own.chain, own.key, None).unwrap();
+    let refused = tls.clone().replace_certificate(next.chain.clone(), other.key);
+    assert!(matches!(refused, Err(Error::InconsistentKeys(_))));
+    assert!(tls.replace_certificate(next.chain, next.key).is_ok());
+}

@@ -144,7 +144,8 @@ impl App {
         let last_resort = exchange.clone();
         let app = Arc::clone(self);
         let is_safe = request.method().is_safe();
-        let answered = async move { app.answered(exchange, request).await };
+        // on the heap, because each wrapper below would hold a copy of this large future
+        let answered = Box::pin(async move { app.answered(exchange, request).await });
         let answered = traced::within(trace, answered).in_current_span();
         let answered = match is_safe {
             true => AssertUnwindSafe(answered).catch_unwind().await.ok(),
