@@ -10,7 +10,10 @@ use http_conventions::forwarding::TrustedProxies;
 use serde_json::{Value, json};
 use service::app::{App, Config};
 use service::logging::LogFormat;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
+use crate::browser::text;
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, open, request};
 use crate::idempotency::rename;
 use crate::log::capture;
@@ -215,13 +218,21 @@ async fn request_is_one_structured_event() {
 /// X8: a request without a response is logged as that of a client that disconnected.
 #[tokio::test]
 async fn disconnected_client_is_logged() {
-    let app = open().await;
+    let database = Database::open_in_memory().unwrap();
+    let app = operated(|config| config.database = database.clone()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let (lines, _capturing) = capture(LogFormat::Json);
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let mut busy = Box::pin(database.write(move |_| -> Result<(), DatabaseError> {
+        let _released = held.recv();
+        Ok(())
+    }));
+    assert!(futures_util::poll!(&mut busy).is_pending());
     let asked = request("GET", "/v1/charges", &[("authorization", &token)], "");
     let mut handled = Box::pin(app.handle(asked));
     assert!(futures_util::poll!(&mut handled).is_pending());
     drop(handled);
+    drop(release);
     let events = lines.of("service::request");
     let [event] = events.as_slice() else {
         panic!("{events:?}")
@@ -229,4 +240,65 @@ async fn disconnected_client_is_logged() {
     assert_eq!(event.get("message").unwrap(), "client disconnected");
     assert_eq!(event.get("route").unwrap(), "/v1/charges");
     assert_eq!(event.get("status"), None);
+}
+
+/// Receives one webhook and acknowledges it; returns its head.
+async fn receive(listener: TcpListener) -> String {
+    let (mut peer, _) = listener.accept().await.unwrap();
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        assert_ne!(peer.read_buf(&mut head).await.unwrap(), 0);
+    }
+    let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
+    peer.write_all(answer).await.unwrap();
+    String::from_utf8_lossy(&head).into_owned()
+}
+
+/// X8: a webhook carries the trace of its event, which its log lines name; its outcome is counted.
+#[tokio::test]
+async fn webhook_carries_the_trace_of_its_event() {
+    let app = operated(|config| config.danger_deliver_to_loopback = true).await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!(r#"{{"url":"http://{}/"}}"#, listener.local_addr().unwrap());
+    let registered = call(&app, &token, ("POST", "/v1/webhook-endpoints"), &[], &url).await;
+    assert_eq!(registered.status(), 201);
+    crate::desk::charge(&app, &token, 500).await;
+    let backlog = get(&app, "/metrics").await;
+    assert!(
+        text(&backlog).contains("\nwebhook_backlog 1\n"),
+        "{}",
+        text(&backlog)
+    );
+    let (lines, _capturing) = capture(LogFormat::Json);
+    let delivered = async {
+        let head = receive(listener).await;
+        while lines.of("service::webhook").len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        head
+    };
+    let head = crate::refunds::working(&app, delivered).await;
+    let field = |name: &str| {
+        let lines = head.lines().filter_map(|line| line.split_once(": "));
+        let mut lines = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        lines.next().unwrap().1.to_owned()
+    };
+    let trace_id = field("webhook-id").strip_prefix("evt_").unwrap().to_owned();
+    let parent = field("traceparent");
+    assert!(parent.starts_with(&format!("00-{trace_id}-")), "{parent}");
+    let [attempt, settled] = &lines.of("service::webhook")[..] else {
+        panic!("{}", lines.text())
+    };
+    assert_eq!(attempt.get("trace_id").unwrap(), &trace_id);
+    assert_eq!(attempt.get("status").unwrap(), 204);
+    assert_eq!(settled.get("outcome").unwrap(), "acked");
+    let metrics = text(&get(&app, "/metrics").await);
+    for line in [
+        "\nwebhook_attempt_duration_seconds_count{outcome=\"2xx\"} 1\n",
+        "\nwebhook_settlements_total{outcome=\"acked\"} 1\n",
+        "\nwebhook_backlog 0\n",
+    ] {
+        assert!(metrics.contains(line), "{line}{metrics}");
+    }
 }

@@ -138,7 +138,7 @@ async fn walk(app: &Arc<App>, letters: &Mailbox, secrets: &mut Secrets) {
     let mut other = Browser::new(app);
     secrets.add_from(&other.sign_in().await);
     let issued = tokens(app, &mut browser).await;
-    for name in ["access_token", "refresh_token", "id_token"] {
+    for name in ["access_token", "refresh_token"] {
         secrets.add(issued.get(name).and_then(Value::as_str).unwrap());
     }
     let refresh = issued.get("refresh_token").and_then(Value::as_str).unwrap();
