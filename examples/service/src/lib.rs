@@ -14,6 +14,7 @@ pub mod logging;
 pub mod mail;
 pub mod seed;
 pub mod serve;
+mod start;
 mod tls;
 pub mod wire;
 

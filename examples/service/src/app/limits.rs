@@ -70,7 +70,7 @@ pub(super) fn limiter(clock: &DemoClock) -> RateLimiter {
         error!(
             error = program::in_one_line(error),
             "the store of rate limits failed"
-        )
+        );
     })
 }
 
@@ -88,7 +88,8 @@ impl Limiting {
         })
     }
 
-    /// Policy that limits a route by address, with its name. Assets and public documents are not limited.
+    /// Policy that limits a route by address, with its name. Assets and public documents are not
+    /// limited.
     fn of_route(&self, route: &Route) -> Option<(&'static str, &Policy)> {
         match route {
             route if route.speaks_oauth() => Some(("token", &self.token)),

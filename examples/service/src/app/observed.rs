@@ -17,8 +17,8 @@ use super::metrics::{Metrics, known_method};
 /// Label of the requests that no route takes.
 const UNMATCHED: &str = "unmatched";
 
-/// What the stages of a request learn about it: its route and its principal. Clones share it; it is
-/// in the extensions of the request.
+/// Route and principal of a request, recorded by its stages. Clones share them; they are in the
+/// extensions of the request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings(Arc<Found>);
 

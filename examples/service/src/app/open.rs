@@ -156,8 +156,7 @@ impl App {
             proxies,
             operator_routes,
         } = config;
-        let desk = Desk::open(database.clone(), clock.clone()).await;
-        let desk = desk.map_err(at("the desk's tables"))?;
+        let desk = open_desk(&database, &clock).await?;
         seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
         let attempts = Attempts::in_database(&database);
@@ -203,6 +202,11 @@ impl App {
     }
 }
 
+async fn open_desk(database: &Database, clock: &DemoClock) -> Result<Desk, OpenError> {
+    let desk = Desk::open(database.clone(), clock.clone()).await;
+    desk.map_err(at("the desk's tables"))
+}
+
 /// Origins whose pages can open a WebSocket: the service's own, and those of CORS.
 fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOrigins, OpenError> {
     let own = [base_url.to_owned()];
@@ -237,7 +241,7 @@ fn conventions(
         error!(
             error = program::in_one_line(error),
             "the store of idempotency keys failed"
-        )
+        );
     });
     let version = "1".parse().map_err(at("the versions"))?;
     let mut conventions = Conventions::builder(&problems, Arc::new(clock.clone()), Arc::new(OsEntropy))

@@ -26,6 +26,15 @@ pub enum DatabaseChoice {
     File(PathBuf),
 }
 
+impl fmt::Display for DatabaseChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("a database in memory"),
+            Self::File(path) => write!(f, "`{}`", path.display()),
+        }
+    }
+}
+
 /// URL of a Redis server. It may contain a password, so `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisUrl(pub(super) String);

@@ -163,28 +163,34 @@ fn refuse(words: &[&str], expected: &str) {
     assert!(output.stdout.is_empty());
 }
 
-/// X7: a refused start names the thing, the cause and the way out.
+const MEMORY: [&str; 4] = ["--database", "sqlite::memory:", "--listen", "127.0.0.1:0"];
+const MISSING: &str = "No such file or directory (os error 2)";
+
+/// X7: a busy port.
 #[test]
-fn refused_start_names_thing_cause_and_way_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let memory = ["--database", "sqlite::memory:"];
+fn busy_port_is_named_with_the_way_out() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = busy.local_addr().unwrap().to_string();
-    for flag in ["--listen", "--operator-listen"] {
-        let mut words = vec![flag, &address];
-        if flag != "--listen" {
-            words.extend(["--listen", "127.0.0.1:0"]);
-        }
+    for (flag, words) in [
+        ("--listen", MEMORY[..2].to_vec()),
+        ("--operator-listen", MEMORY.to_vec()),
+    ] {
         let cause = "Address already in use (os error 98)";
-        let expected = format!(
-            "{flag}: cannot listen on {address}: {cause}; choose another address or stop its program"
+        refuse(
+            &[words.as_slice(), &[flag, &address]].concat(),
+            &format!(
+                "{flag}: cannot listen on {address}: {cause}; choose another address or stop its program"
+            ),
         );
-        refuse(&[memory.as_slice(), &words].concat(), &expected);
     }
+}
 
-    let missing = path("missing.pem");
-    let cause = "No such file or directory (os error 2)";
+/// X7: files that cannot be read or used, all of them at once.
+#[test]
+fn unreadable_files_are_all_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let missing = path("missing");
     refuse(
         &[
             "--tls-cert",
@@ -195,52 +201,71 @@ fn refused_start_names_thing_cause_and_way_out() {
             &missing,
         ],
         &format!(
-            "--tls-cert: cannot read `{missing}`: {cause}\n--trusted-documents: cannot read `{missing}`: {cause}"
+            "--tls-cert: cannot read `{missing}`: {MISSING}\n\
+             --trusted-documents: cannot read `{missing}`: {MISSING}"
         ),
     );
+    let text = path("letter.txt");
+    std::fs::write(&text, "Dear Ada").unwrap();
+    refuse(
+        &["--tls-cert", &text, "--tls-key", &text, "--check"],
+        &format!("--tls-cert: `{text}` has no certificate in PEM"),
+    );
+    let nowhere = path("nowhere/desk.sqlite");
+    refuse(
+        &[
+            "--listen",
+            "127.0.0.1:0",
+            "--database",
+            &format!("sqlite:{nowhere}"),
+        ],
+        &format!(
+            "--database: cannot open `{nowhere}`: the database is unavailable: {MISSING}; \
+             name another file or make this one accessible"
+        ),
+    );
+}
 
-    let (foreign, database) = (
-        path("foreign.sqlite"),
-        format!("sqlite:{}", path("foreign.sqlite")),
-    );
-    Connection::open(&foreign)
-        .unwrap()
-        .execute_batch("CREATE TABLE users (id)")
-        .unwrap();
+/// X7: a database of another application is refused by each command, and not a byte of it changes.
+#[test]
+fn foreign_database_is_refused_by_each_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = folder.path().join("foreign.sqlite");
+    let made = Connection::open(&foreign).unwrap();
+    made.execute_batch("CREATE TABLE users (id)").unwrap();
+    drop(made);
     let before = std::fs::read(&foreign).unwrap();
-    let expected = format!(
-        "--database: `{foreign}` belongs to another application: it has the table `users`; name another file"
-    );
-    for words in [
-        vec!["--database", &database],
-        vec!["--check", "--database", &database],
-    ] {
-        refuse(&words, &expected);
+    let database = format!("sqlite:{}", foreign.display());
+    for words in [vec![], vec!["--check"], vec!["lock", "ada@example.com"]] {
+        refuse(
+            &[words.as_slice(), &["--database", &database]].concat(),
+            &format!(
+                "--database: `{}` belongs to another application: it has the table `users`; name another file",
+                foreign.display()
+            ),
+        );
     }
-    refuse(&["lock", "ada@example.com", "--database", &database], &expected);
     assert_eq!(std::fs::read(&foreign).unwrap(), before);
     assert_eq!(
         std::fs::read_dir(folder.path()).unwrap().count(),
         1,
         "no file beside it"
     );
+}
 
-    let silent = format!("redis://:s3cret@{}", free_address());
-    let output = run(&[
-        memory.as_slice(),
-        &["--listen", "127.0.0.1:0", "--redis", &silent],
-    ]
-    .concat());
+/// X7: a Redis server that does not respond is named without its password.
+#[test]
+fn silent_redis_is_named_without_its_password() {
+    let server = free_address();
+    let url = format!("redis://:s3cret@{server}");
+    let output = run(&[MEMORY.as_slice(), &["--redis", &url]].concat());
     let text = String::from_utf8(output.stderr).unwrap();
-    let server = silent.split_once('@').unwrap().1;
     assert!(
         text.starts_with(&format!("--redis: cannot use `{server}`: ")),
         "{text}"
     );
-    assert!(
-        text.ends_with("Connection refused (os error 111); start the server or leave the flag out\n"),
-        "{text}"
-    );
+    let end = "Connection refused (os error 111); start the server or leave the flag out\n";
+    assert!(text.ends_with(end), "{text}");
     assert!(!text.contains("s3cret"), "{text}");
 }
 
