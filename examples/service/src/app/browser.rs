@@ -12,6 +12,7 @@ use oauth_core::session::{Session, SessionSecret, SignedOut};
 use std::time::Duration;
 
 use super::App;
+use super::observed::record_principal;
 use super::problem::unavailable;
 use crate::desk::User;
 
@@ -55,6 +56,7 @@ impl App {
         let authenticated = self.sessions.authenticate(headers).await;
         let signed_out = match authenticated.map_err(|error| self.store_failed(&error))? {
             Ok(session) => {
+                record_principal(session.record.subject.as_str());
                 return Ok(Browser {
                     secret: session.secret.clone(),
                     fresh: false,

@@ -11,7 +11,7 @@ use http_conventions::pipeline::{EarlyResponse, Exchange};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason};
 use oauth_core::vocabulary::Scope;
 
-use super::observed::Findings;
+use super::observed::record_principal;
 use super::problem::unavailable;
 use super::{App, as_get};
 
@@ -52,7 +52,7 @@ impl App {
         let (parts, body) = request.into_parts();
         let principal = self.resources.authenticate(&parts, self.clock.now()).await;
         let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
-        Findings::record_principal_of(&parts.extensions, principal.subject().as_str());
+        record_principal(principal.subject().as_str());
         for (name, value) in &principal.headers() {
             exchange.set_header(name.clone(), value.clone());
         }

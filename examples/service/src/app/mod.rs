@@ -123,7 +123,7 @@ impl App {
         let exchange = self.conventions.begin(&request);
         let observation = Observation::begin(&self.operator.metrics, &self.proxies, &exchange, &request);
         let span = observation.span().clone();
-        let handled = self.handle_observed(exchange, request, observation.findings());
+        let handled = self.handle_observed(exchange, request, observation.findings().clone());
         let response = handled.instrument(span).await;
         observation.end(response.status());
         response
@@ -132,21 +132,20 @@ impl App {
     async fn handle_observed(
         self: &Arc<Self>,
         exchange: Exchange<Started>,
-        mut request: Request<Bytes>,
-        findings: &Findings,
+        request: Request<Bytes>,
+        findings: Findings,
     ) -> Response<Body> {
         let trace = exchange.trace().cloned();
         let exchange = match exchange.admit(&request) {
             Ok(exchange) => exchange,
             Err(early) => return body::full(early.into_response()),
         };
-        request.extensions_mut().insert(findings.clone());
         let last_resort = exchange.clone();
         let app = Arc::clone(self);
         let is_safe = request.method().is_safe();
         // on the heap, because each wrapper below would hold a copy of this large future
         let answered = Box::pin(async move { app.answered(exchange, request).await });
-        let answered = traced::within(trace, answered).in_current_span();
+        let answered = observed::within(findings, traced::within(trace, answered)).in_current_span();
         let answered = match is_safe {
             true => AssertUnwindSafe(answered).catch_unwind().await.ok(),
             // `None` if the task panicked or the runtime ended
@@ -194,7 +193,7 @@ impl App {
     ) -> Result<Response<Body>, EarlyResponse> {
         client_address::record_client(&self.proxies, &mut request, exchange.id().as_str());
         certificates::record_certificate(&mut request);
-        let route = exchange.check(taken_route(&exchange, &request))?;
+        let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
             let allowed = Allow::of(route.methods()).no_content();
             return Ok(body::full(exchange.finish(Ok(allowed))));
@@ -407,13 +406,11 @@ fn reply(handled: Handled, problems: &ProblemBase) -> Reply {
 }
 
 /// Route of the request. The error is 404 for an unknown path and 405 for an unsupported method.
-fn taken_route(exchange: &Exchange<Admitted>, request: &Request<Bytes>) -> Result<Route, Problem> {
+fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, Problem> {
     let route = Route::of(exchange.path(), exchange.version());
     let route = route.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
-    if let Some(findings) = request.extensions().get::<Findings>() {
-        findings.record_route(route.label());
-    }
-    match route.methods().contains(request.method()) {
+    observed::record_route(route.label());
+    match route.methods().contains(method) {
         true => Ok(route),
         false => Err(Problem::method_not_allowed(route.methods())),
     }

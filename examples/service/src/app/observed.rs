@@ -17,8 +17,7 @@ use super::metrics::{Metrics, known_method};
 /// Label of the requests that no route takes.
 const UNMATCHED: &str = "unmatched";
 
-/// Route and principal of a request, recorded by its stages. Clones share them; they are in the
-/// extensions of the request.
+/// Route and principal of a request, recorded by its stages. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings(Arc<Found>);
 
@@ -28,23 +27,25 @@ struct Found {
     principal: OnceLock<String>,
 }
 
-impl Findings {
-    /// Records the template of the route. The first call decides.
-    pub(super) fn record_route(&self, template: &'static str) {
-        let _first = self.0.route.set(template);
-    }
+tokio::task_local! {
+    /// Findings of the request that the task handles.
+    static CURRENT: Findings;
+}
 
-    /// Records the subject of the caller. The first call decides.
-    pub(super) fn record_principal(&self, subject: &str) {
-        let _first = self.0.principal.set(subject.to_owned());
-    }
+/// Runs `handler`, whose records are the findings of its request.
+pub(super) async fn within<T>(findings: Findings, handler: impl Future<Output = T>) -> T {
+    CURRENT.scope(findings, handler).await
+}
 
-    /// Records the subject of the caller of this request.
-    pub(super) fn record_principal_of(extensions: &http::Extensions, subject: &str) {
-        if let Some(findings) = extensions.get::<Self>() {
-            findings.record_principal(subject);
-        }
-    }
+/// Records the template of the request's route. The first call decides.
+pub(super) fn record_route(template: &'static str) {
+    // fails outside of a request
+    let _recorded = CURRENT.try_with(|findings| findings.0.route.set(template));
+}
+
+/// Records the subject of the request's token or session. The first call decides.
+pub(super) fn record_principal(subject: &str) {
+    let _recorded = CURRENT.try_with(|findings| findings.0.principal.set(subject.to_owned()));
 }
 
 /// A request from its begin to its response. Dropping it before [`end`](Self::end) records a client

@@ -13,7 +13,7 @@ use service::logging::LogFormat;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::browser::text;
+use crate::browser::{Browser, text};
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, open, request};
 use crate::idempotency::rename;
 use crate::log::capture;
@@ -213,6 +213,23 @@ async fn request_is_one_structured_event() {
     let trace_id = span.get("trace_id").and_then(Value::as_str).unwrap();
     assert_eq!((trace_id.len(), trace_id == linked), (32, false));
     assert!(!lines.text().contains("s3cret"), "{}", lines.text());
+}
+
+/// X8: the event of a page names the user of its session.
+#[tokio::test]
+async fn page_is_logged_with_its_user() {
+    let app = open().await;
+    let mut browser = Browser::new(&app);
+    browser.sign_in().await;
+    let (lines, _capturing) = capture(LogFormat::Json);
+    browser.get("/account").await;
+    Browser::new(&app).get("/account").await;
+    let events = lines.of("service::request");
+    let principals: Vec<_> = events.iter().map(|event| event.get("principal")).collect();
+    let [Some(Value::String(user)), None] = principals[..] else {
+        panic!("{principals:?}")
+    };
+    assert!(!user.is_empty() && !user.contains('@'), "{user}");
 }
 
 /// X8: a request without a response is logged as that of a client that disconnected.

@@ -174,6 +174,8 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
     attempts::flood_of_names_keeps_closed_name_closed(&few).await;
     attempts::forgive_clears_attempts(&few).await;
     seen.noted().purge(SystemTime::UNIX_EPOCH).await.unwrap();
+    let backlog = |connection: &Connection| crate::outbox::backlog(connection, SystemTime::UNIX_EPOCH);
+    seen.noted().read(backlog).await.unwrap();
 
     let explained = seen.noted();
     let mut statements: Vec<String> = seen.0.lock().unwrap().iter().cloned().collect();
