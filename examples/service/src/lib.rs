@@ -1,8 +1,9 @@
 //! The payments desk: a service that combines the four crates of the suite.
 //!
-//! `domain` holds values and rules, `desk` stores them in SQLite and sends webhook events, `app`
-//! handles requests without a framework, and `serve` runs the app on a listener. The crate `tour`
-//! calls all of it as a client. The three binaries differ in the server: hyper, axum or actix-web.
+//! `domain` holds values and rules, `desk` stores them in SQLite or PostgreSQL and sends webhook
+//! events, `app` handles requests without a framework, and `serve` runs the app on a listener. The
+//! crate `tour` calls all of it as a client. The three binaries differ in the server: hyper, axum
+//! or actix-web.
 
 pub mod app;
 pub mod cli;
@@ -15,6 +16,7 @@ pub mod mail;
 pub mod seed;
 pub mod serve;
 mod start;
+pub mod stores;
 mod tls;
 pub mod wire;
 

@@ -1,6 +1,5 @@
 //! Users and clients of the demo.
 
-use host_store_sqlite::Database;
 use oauth_core::jose::{Algorithm, Jwk, KeySet};
 use oauth_core::secret::ClientSecret;
 use oauth_core::store::{ClientKeys, ClientSecrets, ClientStore, GrantType};
@@ -29,7 +28,7 @@ pub const ROBOT_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"VbPAsZ2OPmp88PaTKK
 /// since their URIs contain the base URL of this start.
 pub(crate) async fn seed(
     desk: &Desk,
-    database: &Database,
+    registered: &dyn ClientStore,
     base_url: &str,
     other_apis: &[String],
 ) -> Result<(), OpenError> {
@@ -39,7 +38,7 @@ pub(crate) async fn seed(
         .await
         .map_err(at("the demo's user"))?;
     for client in clients(base_url, other_apis)? {
-        database
+        registered
             .put_client(client)
             .await
             .map_err(at("the demo's clients"))?;

@@ -17,12 +17,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use host_ports::Clock;
 use host_server::Limits;
-use host_store_sqlite::Database;
 use host_tls::Tls;
 use http_body_util::Full;
 use http_conventions::routing::AllowedHosts;
 use oauth_core::grant::AccessTokenFormat;
-use oauth_core::store::{RevocationReason, SessionStore, SubjectLocks};
+use oauth_core::store::RevocationReason;
 use tokio::sync::{oneshot, watch};
 use tour::RunningDesk;
 use tracing::{error, info};
@@ -69,7 +68,9 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         }
         Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
         Ok(Command::Check(options)) => check(&options).map(|()| true),
-        Ok(Command::Tour { record }) => run_tour(&server, record.as_deref()).await,
+        Ok(Command::Tour { record, database }) => {
+            run_tour(&server, record.as_deref(), database.as_ref()).await
+        }
         Ok(Command::SetLock {
             email,
             is_locked,
@@ -118,7 +119,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         .clone()
         .unwrap_or_else(|| base_url(address, tls.is_some()));
     let is_local = is_local(options, address);
-    let mut config = Config::new(&base_url, open_database(&options.database)?);
+    let mut config = Config::new(&base_url, open_database(&options.database).await?);
     config.sign_in_as = options.sign_in_as.clone();
     config.trusted_documents = documents;
     config.cross_origins = options.cross_origins.clone();
@@ -187,19 +188,22 @@ async fn reload_on_signal(_tls: Option<(&TlsFiles, &Tls)>) {
 
 /// Locks the account and ends its sessions and tokens, or unlocks it.
 async fn set_lock(email: &str, is_locked: bool, database: &DatabaseChoice) -> Result<(), Failure> {
-    let database = open_database(database)?;
-    let desk = Desk::open(database.clone(), DemoClock::new()).await?;
+    let stores = open_database(database).await?;
+    let desk = Desk::open(stores.clone(), DemoClock::new()).await?;
     let user = desk.user_by_email(email).await?;
     let user = user.ok_or_else(|| format!("no user has the email address `{email}`"))?;
     let subject = user.subject.parse()?;
     if !is_locked {
-        database.unlock_subject(&subject).await?;
+        stores.locks.unlock_subject(&subject).await?;
         say(&format!("unlocked {email}"));
         return Ok(());
     }
-    database.lock_subject(&subject).await?;
+    stores.locks.lock_subject(&subject).await?;
     let (reason, now) = (RevocationReason::SuspiciousActivity, SystemTime::now());
-    let revoked = database.revoke_subject(&subject, None, reason, now).await?;
+    let revoked = stores
+        .sessions
+        .revoke_subject(&subject, None, reason, now)
+        .await?;
     let (sessions, families) = (revoked.sessions, revoked.families);
     say(&format!(
         "locked {email}: {sessions} sessions and {families} token families ended"
@@ -210,6 +214,7 @@ async fn set_lock(email: &str, is_locked: bool, database: &DatabaseChoice) -> Re
 async fn run_tour(
     server: &impl AsyncFn(Serving) -> io::Result<()>,
     record: Option<&Path>,
+    database: Option<&DatabaseChoice>,
 ) -> Result<bool, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
@@ -221,7 +226,8 @@ async fn run_tour(
     };
     let folder = tempfile::tempdir()?;
     let clock = DemoClock::new();
-    let mut config = Config::new(&base_url, Database::open(folder.path().join("tour.sqlite"))?);
+    let file = DatabaseChoice::File(folder.path().join("tour.sqlite"));
+    let mut config = Config::new(&base_url, open_database(database.unwrap_or(&file)).await?);
     config.clock = clock.clone();
     config.danger_deliver_to_loopback = true;
     let letters = Mailbox::default();

@@ -5,12 +5,14 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
 use graph_core::persisted::Manifest;
+use host_store_redis::redis::Client;
 use host_store_sqlite::Database;
 use host_tls::Tls;
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::routing::{AllowedHosts, InvalidHost};
 
-use crate::cli::{DatabaseChoice, Options, RedisUrl};
+use crate::cli::{DatabaseChoice, Options, ServerUrl};
+use crate::stores::Stores;
 use crate::{foreign, tls};
 
 /// Contents of the files that the settings name.
@@ -63,27 +65,38 @@ pub(crate) fn bind(flag: &str, address: SocketAddr) -> Result<TcpListener, Strin
     })
 }
 
-/// Connects to Redis. The error names the server, and not the password of the URL.
-pub(crate) async fn connect(url: &RedisUrl) -> Result<host_store_redis::Database, String> {
-    let connected = host_store_redis::Database::connect(url.as_str(), "payments-desk").await;
-    connected.map_err(|error| {
-        let error = program::in_one_line(&error);
+/// Creates a client of Redis, and connects to the server once. The error names the server, and not
+/// the password of the URL.
+pub(crate) async fn connect(url: &ServerUrl) -> Result<Client, String> {
+    let failed = |error: &dyn std::error::Error| {
+        let error = program::in_one_line(error);
         format!("--redis: cannot use {url}: {error}; start the server or leave the flag out")
-    })
+    };
+    let client = Client::open(url.as_str()).map_err(|error| failed(&error))?;
+    let connected = host_store_redis::Database::with_client(client.clone(), "payments-desk").await;
+    connected.map_err(|error| failed(&error))?;
+    Ok(client)
 }
 
 /// Opens the database, unless it belongs to another application.
-pub(crate) fn open_database(choice: &DatabaseChoice) -> Result<Database, String> {
-    let opened = match choice {
-        DatabaseChoice::Memory => Database::open_in_memory(),
+pub(crate) async fn open_database(choice: &DatabaseChoice) -> Result<Stores, String> {
+    let failed = |error: &dyn std::error::Error, way_out: &str| {
+        let error = program::in_one_line(error);
+        format!("--database: cannot open {choice}: {error}; {way_out}")
+    };
+    let file = "name another file or make this one accessible";
+    Ok(match choice {
+        DatabaseChoice::Memory => Database::open_in_memory()
+            .map_err(|error| failed(&error, file))?
+            .into(),
         DatabaseChoice::File(path) => {
             foreign::check(path)?;
-            Database::open(path)
+            Database::open(path).map_err(|error| failed(&error, file))?.into()
         }
-    };
-    opened.map_err(|error| {
-        let error = program::in_one_line(&error);
-        format!("--database: cannot open {choice}: {error}; name another file or make this one accessible")
+        DatabaseChoice::Postgres(url) => host_store_postgres::Database::connect(url.as_str())
+            .await
+            .map_err(|error| failed(&error, "start the server or name another one"))?
+            .into(),
     })
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use host_ports::transport_fn;
-use host_store_sqlite::Database;
 use host_transport_hyper::HyperTransport;
 use http::Request;
 use oauth_core::attempts::{AttemptPolicy, Source};
@@ -20,13 +19,13 @@ use oauth_core::{
 use thiserror::Error;
 use webhook_core::address::AddressPolicy;
 
-use super::guesses::Attempts;
 use super::open::{OpenError, SCOPES, at, secret_bytes};
 use super::sign_in::SignedInUsers;
 use super::traced::Traced;
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::seed::API_SECRET;
+use crate::stores::Stores;
 
 /// Format, audiences and binding of access tokens.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +55,7 @@ pub(super) struct Authority {
 pub(super) struct Parts<'a> {
     pub(super) desk: &'a Desk,
     pub(super) clock: &'a DemoClock,
-    pub(super) attempts: &'a Attempts,
+    pub(super) stores: &'a Stores,
     pub(super) sessions: &'a Sessions,
     /// Addresses to which logout tokens may be sent.
     pub(super) addresses: &'a AddressPolicy,
@@ -68,19 +67,21 @@ impl Authority {
         tokens: AccessTokens,
         parts: &Parts<'_>,
     ) -> Result<Self, OpenError> {
-        let Parts { desk, clock, .. } = *parts;
+        let Parts {
+            desk, clock, stores, ..
+        } = *parts;
         let signed_in = SignedInUsers::new(parts.sessions, desk);
-        let (database, signing_key) = (desk.database(), signing_key(desk).await?);
+        let signing_key = signing_key(desk).await?;
         // shared key: each server's nonces still differ
         let nonce_key = NonceKey::from_bytes(secret_bytes(desk, "dpop-nonce-key").await?);
-        let resources = resource_server(base_url, database, &signing_key)?.with_dpop_nonces(&nonce_key);
-        let server = authorization_server(base_url, database, clock, signing_key, parts.attempts)?
+        let resources = resource_server(base_url, stores, &signing_key)?.with_dpop_nonces(&nonce_key);
+        let server = authorization_server(base_url, stores, clock, signing_key)?
             // many clients accept ID tokens of RS256 only
             .with_id_token_keys(SigningKeys::new(id_token_key(desk).await?))
             .with_session_lookup(signed_in)
-            .with_subject_status(database.clone())
+            .with_subject_status(Arc::clone(&stores.locks))
             .with_backchannel_logout(
-                database.clone(),
+                Arc::clone(&stores.sessions),
                 Traced(HyperTransport::new(parts.addresses.clone())),
             )
             .with_dpop_nonces(nonce_key)
@@ -128,7 +129,7 @@ async fn keep(desk: &Desk, name: &'static str, fresh: SigningKey) -> Result<Sign
         .ok_or(KeyNotExportable)
         .map_err(at("a signing key"))?;
     let kept = desk
-        .host_secret(name, move || pem.expose().as_bytes().to_vec())
+        .host_secret(name, pem.expose().as_bytes().to_vec())
         .await
         .map_err(at("the signing key"))?;
     let pem = String::from_utf8(kept).map_err(at("the signing key"))?;
@@ -137,18 +138,17 @@ async fn keep(desk: &Desk, name: &'static str, fresh: SigningKey) -> Result<Sign
 
 fn authorization_server(
     base_url: &str,
-    database: &Database,
+    stores: &Stores,
     clock: &DemoClock,
     signing_key: SigningKey,
-    attempts: &Attempts,
 ) -> Result<AuthorizationServerBuilder, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
     Ok(AuthorizationServer::builder(base_url)
-        .with_clients(database.clone())
-        .with_interactions(database.clone())
-        .with_tokens(database.clone())
-        .with_consents(database.clone())
-        .with_replays(database.clone())
+        .with_clients(Arc::clone(&stores.clients))
+        .with_interactions(Arc::clone(&stores.interactions))
+        .with_tokens(Arc::clone(&stores.tokens))
+        .with_consents(Arc::clone(&stores.consents))
+        .with_replays(Arc::clone(&stores.replays))
         .with_clock(clock.clone())
         .with_entropy(oauth_core::ports::OsEntropy)
         .with_signing_keys(SigningKeys::new(signing_key))
@@ -156,12 +156,12 @@ fn authorization_server(
         .with_scopes(scopes)
         // as the consent page promises
         .with_claims_by_scope()
-        .with_attempts(Arc::clone(&attempts.clients), AttemptPolicy::CLIENTS))
+        .with_attempts(Arc::clone(&stores.attempts.clients), AttemptPolicy::CLIENTS))
 }
 
 fn resource_server(
     base_url: &str,
-    database: &Database,
+    stores: &Stores,
     signing_key: &SigningKey,
 ) -> Result<ResourceServer, OpenError> {
     let keys = KeySet::new([signing_key.public_key().clone()]).map_err(at("the keys of tokens"))?;
@@ -170,10 +170,10 @@ fn resource_server(
     let url = base_url.parse().map_err(at("the URL of the API"))?;
     let scopes = SCOPES.parse().map_err(at("the scopes"))?;
     let server = ResourceServer::new(issuer, audience, keys)
-        .with_dpop(url, database.clone())
+        .with_dpop(url, Arc::clone(&stores.replays))
         // a revoked token is refused at once, not when it expires
-        .with_token_store(database.clone())
-        .with_subject_status(database.clone())
+        .with_token_store(Arc::clone(&stores.tokens))
+        .with_subject_status(Arc::clone(&stores.locks))
         .with_metadata(scopes);
     // the issuer and the verifier share a clock, and pages state exact lifetimes
     Ok(server.with_leeway(Duration::ZERO))

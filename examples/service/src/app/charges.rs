@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_conventions::caching::CacheControl;
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::errors::Problem;
-use http_conventions::idempotency::HeldKey;
+use http_conventions::idempotency::{HeldKey, Reply};
 use http_conventions::paging::CursorBinding;
 use http_conventions::routing::{InvalidLocation, Location, respond_created};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::body::{json, read_json, to_json};
 use super::caller::Caller;
 use super::lists::{filtered_by, page_of_desk, rules_of_desk, window};
-use super::{App, Completed, Handled, complete};
+use super::{Answer, App, Completed, Handled};
 use crate::desk::ChargeFilter;
 use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
 use crate::wire::ChargeBody;
@@ -23,13 +23,11 @@ use crate::wire::ChargeBody;
 impl App {
     pub(super) async fn create_charge(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
         let body: NewCharge = read_json(request)?;
-        let created = self
-            .desk
-            .create_charge_and(body, move |transaction, charge| {
-                complete(transaction, held.as_ref(), created(charge)?)
-            })
-            .await;
-        created.map_err(|error| self.refused(error))
+        let charge = self.desk.new_charge(body).map_err(|error| self.refused(error))?;
+        let answer = Answer::new(created(&charge)?, held.as_ref());
+        let inserted = self.desk.insert_charge(charge, answer.settlement).await;
+        let receipt = inserted.map_err(|error| self.refused(error))?;
+        Ok(Reply::completed(answer.response, receipt))
     }
 
     pub(super) async fn list_charges(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_conventions::idempotency::HeldKey;
+use http_conventions::idempotency::{HeldKey, Reply};
 use http_conventions::paging::CursorBinding;
 use http_conventions::routing::{InvalidLocation, Location, respond_created};
 use serde_json::Value;
@@ -10,20 +10,19 @@ use serde_json::Value;
 use super::body::{json, read_json};
 use super::caller::Caller;
 use super::lists::{page_of_desk, rules_of_desk, window};
-use super::{App, Completed, Handled, complete};
+use super::{Answer, App, Completed, Handled};
 use crate::domain::{Customer, CustomerId};
 use crate::wire::CustomerBody;
 
 impl App {
     pub(super) async fn create_customer(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
         let body = read_json(request)?;
-        let created = self
-            .desk
-            .create_customer_and(body, move |transaction, customer| {
-                complete(transaction, held.as_ref(), created(customer)?)
-            })
-            .await;
-        created.map_err(|error| self.refused(error))
+        let customer = self.desk.new_customer(body);
+        let customer = customer.map_err(|error| self.refused(error))?;
+        let answer = Answer::new(created(&customer)?, held.as_ref());
+        let inserted = self.desk.insert_customer(customer, answer.settlement).await;
+        let receipt = inserted.map_err(|error| self.refused(error))?;
+        Ok(Reply::completed(answer.response, receipt))
     }
 
     pub(super) async fn list_customers(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {

@@ -5,17 +5,14 @@
 //! counts are in the database and survive a restart.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use host_store_sqlite::Database;
 use http::Request;
 use http_conventions::errors::Problem;
 use http_conventions::limits::RetryAfter;
 use oauth_core::attempts::{Admission, AttemptKey, AttemptPolicy, Source};
 use oauth_core::ports::StoreError;
-use oauth_core::store::AttemptStore;
 use tracing::warn;
 
 use super::App;
@@ -29,25 +26,6 @@ const FROM_ANYWHERE: AttemptPolicy = match NonZeroU32::new(50) {
         .with_backoff(Duration::from_secs(60), Duration::from_secs(15 * 60)),
     None => AttemptPolicy::PASSWORDS,
 };
-
-/// Counters of attempts. Each kind has its own table, so that a flood of client ids or reset links,
-/// which cost nothing to try, takes no room from the passwords.
-pub(super) struct Attempts {
-    pub(super) passwords: Arc<dyn AttemptStore>,
-    pub(super) clients: Arc<dyn AttemptStore>,
-    pub(super) letters: Arc<dyn AttemptStore>,
-}
-
-impl Attempts {
-    /// Counters in `database`, which deletes expired ones.
-    pub(super) fn in_database(database: &Database) -> Self {
-        Self {
-            passwords: Arc::new(database.attempts_of("passwords")),
-            clients: Arc::new(database.attempts_of("clients")),
-            letters: Arc::new(database.attempts_of("letters")),
-        }
-    }
-}
 
 impl App {
     /// Verifies a password; returns `None` if it does not belong to the address.
@@ -67,7 +45,12 @@ impl App {
         let counts = counts(request, email);
         // a refused attempt is not counted; concurrent ones may be, which only lengthens the wait
         for (key, _) in &counts {
-            let standing = self.attempts.passwords.standing(key, self.clock.now()).await;
+            let standing = self
+                .stores
+                .attempts
+                .passwords
+                .standing(key, self.clock.now())
+                .await;
             self.check_admission(request, key, standing)?;
         }
         for (key, policy) in &counts {
@@ -77,7 +60,7 @@ impl App {
         let known = known.map_err(|error| self.refused(error))?;
         if known.is_some() {
             for (key, _) in &counts {
-                let forgiven = self.attempts.passwords.forgive(key).await;
+                let forgiven = self.stores.attempts.passwords.forgive(key).await;
                 forgiven.map_err(|error| self.store_failed(&error))?;
             }
         }
@@ -96,7 +79,12 @@ impl App {
         key: &AttemptKey,
         policy: &AttemptPolicy,
     ) -> Result<(), Problem> {
-        let admission = self.attempts.passwords.admit(key, policy, self.clock.now()).await;
+        let admission = self
+            .stores
+            .attempts
+            .passwords
+            .admit(key, policy, self.clock.now())
+            .await;
         self.check_admission(request, key, admission)
     }
 
@@ -132,11 +120,13 @@ fn counts(request: &Request<Bytes>, email: &str) -> Vec<(AttemptKey, AttemptPoli
 
 #[cfg(test)]
 mod tests {
+    use host_store_sqlite::Database;
     use http::StatusCode;
 
     use super::*;
     use crate::app::Config;
     use crate::seed::{EMAIL, PASSWORD};
+    use crate::stores::Attempts;
 
     async fn app() -> App {
         let database = Database::open_in_memory().unwrap();
@@ -165,7 +155,7 @@ mod tests {
             passwords,
             clients,
             letters,
-        } = &app.attempts;
+        } = &app.stores.attempts;
         for (key, closed, open) in [
             (client, clients, [passwords, letters]),
             (letter, letters, [passwords, clients]),

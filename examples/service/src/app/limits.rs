@@ -1,7 +1,7 @@
 //! Rate limits: by address before any other work, and by principal after authentication.
 //!
-//! The counts are in memory and are lost at a restart. Guesses at secrets are limited separately,
-//! in `guesses`.
+//! The counts are in Redis, if the service has it, or in memory. Guesses at secrets are limited
+//! separately, in `guesses`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,9 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
-use http_conventions::limits::{
-    MemoryRateLimitStore, OnStoreFailure, Policy, Quota, RateLimiter, client_network,
-};
+use http_conventions::limits::{OnStoreFailure, Policy, Quota, RateLimitStore, RateLimiter, client_network};
 use http_conventions::pipeline::{Admitted, EarlyResponse, Exchange, Limited};
 
 use tracing::{error, warn};
@@ -63,9 +61,8 @@ pub(super) struct Limiting {
     page: Policy,
 }
 
-/// Builds the rate limiter.
-pub(super) fn limiter(clock: &DemoClock) -> RateLimiter {
-    let store = Arc::new(MemoryRateLimitStore::default());
+/// Builds the rate limiter over `store`.
+pub(super) fn limiter(store: Arc<dyn RateLimitStore>, clock: &DemoClock) -> RateLimiter {
     RateLimiter::new(store, Arc::new(clock.clone()), OnStoreFailure::FailClosed).with_failure_log(|error| {
         error!(
             error = program::in_one_line(error),

@@ -31,6 +31,7 @@ mod page;
 mod problem;
 mod refunds;
 mod route;
+mod shared;
 mod sign_in;
 mod traced;
 mod webhook_deliveries;
@@ -44,8 +45,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use graph_core::subscription::transport_ws::AllowedOrigins;
-use host_store_sqlite::rusqlite::Transaction;
-use host_store_sqlite::{Database, idempotency};
 use http::{Method, Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
@@ -70,6 +69,7 @@ use self::route::Route;
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
 use crate::mail::Mail;
+use crate::stores::Stores;
 
 pub use authority::AccessTokens;
 pub use body::Body;
@@ -89,10 +89,9 @@ pub struct App {
     clock: DemoClock,
     mail: Mail,
     desk: Desk,
-    database: Database,
+    stores: Stores,
     server: AuthorizationServer,
     sessions: Sessions,
-    attempts: guesses::Attempts,
     resources: ResourceServer,
     conventions: Conventions,
     operator: Operator,
@@ -349,10 +348,7 @@ impl App {
     /// Converts a failure of the desk to a problem. Causes in a store or in password hashing are
     /// logged, not sent.
     fn refused(&self, error: DeskError) -> Problem {
-        let failed = matches!(
-            error,
-            DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_)
-        );
+        let failed = matches!(error, DeskError::Store(_) | DeskError::Hashing(_));
         // `Busy` is not logged: many sign-ins at once would flood the log
         if failed && !matches!(error, DeskError::Hashing(HashingError::Busy)) {
             error!(error = program::in_one_line(&error), "the desk failed");
@@ -361,37 +357,24 @@ impl App {
     }
 }
 
-/// Completes the idempotency key of a request, if it has one, in the transaction that writes its
-/// rows, and returns the reply for the commit.
-fn complete(
-    transaction: &Transaction<'_>,
-    held: Option<&HeldKey>,
+/// A response, and the settlement of the idempotency key that is stored with its rows.
+struct Answer {
     response: Response<Bytes>,
-) -> Result<Reply, DeskError> {
-    let settlement = held.map(|held| held.settlement(&response));
-    settle(transaction, settlement.as_ref(), response)
+    settlement: Option<Settlement>,
 }
 
-/// As [`complete`], for a response with a secret that is shown once: only its status is stored.
-fn complete_unkept(
-    transaction: &Transaction<'_>,
-    held: Option<&HeldKey>,
-    response: Response<Bytes>,
-) -> Result<Reply, DeskError> {
-    let settlement = held.map(|held| held.unkept_settlement(&response));
-    settle(transaction, settlement.as_ref(), response)
-}
+impl Answer {
+    fn new(response: Response<Bytes>, held: Option<&HeldKey>) -> Self {
+        let settlement = held.map(|held| held.settlement(&response));
+        Self { response, settlement }
+    }
 
-fn settle(
-    transaction: &Transaction<'_>,
-    settlement: Option<&Settlement>,
-    response: Response<Bytes>,
-) -> Result<Reply, DeskError> {
-    let receipt = match settlement {
-        Some(settlement) => Some(idempotency::complete_in(transaction, settlement)??),
-        None => None,
-    };
-    Ok(Reply::completed(response, receipt))
+    /// As [`new`](Self::new), for a response with a secret that is shown once: only its status is
+    /// stored.
+    fn unkept(response: Response<Bytes>, held: Option<&HeldKey>) -> Self {
+        let settlement = held.map(|held| held.unkept_settlement(&response));
+        Self { response, settlement }
+    }
 }
 
 /// Decides how the response is stored for its idempotency key. After a 503 a retry may run, because

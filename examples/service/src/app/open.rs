@@ -6,12 +6,12 @@ use std::sync::Arc;
 use graph_core::persisted::Manifest;
 use graph_core::subscription::transport_ws::AllowedOrigins;
 use host_ports::timer_fn;
-use host_store_sqlite::Database;
 use host_transport_hyper::HyperTransport;
 use http_conventions::cors::CorsRules;
 use http_conventions::errors::{Challenge, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::idempotency::Idempotency;
+use http_conventions::limits::RateLimiter;
 use http_conventions::paging::{CursorKey, CursorKeyring};
 use http_conventions::pipeline::Conventions;
 use http_conventions::ports::OsEntropy;
@@ -29,18 +29,19 @@ use webhook_core::sender::Dispatcher;
 use super::authority::{AccessTokens, Authority, Parts};
 use super::events::{DeliveryObserver, log_auth_event};
 use super::graph::Graph;
-use super::guesses::Attempts;
-use super::limits::{Limiting, Limits, limiter};
+use super::limits::{Limiting, Limits};
 use super::lists::rules_of_desk;
 use super::metrics::Metrics;
 use super::openapi::Document;
 use super::operator::Operator;
+use super::shared::Shared;
 use super::traced::Traced;
 use super::{App, problem};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 use crate::mail::Mail;
 use crate::seed;
+use crate::stores::Stores;
 
 /// All scopes.
 pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges write:refunds";
@@ -52,7 +53,7 @@ pub struct Config {
     /// the audience of the tokens.
     pub base_url: String,
     /// Database of the desk and of the crates' stores.
-    pub database: Database,
+    pub database: Stores,
     /// Clock of all crates.
     pub clock: DemoClock,
     /// Demo only: email address of the user that every browser is signed in as, without login and
@@ -69,9 +70,9 @@ pub struct Config {
     pub trusted_documents: Option<Manifest>,
     /// Origins whose pages can call the service (CORS); none by default.
     pub cross_origins: Vec<String>,
-    /// Redis database over which several processes on one SQLite database announce changed charges;
-    /// `None` by default.
-    pub redis: Option<host_store_redis::Database>,
+    /// Redis server that the processes on one database share for rate limits, persisted queries and
+    /// announcements of changed charges; `None` by default.
+    pub redis: Option<host_store_redis::redis::Client>,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
     /// Proxies whose `X-Forwarded-For` is believed; none by default.
@@ -84,10 +85,10 @@ pub struct Config {
 impl Config {
     /// Creates a configuration with the machine's clock; mails are discarded.
     #[must_use]
-    pub fn new(base_url: impl Into<String>, database: Database) -> Self {
+    pub fn new(base_url: impl Into<String>, database: impl Into<Stores>) -> Self {
         Self {
             base_url: base_url.into(),
-            database,
+            database: database.into(),
             clock: DemoClock::new(),
             sign_in_as: None,
             danger_deliver_to_loopback: false,
@@ -143,7 +144,7 @@ impl App {
     pub async fn open(config: Config) -> Result<Self, OpenError> {
         let Config {
             base_url,
-            database,
+            database: stores,
             clock,
             sign_in_as,
             danger_deliver_to_loopback,
@@ -156,55 +157,51 @@ impl App {
             proxies,
             operator_routes,
         } = config;
-        let desk = open_desk(&database, &clock).await?;
-        seed::seed(&desk, &database, &base_url, &access_tokens.other_apis).await?;
+        let desk = Desk::open(stores.clone(), clock.clone()).await;
+        let desk = desk.map_err(at("the desk's tables"))?;
+        let shared = Shared::open(redis, &desk, &clock).await?;
+        seed::seed(&desk, &*stores.clients, &base_url, &access_tokens.other_apis).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
-        let attempts = Attempts::in_database(&database);
-        let sessions = sessions(&base_url, &database, &clock, &attempts)?;
+        let sessions = sessions(&base_url, &stores, &clock)?;
         let addresses = address_policy(danger_deliver_to_loopback);
         let parts = Parts {
             desk: &desk,
             clock: &clock,
-            attempts: &attempts,
+            stores: &stores,
             sessions: &sessions,
             addresses: &addresses,
         };
         let authority = Authority::open(&base_url, access_tokens, &parts).await?;
         let socket_origins = socket_origins(&base_url, &cross_origins)?;
-        let conventions = conventions(&base_url, &database, &clock, cross_origins)?;
+        let idempotency = idempotency(&base_url, &stores, &clock)?;
+        let conventions = conventions(&base_url, &clock, shared.limiter, idempotency, cross_origins)?;
         let operator = Operator::new(&base_url, &clock, operator_routes)?;
         Ok(Self {
             sessions,
             resources: authority.resources,
             server: authority.server,
-            attempts,
             document: Document::new(&base_url, &conventions),
             conventions,
             limiting: Limiting::new(limits)?,
             proxies,
             cursors: cursor_keyring(&desk).await?,
-            dispatcher: dispatcher(&database, &clock, &addresses, &operator.metrics),
+            dispatcher: dispatcher(&stores, &clock, &addresses, &operator.metrics),
             operator,
-            graph: Graph::open(&desk, &clock, trusted_documents).await?,
+            graph: Graph::open(&desk, &clock, shared.queries, trusted_documents).await?,
             socket_origins,
-            redis,
+            redis: shared.redis,
             addresses,
             base_url,
             sign_in_as,
             clock,
             mail,
             desk,
-            database,
+            stores,
             closing: watch::Sender::new(false),
             draining: watch::Sender::new(false),
             worked: watch::Sender::new(()),
         })
     }
-}
-
-async fn open_desk(database: &Database, clock: &DemoClock) -> Result<Desk, OpenError> {
-    let desk = Desk::open(database.clone(), clock.clone()).await;
-    desk.map_err(at("the desk's tables"))
 }
 
 /// Origins whose pages can open a WebSocket: the service's own, and those of CORS.
@@ -222,32 +219,38 @@ async fn check_user(desk: &Desk, email: Option<&str>) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Builds the conventions that every response follows.
-fn conventions(
-    base_url: &str,
-    database: &Database,
-    clock: &DemoClock,
-    cross_origins: Vec<String>,
-) -> Result<Conventions, OpenError> {
-    let problems = format!("{base_url}/problems/");
-    let base = ProblemBase::new(&problems).map_err(at("the problem types"))?;
-    let idempotency = Idempotency::new(
-        Arc::new(database.clone()),
-        Arc::new(clock.clone()),
-        &OsEntropy,
-        base,
-    )
-    .with_failure_log(|error| {
+/// Builds the layer for idempotency keys.
+fn idempotency(base_url: &str, stores: &Stores, clock: &DemoClock) -> Result<Idempotency, OpenError> {
+    let base = ProblemBase::new(&problems(base_url)).map_err(at("the problem types"))?;
+    let store = Arc::clone(&stores.idempotency);
+    let idempotency = Idempotency::new(store, Arc::new(clock.clone()), &OsEntropy, base);
+    Ok(idempotency.with_failure_log(|error| {
         error!(
             error = program::in_one_line(error),
             "the store of idempotency keys failed"
         );
-    });
+    }))
+}
+
+/// Base of the problem types.
+fn problems(base_url: &str) -> String {
+    format!("{base_url}/problems/")
+}
+
+/// Builds the conventions that every response follows.
+fn conventions(
+    base_url: &str,
+    clock: &DemoClock,
+    limiter: RateLimiter,
+    idempotency: Idempotency,
+    cross_origins: Vec<String>,
+) -> Result<Conventions, OpenError> {
+    let problems = problems(base_url);
     let version = "1".parse().map_err(at("the versions"))?;
     let mut conventions = Conventions::builder(&problems, Arc::new(clock.clone()), Arc::new(OsEntropy))
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
         .with_challenge(Challenge::bearer())
-        .with_rate_limiter(limiter(clock))
+        .with_rate_limiter(limiter)
         .with_idempotency(idempotency)
         .with_page_rules(rules_of_desk())
         .with_problem_types(problem::OWN)
@@ -262,7 +265,7 @@ fn conventions(
 /// A secret of this service: 32 random bytes, created on first use and then stored.
 pub(crate) async fn secret_bytes(desk: &Desk, name: &'static str) -> Result<[u8; 32], OpenError> {
     let kept = desk
-        .host_secret(name, || crate::random::<32>().to_vec())
+        .host_secret(name, crate::random::<32>().to_vec())
         .await
         .map_err(at("a secret"))?;
     kept.as_slice().try_into().map_err(at("a secret"))
@@ -277,22 +280,17 @@ async fn cursor_keyring(desk: &Desk) -> Result<CursorKeyring, OpenError> {
 
 /// Browser sessions. On plain HTTP, for the demo, the cookie lacks `Secure` and the `__Host-`
 /// prefix.
-fn sessions(
-    base_url: &str,
-    database: &Database,
-    clock: &DemoClock,
-    attempts: &Attempts,
-) -> Result<Sessions, OpenError> {
+fn sessions(base_url: &str, stores: &Stores, clock: &DemoClock) -> Result<Sessions, OpenError> {
     let cookie = SessionCookie::new("session").map_err(at("the cookie of sessions"))?;
     let cookie = if base_url.starts_with("https:") {
         cookie
     } else {
         cookie.danger_over_plain_http()
     };
-    let store = Arc::new(database.clone());
+    let store = Arc::clone(&stores.sessions);
     let sessions = Sessions::new(store, cookie, clock.clone(), OsEntropy);
     Ok(sessions
-        .with_reset_limit(Arc::clone(&attempts.letters), AttemptPolicy::RESETS)
+        .with_reset_limit(Arc::clone(&stores.attempts.letters), AttemptPolicy::RESETS)
         .with_events(|event| log_auth_event(&event)))
 }
 
@@ -306,15 +304,15 @@ fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
 }
 
 fn dispatcher(
-    database: &Database,
+    stores: &Stores,
     clock: &DemoClock,
     addresses: &AddressPolicy,
     metrics: &Arc<Metrics>,
 ) -> Dispatcher {
     let transport = Traced(HyperTransport::new(addresses.clone()));
     Dispatcher::new(
-        database.clone(),
-        database.clone(),
+        Arc::clone(&stores.outbox),
+        Arc::clone(&stores.endpoints),
         transport,
         clock.clone(),
         timer_fn(tokio::time::sleep),

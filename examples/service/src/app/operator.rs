@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use host_store_sqlite::{DatabaseError, outbox};
+
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_conventions::caching::CacheControl;
@@ -21,6 +21,7 @@ use super::metrics::{Backlog, Metrics};
 use super::open::{OpenError, at};
 use super::{App, Handled, body, problem};
 use crate::clock::DemoClock;
+use crate::desk::DeskError;
 
 /// Time limit for each store that `/readyz` asks.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -115,7 +116,7 @@ impl App {
 
     async fn readiness(&self) -> Handled {
         let is_stopping = self.operator.is_stopping.load(Ordering::SeqCst);
-        let (database, redis) = tokio::join!(in_time(self.read_a_row()), in_time(self.ping_redis()));
+        let (database, redis) = tokio::join!(in_time(self.stores.desk.check()), in_time(self.ping_redis()));
         let parts = [
             ("service", !is_stopping),
             ("database", database),
@@ -127,16 +128,6 @@ impl App {
             true => Ok(body::json(StatusCode::OK, &json!({"status": "ready"}))),
             false => Err(problem::not_ready(failing)),
         }
-    }
-
-    /// Reads a table of the desk, which exists after its migrations.
-    async fn read_a_row(&self) -> Result<(), DatabaseError> {
-        let read = self.database.read(|connection| -> Result<(), DatabaseError> {
-            let mut query = connection.prepare_cached("SELECT 1 FROM charge LIMIT 1")?;
-            query.exists(())?;
-            Ok(())
-        });
-        read.await
     }
 
     async fn ping_redis(&self) -> Result<(), host_store_redis::DatabaseError> {
@@ -154,12 +145,9 @@ impl App {
         response
     }
 
-    async fn backlog(&self) -> Result<Backlog, DatabaseError> {
+    async fn backlog(&self) -> Result<Backlog, DeskError> {
         let now = self.clock.now();
-        let due = self
-            .database
-            .read(move |connection| outbox::backlog(connection, now));
-        let due = due.await?;
+        let due = self.stores.desk.backlog(now).await?;
         let age = due.oldest.and_then(|oldest| now.duration_since(oldest).ok());
         Ok(Backlog {
             deliveries: due.deliveries,

@@ -78,8 +78,6 @@ pub(super) fn from_desk(error: DeskError, base: &ProblemBase) -> Problem {
             .with_extension("refundable", left),
         DeskError::NotFound => Problem::new(ErrorStatus::NOT_FOUND),
         DeskError::Changed => Problem::new(ErrorStatus::PRECONDITION_FAILED),
-        DeskError::TakenOver(_) | DeskError::Database(_) | DeskError::Store(_) | DeskError::Hashing(_) => {
-            unavailable()
-        }
+        DeskError::TakenOver(_) | DeskError::Store(_) | DeskError::Hashing(_) => unavailable(),
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_conventions::idempotency::HeldKey;
+use http_conventions::idempotency::{HeldKey, Reply};
 use http_conventions::paging::CursorBinding;
 use http_conventions::routing::{InvalidLocation, Location, respond_accepted};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::body::{json, read_json};
 use super::caller::Caller;
 use super::lists::{page_of_desk, rules_of_desk, window};
-use super::{App, Completed, Handled, complete};
+use super::{Answer, App, Completed, Handled};
 use crate::domain::{ChargeId, NewRefund, Refund, RefundId};
 use crate::wire::RefundBody;
 
@@ -27,13 +27,12 @@ impl App {
         } else {
             read_json(request)?
         };
-        let queued = self
-            .desk
-            .request_refund_and(charge, body, move |transaction, refund| {
-                complete(transaction, held.as_ref(), accepted(refund)?)
-            })
-            .await;
-        queued.map_err(|error| self.refused(error))
+        let refund = self.desk.new_refund(charge, body).await;
+        let refund = refund.map_err(|error| self.refused(error))?;
+        let answer = Answer::new(accepted(&refund)?, held.as_ref());
+        let queued = self.desk.insert_refund(refund, answer.settlement).await;
+        let receipt = queued.map_err(|error| self.refused(error))?;
+        Ok(Reply::completed(answer.response, receipt))
     }
 
     pub(super) async fn list_refunds(

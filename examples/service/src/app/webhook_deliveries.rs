@@ -32,7 +32,8 @@ impl App {
             limit: asked.limit().fetch(),
         };
         let rows = self
-            .database
+            .stores
+            .outbox
             .list(&filter, &page)
             .await
             .map_err(|error| self.refused(error.into()))?;
@@ -43,7 +44,8 @@ impl App {
     pub(super) async fn read_delivery(&self, id: &str) -> Handled {
         let delivery = self.delivery(id).await?;
         let attempts = self
-            .database
+            .stores
+            .outbox
             .attempts(&delivery.id)
             .await
             .map_err(|error| self.refused(error.into()))?;
@@ -60,7 +62,7 @@ impl App {
             now: self.clock.now(),
             dry_run: false,
         };
-        match self.database.replay(&replay).await {
+        match self.stores.outbox.replay(&replay).await {
             Ok(0) => Err(NOT_REPLAYABLE
                 .problem(self.conventions.problems())
                 .with_extension("state", delivery.state.as_str())),
@@ -78,7 +80,8 @@ impl App {
         let not_found = || Problem::new(ErrorStatus::NOT_FOUND);
         let filter = DeliveryFilter::one(&delivery_id(id).ok_or_else(not_found)?);
         let found = self
-            .database
+            .stores
+            .outbox
             .list(&filter, &webhook_core::sender::Page::default())
             .await;
         found

@@ -4,10 +4,9 @@
 use std::num::NonZeroU32;
 
 use bytes::Bytes;
-use host_store_sqlite::endpoints;
 use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
-use http_conventions::idempotency::HeldKey;
+use http_conventions::idempotency::{HeldKey, Reply};
 use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
 use http_conventions::routing::{Location, respond_accepted, respond_created};
 use serde::{Deserialize, Deserializer};
@@ -17,8 +16,8 @@ use webhook_core::ports::OsEntropy;
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
     Classification, ContentMode, Delivery, DeliveryId, Destination, Endpoint, EndpointId, EndpointQuery,
-    EndpointState, EndpointStore, EndpointUpdate, EventFilter, EventPattern, Inserted, InvalidDestination,
-    Lane, OperationalEvent, Outbox, Owner, Rotated, Rotation, StaticHeaders,
+    EndpointState, EndpointUpdate, EventFilter, EventPattern, Inserted, InvalidDestination, Lane,
+    OperationalEvent, Owner, Rotated, Rotation, StaticHeaders,
 };
 use webhook_core::signature::{Signer, Signers};
 
@@ -27,8 +26,8 @@ use super::caller::Caller;
 use super::lists::shown;
 use super::problem::{ADDRESS_REFUSED, invalid_body, unavailable};
 use super::webhook_deliveries::{delivery_json, location_of};
-use super::{App, Completed, Handled, complete_unkept};
-use crate::desk::{DeskError, shop};
+use super::{Answer, App, Completed, Handled};
+use crate::desk::shop;
 use crate::domain::{Fault, whole_or_none};
 use crate::wire::seconds;
 
@@ -128,16 +127,13 @@ impl App {
         let mut body = endpoint_json(&endpoint, None);
         add_secret(&mut body, secret);
         let response = respond_created(&location, json(StatusCode::OK, &body));
-        let secrets = self.database.secrets_at_rest().clone();
-        let registered = self.database.write(move |transaction| -> Result<_, DeskError> {
-            match endpoints::insert_in(transaction, &endpoint, &secrets)? {
-                Inserted::Inserted => complete_unkept(transaction, held.as_ref(), response).map(Some),
-                _ => Ok(None),
-            }
-        });
-        let registered = registered.await.map_err(|error| self.refused(error))?;
-        // without a reply: a collision of 128 random bits; a retry draws others
-        registered.ok_or_else(unavailable)
+        let answer = Answer::unkept(response, held.as_ref());
+        let registered = self.desk.register_endpoint(endpoint, answer.settlement).await;
+        match registered.map_err(|error| self.refused(error))? {
+            (Inserted::Inserted, receipt) => Ok(Reply::completed(answer.response, receipt)),
+            // a collision of 128 random bits; a retry draws others
+            _ => Err(unavailable()),
+        }
     }
 
     pub(super) async fn list_endpoints(&self, request: &Request<Bytes>, caller: &Caller) -> Handled {
@@ -149,8 +145,18 @@ impl App {
             limit: asked.limit().fetch(),
         };
         let store_failed = |error: webhook_core::ports::StoreError| self.refused(error.into());
-        let ids = self.database.list_endpoints(&query).await.map_err(store_failed)?;
-        let mut endpoints = self.database.load_many(&ids).await.map_err(store_failed)?;
+        let ids = self
+            .stores
+            .endpoints
+            .list_endpoints(&query)
+            .await
+            .map_err(store_failed)?;
+        let mut endpoints = self
+            .stores
+            .endpoints
+            .load_many(&ids)
+            .await
+            .map_err(store_failed)?;
         endpoints.sort_by(|one, other| one.id.cmp(&other.id));
         let page = asked.page(endpoints, |last| Place(last.id.clone()));
         shown(request, page, |endpoint| endpoint_json(endpoint, None))
@@ -158,7 +164,7 @@ impl App {
 
     pub(super) async fn read_endpoint(&self, id: &str) -> Handled {
         let endpoint = self.endpoint(id).await?;
-        let lane = self.database.lane(&endpoint.id).await;
+        let lane = self.stores.outbox.lane(&endpoint.id).await;
         let lane = lane.map_err(|error| self.refused(error.into()))?;
         Ok(json(StatusCode::OK, &endpoint_json(&endpoint, lane.as_ref())))
     }
@@ -179,7 +185,7 @@ impl App {
             update = update.with_state(state);
         }
         let update = self.settings(update, changes.settings)?;
-        match EndpointStore::update(&self.database, &endpoint.id, update).await {
+        match self.stores.endpoints.update(&endpoint.id, update).await {
             Ok(true) => self.read_endpoint(id).await,
             Ok(false) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
             Err(error) => Err(self.refused(error.into())),
@@ -188,7 +194,7 @@ impl App {
 
     pub(super) async fn delete_endpoint(&self, id: &str) -> Handled {
         let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
-        match EndpointStore::delete(&self.database, &id).await {
+        match self.stores.endpoints.delete(&id).await {
             Ok(true) => {
                 let mut response = Response::new(Bytes::new());
                 *response.status_mut() = StatusCode::NO_CONTENT;
@@ -212,20 +218,18 @@ impl App {
         let mut body = endpoint_json(&endpoint, None);
         add_secret(&mut body, secret);
         let response = json(StatusCode::OK, &body);
-        let (id, secrets) = (endpoint.id.clone(), self.database.secrets_at_rest().clone());
-        let rotated = self.database.write(move |transaction| -> Result<_, DeskError> {
-            match endpoints::rotate_in(transaction, &id, &rotation, &secrets)? {
-                Rotated::Rotated => complete_unkept(transaction, held.as_ref(), response).map(Ok),
-                rotated => Ok(Err(rotated)),
-            }
-        });
-        let reply = match rotated.await.map_err(|error| self.refused(error))? {
-            Ok(reply) => reply,
-            Err(Rotated::Refused) => {
+        let answer = Answer::unkept(response, held.as_ref());
+        let rotated = self
+            .desk
+            .rotate_secret(endpoint.id.clone(), rotation, answer.settlement)
+            .await;
+        let receipt = match rotated.map_err(|error| self.refused(error))? {
+            (Rotated::Rotated, receipt) => receipt,
+            (Rotated::Refused, _) => {
                 let detail = "the endpoint has eight secrets; wait until the overlap of one ends";
                 return Err(Problem::new(ErrorStatus::CONFLICT).with_detail(detail));
             }
-            Err(_) => return Err(Problem::new(ErrorStatus::NOT_FOUND)),
+            _ => return Err(Problem::new(ErrorStatus::NOT_FOUND)),
         };
         let event = OperationalEvent::SecretRotated {
             endpoint: endpoint.id,
@@ -238,7 +242,7 @@ impl App {
             );
         }
         self.desk.event_notify().notify_one();
-        Ok(reply)
+        Ok(Reply::completed(answer.response, receipt))
     }
 
     /// Responds 202 with the delivery of a test event to poll.
@@ -270,7 +274,7 @@ impl App {
 
     async fn endpoint(&self, id: &str) -> Result<Endpoint, Problem> {
         let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
-        match EndpointStore::load(&self.database, &id).await {
+        match self.stores.endpoints.load(&id).await {
             Ok(found) => found.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND)),
             Err(error) => Err(self.refused(error.into())),
         }

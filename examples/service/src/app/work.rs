@@ -12,7 +12,6 @@ use tracing::{error, warn};
 use webhook_core::{ports::StoreError, sender::Handled};
 
 use super::App;
-use crate::desk::DeskError;
 
 /// Delay after a store failed.
 const FAILURE_DELAY: Duration = Duration::from_secs(1);
@@ -141,14 +140,10 @@ impl App {
             else {
                 continue;
             };
-            if let (true, Ok(id)) = (process != here, id.parse()) {
-                match self.desk.publish_remote_change(id).await {
-                    // not found: the message belongs to another database
-                    Ok(()) | Err(DeskError::NotFound) => {}
-                    Err(error) => {
-                        let _logged = self.refused(error);
-                    }
-                }
+            if let (true, Ok(id)) = (process != here, id.parse())
+                && let Err(error) = self.desk.publish_remote_change(id).await
+            {
+                let _logged = self.refused(error);
             }
         }
     }
@@ -188,8 +183,8 @@ impl App {
 
     async fn delete_expired(&self) {
         loop {
-            if let Err(error) = self.database.purge(self.clock.now()).await {
-                let _logged = self.refused(error.into());
+            if let Err(error) = self.desk.delete_expired().await {
+                let _logged = self.refused(error);
             }
             tokio::time::sleep(PURGE_INTERVAL).await;
         }

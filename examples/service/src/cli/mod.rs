@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches};
 use thiserror::Error;
 
-pub use self::options::{DatabaseChoice, Options, RedisUrl, TlsFiles};
+use self::options::{DATABASE, parse_database};
+pub use self::options::{DatabaseChoice, Options, ServerUrl, TlsFiles};
 pub use self::settings::Mistake;
 use self::settings::{SETTINGS, Settings};
 
@@ -34,6 +35,8 @@ pub enum Command {
     Tour {
         /// File for the recorded responses.
         record: Option<PathBuf>,
+        /// New database; by default a temporary SQLite file.
+        database: Option<DatabaseChoice>,
     },
     /// Print the GraphQL schema.
     Schema,
@@ -87,7 +90,14 @@ impl Command {
         match name {
             "tour" => {
                 let record = arguments.get_one::<String>("record").map(PathBuf::from);
-                return Ok(Self::Tour { record });
+                let database = arguments.get_one::<String>("database");
+                let database = database.map(|text| {
+                    let fault = format!("`{text}` is not {DATABASE}");
+                    let mistake = Mistake::new("--database", fault);
+                    parse_database(text).ok_or_else(|| UsageError::Settings(vec![mistake]))
+                });
+                let database = database.transpose()?;
+                return Ok(Self::Tour { record, database });
             }
             "schema" => return Ok(Self::Schema),
             _ => {}
@@ -153,7 +163,8 @@ fn command() -> clap::Command {
         .subcommand(
             clap::Command::new("tour")
                 .about("start on a free port with a new database, check every feature over HTTP; exit with 0 or 1")
-                .arg(record),
+                .arg(record)
+                .args(&database),
         )
         .subcommand(clap::Command::new("schema").about("print the GraphQL schema"))
         .subcommand(of_account(

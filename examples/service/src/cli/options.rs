@@ -14,6 +14,8 @@ use crate::logging::{LogFilter, LogFormat};
 
 /// Longest delay or timeout of a stop, in seconds: an hour.
 const LONGEST_DRAIN: u64 = 3600;
+/// Form of a database.
+pub(super) const DATABASE: &str = "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
 const ADDRESS: &str = "an address with a port, for example 127.0.0.1:8080";
 
 /// Database of the service.
@@ -24,6 +26,8 @@ pub enum DatabaseChoice {
     Memory,
     /// `sqlite:FILE`.
     File(PathBuf),
+    /// `postgres://…`.
+    Postgres(ServerUrl),
 }
 
 impl fmt::Display for DatabaseChoice {
@@ -31,15 +35,16 @@ impl fmt::Display for DatabaseChoice {
         match self {
             Self::Memory => f.write_str("a database in memory"),
             Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::Postgres(url) => write!(f, "{url}"),
         }
     }
 }
 
-/// URL of a Redis server. It may contain a password, so `Debug` does not show it.
+/// URL of a database server. It may contain a password, so `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct RedisUrl(pub(super) String);
+pub struct ServerUrl(pub(super) String);
 
-impl RedisUrl {
+impl ServerUrl {
     /// The URL, with the password.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -47,19 +52,19 @@ impl RedisUrl {
     }
 }
 
-impl fmt::Debug for RedisUrl {
+impl fmt::Debug for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisUrl").finish_non_exhaustive()
+        f.debug_struct("ServerUrl").finish_non_exhaustive()
     }
 }
 
 /// Host and port of the server, without the password.
-impl fmt::Display for RedisUrl {
+impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.0.parse::<url::Url>().ok();
         match url
             .as_ref()
-            .and_then(|url| Some((url.host_str()?, url.port().unwrap_or(6379))))
+            .and_then(|url| Some((url.host_str()?, url.port().unwrap_or(default_port(url.scheme())))))
         {
             Some((host, port)) => write!(f, "`{host}:{port}`"),
             None => f.write_str("the URL"),
@@ -83,8 +88,8 @@ pub struct Options {
     pub trusted_documents: Option<PathBuf>,
     /// Origins whose pages can call the service (CORS).
     pub cross_origins: Vec<String>,
-    /// Redis server over which processes on one database announce changed charges.
-    pub redis: Option<RedisUrl>,
+    /// Redis server that the processes on one database share.
+    pub redis: Option<ServerUrl>,
     /// Resource URLs of other APIs for which the service also issues tokens.
     pub other_apis: Vec<String>,
     /// Issues opaque access tokens instead of JWTs.
@@ -151,7 +156,7 @@ impl Options {
         let address = |text: &str| text.parse().ok();
         set(&mut options.listen, settings.parsed("listen", ADDRESS, address));
         options.operator_listen = settings.parsed("operator-listen", ADDRESS, address).pop();
-        let database = settings.parsed("database", "sqlite:FILE or sqlite::memory:", parse_database);
+        let database = settings.parsed("database", DATABASE, parse_database);
         set(&mut options.database, database);
         let url = "an https URL without a path, for example https://desk.example.com";
         options.base_url = settings.parsed("base-url", url, parse_base_url).pop();
@@ -218,11 +223,22 @@ fn parse_base_url(text: &str) -> Option<String> {
     is_valid.then(|| text.to_owned())
 }
 
-fn parse_database(text: &str) -> Option<DatabaseChoice> {
-    match text.strip_prefix("sqlite:")? {
-        ":memory:" => Some(DatabaseChoice::Memory),
-        "" => None,
-        file => Some(DatabaseChoice::File(PathBuf::from(file))),
+pub(super) fn parse_database(text: &str) -> Option<DatabaseChoice> {
+    match text.strip_prefix("sqlite:") {
+        Some(":memory:") => Some(DatabaseChoice::Memory),
+        Some("") => None,
+        Some(file) => Some(DatabaseChoice::File(PathBuf::from(file))),
+        None if text.starts_with("postgres://") || text.starts_with("postgresql://") => {
+            Some(DatabaseChoice::Postgres(ServerUrl(text.to_owned())))
+        }
+        None => None,
+    }
+}
+
+fn default_port(scheme: &str) -> u16 {
+    match scheme {
+        "postgres" | "postgresql" => 5432,
+        _ => 6379,
     }
 }
 
@@ -244,8 +260,8 @@ fn parse_tls(settings: &mut Settings) -> Option<TlsFiles> {
     }
 }
 
-fn parse_redis(settings: &mut Settings, read: &impl Fn(&Path) -> io::Result<String>) -> Option<RedisUrl> {
-    let url = settings.text("redis").map(RedisUrl);
+fn parse_redis(settings: &mut Settings, read: &impl Fn(&Path) -> io::Result<String>) -> Option<ServerUrl> {
+    let url = settings.text("redis").map(ServerUrl);
     let Some(path) = settings.text("redis-file") else {
         return url;
     };
@@ -253,7 +269,7 @@ fn parse_redis(settings: &mut Settings, read: &impl Fn(&Path) -> io::Result<Stri
         settings.refuse("redis-file", "the URL is given twice; remove --redis");
     }
     match read(Path::new(&path)) {
-        Ok(text) => Some(RedisUrl(text.trim().to_owned())),
+        Ok(text) => Some(ServerUrl(text.trim().to_owned())),
         Err(error) => {
             settings.refuse("redis-file", format!("cannot read `{path}`: {error}"));
             None

@@ -43,7 +43,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     one(
         "database",
         "DATABASE",
-        "sqlite:FILE or sqlite::memory: (default: sqlite:payments-desk.sqlite)",
+        "sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME, which several processes can share (default: sqlite:payments-desk.sqlite)",
     ),
     one(
         "base-url",
@@ -95,7 +95,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     one(
         "redis",
         "URL",
-        "Redis server over which processes on one database announce changed charges",
+        "Redis server that the processes on one database share for rate limits, persisted queries and announcements of changed charges",
     ),
     one(
         "redis-file",

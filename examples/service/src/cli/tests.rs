@@ -51,10 +51,20 @@ fn help_names_every_setting() {
 }
 
 #[test]
-fn tour_accepts_record() {
+fn tour_accepts_record_and_database() {
     let record = Some(PathBuf::from("tour.json"));
-    assert_eq!(parse("tour"), Ok(Command::Tour { record: None }));
-    assert_eq!(parse("tour --record tour.json"), Ok(Command::Tour { record }));
+    let tour = |record, database| Ok(Command::Tour { record, database });
+    assert_eq!(parse("tour"), tour(None, None));
+    assert_eq!(parse("tour --record tour.json"), tour(record, None));
+    let url = "postgres://desk:s3cret@db/tour";
+    let database = DatabaseChoice::Postgres(ServerUrl(url.to_owned()));
+    assert_eq!(database.to_string(), "`db:5432`");
+    assert!(!format!("{database:?}").contains("s3cret"));
+    assert_eq!(
+        parse(&format!("tour --database {url}")),
+        tour(None, Some(database))
+    );
+    assert!(parse("tour --database mysql:x").is_err());
 }
 
 #[test]
@@ -89,7 +99,7 @@ fn every_option() -> Options {
         cross_origins: ["https://a.example", "https://b.example"]
             .map(str::to_owned)
             .to_vec(),
-        redis: Some(RedisUrl("redis://:s3cret@127.0.0.1".to_owned())),
+        redis: Some(ServerUrl("redis://:s3cret@127.0.0.1".to_owned())),
         other_apis: vec!["https://a.example".to_owned()],
         opaque_tokens: true,
         base_url: Some("https://desk.example.com".to_owned()),
@@ -206,7 +216,7 @@ fn every_mistake_is_named_at_its_source() {
         "`lisen` in f: no setting has this name; see --help",
         "`opaque-tokens` in f: the value is not true or false",
         "`listen` in f: `8080` is not an address with a port, for example 127.0.0.1:8080",
-        "--database: `mysql:x` is not sqlite:FILE or sqlite::memory:",
+        "--database: `mysql:x` is not sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME",
         "DESK_TRUSTED_PROXY: `all` is not an address or a network, for example 10.0.0.0/8",
         "DESK_LOG_FORMAT: `xml` is not pretty or json",
         "`drain-delay` in f: `3601` is not a number of seconds up to 3600",
@@ -224,7 +234,7 @@ fn invalid_command_line_names_the_argument() {
     for (line, expected) in [
         ("--listen", "error: a value is required for '--listen <ADDRESS>' but none was supplied".to_owned()),
         ("--listen here", "--listen: `here` is not an address with a port, for example 127.0.0.1:8080".to_owned()),
-        ("--database sqlite:", "--database: `sqlite:` is not sqlite:FILE or sqlite::memory:".to_owned()),
+        ("--database sqlite:", "--database: `sqlite:` is not sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME".to_owned()),
         (
             "--allowed-host desk/1",
             "--allowed-host: `desk/1` is not a host with an optional port, for example desk.internal:8080".to_owned(),

@@ -1,9 +1,8 @@
 //! Customers: creation and lists.
 
-use host_store_sqlite::column::Time;
-use host_store_sqlite::rusqlite::{OptionalExtension, Transaction};
+use http_conventions::idempotency::{Receipt, Settlement};
 
-use super::{Desk, DeskError, Placed, Window, rows};
+use super::{Desk, DeskError, Placed, Window};
 use crate::domain::{Customer, CustomerId, NewCustomer};
 
 impl Desk {
@@ -12,28 +11,35 @@ impl Desk {
     /// # Errors
     ///
     /// - [`DeskError::Faulty`] with every fault of the body
-    /// - [`DeskError::Database`] if the database fails
+    /// - [`DeskError::Store`] if the database fails
     pub async fn create_customer(&self, body: NewCustomer) -> Result<Customer, DeskError> {
-        self.create_customer_and(body, |_, customer| Ok(customer.clone()))
-            .await
+        let customer = self.new_customer(body)?;
+        self.insert_customer(customer.clone(), None).await?;
+        Ok(customer)
     }
 
-    /// Like [`create_customer`](Self::create_customer), with `finish` in the same transaction.
-    pub(crate) async fn create_customer_and<T: Send + 'static>(
-        &self,
-        body: NewCustomer,
-        finish: impl FnOnce(&Transaction<'_>, &Customer) -> Result<T, DeskError> + Send + 'static,
-    ) -> Result<T, DeskError> {
+    /// Validates the body and builds a customer for [`insert_customer`](Self::insert_customer).
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError::Faulty`] with every fault of the body.
+    pub fn new_customer(&self, body: NewCustomer) -> Result<Customer, DeskError> {
         let id = CustomerId::from_random(crate::random());
-        let customer = body.create(id, self.clock.now()).map_err(DeskError::Faulty)?;
-        self.database
-            .write(move |transaction| {
-                transaction
-                    .prepare_cached("INSERT INTO customer (id, name, created) VALUES (?1, ?2, ?3)")?
-                    .execute((customer.id.as_str(), &customer.name, Time(customer.created)))?;
-                finish(transaction, &customer)
-            })
-            .await
+        body.create(id, self.clock.now()).map_err(DeskError::Faulty)
+    }
+
+    /// Stores a new customer and completes the idempotency key `key`, in one transaction. Returns
+    /// the receipt of the key.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert_charge`](Self::insert_charge), without `Faulty`.
+    pub async fn insert_customer(
+        &self,
+        customer: Customer,
+        key: Option<Settlement>,
+    ) -> Result<Option<Receipt>, DeskError> {
+        self.store.insert_customer(customer, key).await
     }
 
     /// Reads a customer.
@@ -41,36 +47,17 @@ impl Desk {
     /// # Errors
     ///
     /// - [`DeskError::NotFound`] if there is no such customer
-    /// - [`DeskError::Database`] if the database fails
+    /// - [`DeskError::Store`] if the database fails
     pub async fn customer(&self, id: CustomerId) -> Result<Customer, DeskError> {
-        let sql = format!("SELECT {} FROM customer WHERE id = ?1", rows::CUSTOMER);
-        let found = self
-            .database
-            .read(move |connection| {
-                let mut query = connection.prepare_cached(&sql)?;
-                Ok::<_, DeskError>(query.query_row([id.as_str()], rows::customer).optional()?)
-            })
-            .await?;
-        found.map(|placed| placed.row).ok_or(DeskError::NotFound)
+        self.store.customer(id).await?.ok_or(DeskError::NotFound)
     }
 
     /// Reads the customers in `window`.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub async fn customers(&self, window: Window) -> Result<Vec<Placed<Customer>>, DeskError> {
-        let (side, from, order) = window.bounds();
-        let sql = format!(
-            "SELECT {} FROM customer WHERE position {side} ?1 ORDER BY position {order} LIMIT ?2",
-            rows::CUSTOMER
-        );
-        self.database
-            .read(move |connection| {
-                let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map((from, window.limit()), rows::customer)?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        self.store.customers(window).await
     }
 }

@@ -3,13 +3,10 @@
 
 use std::time::SystemTime;
 
-use host_store_sqlite::outbox;
-use host_store_sqlite::rusqlite::Transaction;
 use webhook_core::event::{Envelope, EventId, EventType, EventVersion};
 use webhook_core::ports::OsEntropy;
 use webhook_core::sender::{Audience, Owner, StoredEvent};
 
-use super::{Desk, DeskError};
 use crate::domain::Charge;
 use crate::wire::ChargeBody;
 
@@ -41,40 +38,15 @@ impl EventKind {
     }
 }
 
-/// An event that a transaction is about to send.
-pub(super) struct Outgoing {
-    event_type: EventType,
-    now: SystemTime,
-}
-
-impl Desk {
-    /// Prepares an event of this kind for a transaction.
-    pub(super) fn outgoing(&self, kind: EventKind) -> Outgoing {
-        Outgoing {
-            event_type: kind.event_type(),
-            now: self.clock.now(),
-        }
-    }
-}
-
-impl Outgoing {
-    /// Enqueues the event about `charge` for every registered endpoint, in the transaction that
-    /// changes the charge.
-    pub(super) fn send_in(&self, transaction: &Transaction<'_>, charge: &Charge) -> Result<(), DeskError> {
-        outbox::send_in(transaction, self.event(charge), self.now)?;
-        Ok(())
-    }
-
-    #[expect(
-        clippy::expect_used,
-        reason = "a charge always serialises to an object of moderate size"
-    )]
-    fn event(&self, charge: &Charge) -> StoredEvent {
-        let object = serde_json::to_vec(&ChargeBody::of(charge)).expect("text, numbers and null");
-        let version: EventVersion = FORMAT.parse().expect("visible characters");
-        let id = EventId::generate(&OsEntropy);
-        let envelope =
-            Envelope::new(id, self.event_type.clone(), version, self.now, &object).expect("an object");
-        StoredEvent::new(envelope, Audience::from(shop()))
-    }
+/// Creates the event about `charge`, for every endpoint that is registered when it is sent.
+#[expect(
+    clippy::expect_used,
+    reason = "a charge always serialises to an object of moderate size"
+)]
+pub(super) fn event(kind: EventKind, charge: &Charge, now: SystemTime) -> StoredEvent {
+    let object = serde_json::to_vec(&ChargeBody::of(charge)).expect("text, numbers and null");
+    let version: EventVersion = FORMAT.parse().expect("visible characters");
+    let id = EventId::generate(&OsEntropy);
+    let envelope = Envelope::new(id, kind.event_type(), version, now, &object).expect("an object");
+    StoredEvent::new(envelope, Audience::from(shop()))
 }

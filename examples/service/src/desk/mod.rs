@@ -1,44 +1,44 @@
-//! The desk, which stores the data of the payments service: charges, refunds, customers and users
-//! in SQLite, and the webhook events about charges.
+//! The desk, which stores the data of the payments service: charges, refunds, customers and users,
+//! and the webhook events about charges.
 //!
-//! A change and its event are written in one transaction. GraphQL subscribers are notified after
-//! the commit.
+//! A change, its event and the response to a keyed request are written in one transaction. GraphQL
+//! subscribers are notified after the commit. The database is a `DeskStore`: SQLite or PostgreSQL.
 
 mod charges;
 mod customers;
+mod endpoints;
 mod events;
 mod host_secret;
 mod partial;
 mod password;
+mod postgres;
 mod refunds;
-mod rows;
+mod sqlite;
+mod store;
 mod users;
 
 use std::fmt;
 use std::sync::Arc;
 
-use host_store_sqlite::{Database, DatabaseError, rusqlite};
 use http_conventions::idempotency::Fenced;
-use http_conventions::routing::InvalidLocation;
 use thiserror::Error;
 use tokio::sync::{Notify, broadcast};
 use webhook_core::ports::StoreError;
 
 use crate::clock::DemoClock;
 use crate::domain::{Charge, ChargeId, Fault};
+use crate::stores::Stores;
 
 pub use charges::ChargeFilter;
 pub(crate) use events::shop;
 pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
+pub(crate) use store::DeskStore;
 pub use users::{Authenticated, User};
 
 /// Capacity of the update channel. A subscriber that falls further behind misses the oldest
 /// updates.
 const UPDATES_KEPT: usize = 256;
-
-/// SQL scripts that create the desk's tables.
-const STEPS: &[&str] = &[include_str!("schema.sql")];
 
 /// Part of a list: at most `limit` rows after `from`, in `order`.
 #[derive(Clone, Copy, Debug)]
@@ -108,32 +108,16 @@ pub enum DeskError {
     TakenOver(#[from] Fenced),
     /// The database failed.
     #[error("the database failed")]
-    Database(#[from] DatabaseError),
-    /// The webhook store failed.
-    #[error("the webhook store failed")]
     Store(#[from] StoreError),
     /// The password could not be hashed.
     #[error("the password could not be hashed")]
     Hashing(#[from] HashingError),
 }
 
-/// An identifier that is no segment of a path does not come from this service.
-impl From<InvalidLocation> for DeskError {
-    fn from(invalid: InvalidLocation) -> Self {
-        Self::Store(StoreError::corrupt(invalid))
-    }
-}
-
-impl From<rusqlite::Error> for DeskError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
-
 /// Data of the payments service. Clones share the database and the subscribers.
 #[derive(Clone)]
 pub struct Desk {
-    database: Database,
+    store: Arc<dyn DeskStore>,
     clock: DemoClock,
     updates: broadcast::Sender<Charge>,
     /// Charges changed by this process.
@@ -144,17 +128,18 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Opens the desk in `database` and creates missing tables.
+    /// Opens the desk in the database of `stores` and creates missing tables.
     ///
     /// # Errors
     ///
-    /// Returns a [`DatabaseError`] if the tables cannot be created.
-    pub async fn open(database: Database, clock: DemoClock) -> Result<Self, DatabaseError> {
-        database.migrate("desk", STEPS).await?;
+    /// Returns [`DeskError::Store`] if the tables cannot be created.
+    pub async fn open(stores: impl Into<Stores>, clock: DemoClock) -> Result<Self, DeskError> {
+        let store = stores.into().desk;
+        store.create_tables().await?;
         let (updates, _) = broadcast::channel(UPDATES_KEPT);
         let (made_here, _) = broadcast::channel(UPDATES_KEPT);
         Ok(Self {
-            database,
+            store,
             clock,
             updates,
             made_here,
@@ -179,11 +164,6 @@ impl Desk {
         self.made_here.subscribe()
     }
 
-    /// Database of the desk and of the crates' stores.
-    pub(crate) fn database(&self) -> &Database {
-        &self.database
-    }
-
     /// Notifies subscribers of a charge that another process on the same database has changed.
     ///
     /// # Errors
@@ -195,6 +175,15 @@ impl Desk {
             let _subscribers = self.updates.send(charge);
         }
         Ok(())
+    }
+
+    /// Deletes the expired rows of all stores in the database.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DeskError::Store`] if the database fails.
+    pub async fn delete_expired(&self) -> Result<(), DeskError> {
+        self.store.delete_expired(self.clock.now()).await
     }
 
     /// Notification that wakes the background work after a refund was queued.

@@ -1,8 +1,6 @@
 //! Charges and customers, read with a part of their columns.
 
-use host_store_sqlite::rusqlite::{OptionalExtension, Result, Row};
-
-use super::{ChargeFilter, Desk, DeskError, Placed, Window, charges, rows};
+use super::{ChargeFilter, Desk, DeskError, Placed, Window};
 use crate::domain::{Amount, Charge, ChargeId, ChargeStatus, Currency, CustomerId};
 
 /// Column of a charge.
@@ -75,39 +73,27 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub(crate) async fn partial_charges(
         &self,
         filter: ChargeFilter,
         window: Window,
         columns: Vec<ChargeColumn>,
     ) -> Result<Vec<Placed<PartialCharge>>, DeskError> {
-        self.select_charges(&select_list(&columns), filter, window, move |row| {
-            read_charge(row, &columns)
-        })
-        .await
+        self.store.partial_charges(filter, window, columns).await
     }
 
     /// Reads `columns` of the charge `id`; `None` if there is no such charge.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub(crate) async fn partial_charge(
         &self,
         id: ChargeId,
         columns: Vec<ChargeColumn>,
     ) -> Result<Option<PartialCharge>, DeskError> {
-        let sql = charges::select_by_id(&select_list(&columns));
-        self.database()
-            .read(move |connection| {
-                let mut query = connection.prepare_cached(&sql)?;
-                let found = query
-                    .query_row([id.as_str()], |row| read_charge(row, &columns))
-                    .optional()?;
-                Ok(found.map(|placed| placed.row))
-            })
-            .await
+        self.store.partial_charge(id, columns).await
     }
 
     /// Reads the customers with these identifiers, with their names if `with_name` is `true`.
@@ -115,58 +101,18 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub(crate) async fn partial_customers(
         &self,
         ids: Vec<CustomerId>,
         with_name: bool,
     ) -> Result<Vec<PartialCustomer>, DeskError> {
-        let columns = if with_name { "id, name" } else { "id, NULL" };
-        let sql = format!("SELECT {columns} FROM customer WHERE id IN (SELECT value FROM json_each(?1))");
-        // identifiers contain no character that JSON escapes
-        let ids: Vec<_> = ids.iter().map(|id| format!("\"{id}\"")).collect();
-        let ids = format!("[{}]", ids.join(","));
-        self.database()
-            .read(move |connection| {
-                let mut query = connection.prepare_cached(&sql)?;
-                let found = query.query_map([ids], |row| {
-                    Ok(PartialCustomer {
-                        id: rows::parsed(row, 0)?,
-                        name: row.get(1)?,
-                    })
-                })?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        self.store.partial_customers(ids, with_name).await
     }
 }
 
 /// Column list of a SELECT statement: the position, then `columns`.
-fn select_list(columns: &[ChargeColumn]) -> String {
+pub(super) fn select_list(columns: &[ChargeColumn]) -> String {
     let columns = columns.iter().map(|column| format!(", {}", column.name()));
     std::iter::once("position".to_owned()).chain(columns).collect()
-}
-
-/// Reads a row with the columns of [`select_list`].
-fn read_charge(row: &Row<'_>, columns: &[ChargeColumn]) -> Result<Placed<PartialCharge>> {
-    let mut charge = PartialCharge::default();
-    for (column, at) in columns.iter().zip(1..) {
-        match column {
-            ChargeColumn::Id => charge.id = Some(rows::parsed(row, at)?),
-            ChargeColumn::Customer => charge.customer = Some(rows::optional(row, at)?),
-            ChargeColumn::Amount => charge.amount = Some(rows::amount(row, at)?),
-            ChargeColumn::Currency => charge.currency = Some(rows::parsed(row, at)?),
-            ChargeColumn::Description => charge.description = Some(row.get(at)?),
-            ChargeColumn::AmountRefunded => charge.amount_refunded = Some(row.get(at)?),
-            ChargeColumn::Status => {
-                let status = ChargeStatus::parse(row.get_ref(at)?.as_str()?);
-                charge.status = Some(status.ok_or_else(|| rows::unreadable(at))?);
-            }
-            ChargeColumn::Version => charge.version = Some(row.get(at)?),
-        }
-    }
-    Ok(Placed {
-        position: row.get(0)?,
-        row: charge,
-    })
 }

@@ -1,6 +1,5 @@
 //! Users and their passwords.
 
-use host_store_sqlite::rusqlite::{self, OptionalExtension, Row, params};
 use zeroize::Zeroizing;
 
 use super::{Desk, DeskError, HashedPassword, HashingPlace, PasswordText};
@@ -40,43 +39,25 @@ pub struct Authenticated {
     verified: HashedPassword,
 }
 
-fn user(row: &Row<'_>) -> rusqlite::Result<User> {
-    Ok(User {
-        subject: row.get(0)?,
-        email: row.get(1)?,
-        name: row.get(2)?,
-    })
-}
-
 impl Desk {
     /// Registers `user`. Does nothing if the subject or the email address is taken.
     ///
     /// # Errors
     ///
     /// - [`DeskError::Hashing`] if the hashing queue is full or hashing fails
-    /// - [`DeskError::Database`] if the database fails
+    /// - [`DeskError::Store`] if the database fails
     pub async fn register_user(&self, user: User, password: PasswordText) -> Result<(), DeskError> {
         let hash = self.hash_password(self.hashing_place()?, password).await?;
-        self.database
-            .write(move |transaction| {
-                transaction
-                    .prepare_cached(
-                        "INSERT INTO user (subject, email, name, password_hash) VALUES (?1, ?2, ?3, ?4) \
-                         ON CONFLICT DO NOTHING",
-                    )?
-                    .execute(params![user.subject, user.email, user.name, hash.as_str()])?;
-                Ok::<_, DeskError>(())
-            })
-            .await
+        self.store.insert_user(user, hash).await
     }
 
     /// Reads a user by email address.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub async fn user_by_email(&self, email: &str) -> Result<Option<User>, DeskError> {
-        let found = self.with_hash(email).await?;
+        let found = self.store.user_by_email(email).await?;
         Ok(found.map(|(user, _)| user))
     }
 
@@ -86,7 +67,7 @@ impl Desk {
     /// # Errors
     ///
     /// - [`DeskError::Hashing`] if the password could not be compared
-    /// - [`DeskError::Database`] if the database fails
+    /// - [`DeskError::Store`] if the database fails
     pub async fn authenticate(
         &self,
         place: HashingPlace,
@@ -94,7 +75,7 @@ impl Desk {
         password: String,
     ) -> Result<Option<Authenticated>, DeskError> {
         let password = Zeroizing::new(password);
-        match self.with_hash(email).await? {
+        match self.store.user_by_email(email).await? {
             Some((user, verified)) => {
                 let right = self.hashing.verify(place, password, verified.clone()).await?;
                 Ok(right.then_some(Authenticated { user, verified }))
@@ -116,47 +97,19 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub async fn is_current(&self, authenticated: &Authenticated) -> Result<bool, DeskError> {
-        let Authenticated { user, verified } = authenticated.clone();
-        self.database
-            .read(move |connection| {
-                let mut query = connection
-                    .prepare_cached("SELECT 1 FROM user WHERE subject = ?1 AND password_hash = ?2")?;
-                Ok(query.exists([user.subject.as_str(), verified.as_str()])?)
-            })
-            .await
-    }
-
-    async fn with_hash(&self, email: &str) -> Result<Option<(User, HashedPassword)>, DeskError> {
-        let email = email.to_owned();
-        self.database
-            .read(move |connection| {
-                let mut query = connection.prepare_cached(
-                    "SELECT subject, email, name, password_hash FROM user WHERE email = ?1",
-                )?;
-                let found = query.query_row([email], |row| {
-                    Ok((user(row)?, HashedPassword::stored(row.get(3)?)))
-                });
-                Ok(found.optional()?)
-            })
-            .await
+        let Authenticated { user, verified } = authenticated;
+        self.store.has_password(&user.subject, verified).await
     }
 
     /// Reads a user by subject.
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub async fn user_by_subject(&self, subject: &str) -> Result<Option<User>, DeskError> {
-        let subject = subject.to_owned();
-        self.database
-            .read(move |connection| {
-                let mut query =
-                    connection.prepare_cached("SELECT subject, email, name FROM user WHERE subject = ?1")?;
-                Ok(query.query_row([subject], user).optional()?)
-            })
-            .await
+        self.store.user_by_subject(subject).await
     }
 
     /// Changes the password and returns `true`. Returns `false` if the verified password is no
@@ -172,22 +125,16 @@ impl Desk {
     /// The password is then unchanged.
     ///
     /// - [`DeskError::Hashing`] if the hashing queue is full or hashing fails
-    /// - [`DeskError::Database`] if the database fails
+    /// - [`DeskError::Store`] if the database fails
     pub async fn change_password(
         &self,
         authenticated: &Authenticated,
         password: PasswordText,
     ) -> Result<bool, DeskError> {
         let hash = self.hash_password(self.hashing_place()?, password).await?;
-        let Authenticated { user, verified } = authenticated.clone();
-        self.database
-            .write(move |transaction| {
-                let changed = transaction.execute(
-                    "UPDATE user SET password_hash = ?3 WHERE subject = ?1 AND password_hash = ?2",
-                    [user.subject.as_str(), verified.as_str(), hash.as_str()],
-                )?;
-                Ok(changed == 1)
-            })
+        let Authenticated { user, verified } = authenticated;
+        self.store
+            .set_password(&user.subject, Some(verified), &hash)
             .await
     }
 
@@ -224,18 +171,10 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// Returns [`DeskError::Database`] if the database fails.
+    /// Returns [`DeskError::Store`] if the database fails.
     pub async fn set_password(&self, subject: &str, password: HashedPassword) -> Result<(), DeskError> {
-        let subject = subject.to_owned();
-        self.database
-            .write(move |transaction| {
-                transaction.execute(
-                    "UPDATE user SET password_hash = ?2 WHERE subject = ?1",
-                    [subject.as_str(), password.as_str()],
-                )?;
-                Ok::<_, DeskError>(())
-            })
-            .await
+        self.store.set_password(subject, None, &password).await?;
+        Ok(())
     }
 
     /// Makes all later hashing fail.

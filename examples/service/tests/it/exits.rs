@@ -289,7 +289,7 @@ impl<S: Subscriber> Layer<S> for FullLog {
 #[tokio::test]
 async fn a_panic_leaves_by_the_same_exit() {
     let database = Database::open_in_memory().unwrap();
-    let app = open_to_a_page(|config| config.database = database.clone()).await;
+    let app = open_to_a_page(|config| config.database = database.clone().into()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let _panicking = set_default(registry().with(FullLog));
     rename(&database, "charge", "charge_away").await;

@@ -62,7 +62,7 @@ async fn readiness_ends_with_the_stop() {
 #[tokio::test]
 async fn failing_store_is_named_without_its_cause() {
     let database = Database::open_in_memory().unwrap();
-    let app = operated(|config| config.database = database.clone()).await;
+    let app = operated(|config| config.database = database.clone().into()).await;
     let (lines, _capturing) = capture(LogFormat::Json);
     rename(&database, "charge", "charge_away").await;
     let failing = get(&app, "/readyz").await;
@@ -236,7 +236,7 @@ async fn page_is_logged_with_its_user() {
 #[tokio::test]
 async fn disconnected_client_is_logged() {
     let database = Database::open_in_memory().unwrap();
-    let app = operated(|config| config.database = database.clone()).await;
+    let app = operated(|config| config.database = database.clone().into()).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let (lines, _capturing) = capture(LogFormat::Json);
     let (release, held) = std::sync::mpsc::channel::<()>();

@@ -2,13 +2,18 @@
 
 use std::process::{Command, Output};
 
+use crate::postgres::Schema;
+
 fn run(binary: &str, words: &[&str]) -> Output {
     Command::new(binary).args(words).output().unwrap()
 }
 
 fn check(binary: &str) {
-    let output = run(binary, &["tour"]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    check_passed(&run(binary, &["tour"]));
+}
+
+fn check_passed(output: &Output) {
+    let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
     let passed = text.lines().filter(|line| line.contains(" ✓ ")).count();
     assert!(output.status.success(), "{text}");
@@ -34,6 +39,29 @@ fn the_tour_passes_on_actix() {
 #[test]
 fn the_tour_passes_on_axum() {
     check(env!("CARGO_BIN_EXE_service-axum"));
+}
+
+/// X6: the same service on PostgreSQL.
+#[test]
+fn the_tour_passes_on_postgres() {
+    if let Some(schema) = Schema::fresh("tour") {
+        let words = ["tour", "--database", &schema.url()];
+        check_passed(&run(env!("CARGO_BIN_EXE_service-hyper"), &words));
+    }
+}
+
+/// X6: a server that cannot be reached is named with its flag.
+#[test]
+fn unreachable_database_exits_with_1() {
+    let words = ["--database", "postgres://desk:s3cret@127.0.0.1:1/desk"];
+    let output = run(env!("CARGO_BIN_EXE_service-hyper"), &words);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.starts_with("--database: the database is unavailable"),
+        "{text}"
+    );
+    assert!(!text.contains("s3cret"), "{text}");
 }
 
 #[test]

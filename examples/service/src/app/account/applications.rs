@@ -20,11 +20,11 @@ pub(super) struct ApplicationShown {
 
 impl App {
     pub(super) async fn applications(&self, subject: &Subject) -> Result<Vec<ApplicationShown>, Problem> {
-        let consents = self.database.consents_of(subject).await;
+        let consents = self.stores.consents.consents_of(subject).await;
         let consents = consents.map_err(|error| self.store_failed(&error))?;
         let mut shown = Vec::with_capacity(consents.len());
         for consent in consents {
-            let client = self.database.client(&consent.client_id).await;
+            let client = self.stores.clients.client(&consent.client_id).await;
             let client = client.map_err(|error| self.store_failed(&error))?;
             let name = client.and_then(|client| client.name);
             shown.push(ApplicationShown {

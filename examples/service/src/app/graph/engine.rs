@@ -7,8 +7,7 @@ use futures_util::Stream;
 use graph_core::connection::{CursorKey, Cursors};
 use graph_core::engine::EngineBuilder;
 use graph_core::http::{GraphRequest, HttpResponse};
-use graph_core::memory::MemoryPersisted;
-use graph_core::persisted::{AutomaticPersistedQueries, Manifest, TrustedDocuments};
+use graph_core::persisted::{AutomaticPersistedQueries, Manifest, PersistedStore, TrustedDocuments};
 use graph_core::ports::{Incident, OsEntropy};
 use graph_core::response::GraphResponse;
 use graph_core::subscription::sse::{EventStreams, StreamLimits};
@@ -34,17 +33,18 @@ pub(in crate::app) struct Graph {
 }
 
 impl Graph {
-    /// Builds the engine over `desk`. With `trusted`, it runs only those documents.
+    /// Builds the engine over `desk`, with persisted queries in `queries`. With `trusted`, it runs
+    /// only those documents.
     pub(in crate::app) async fn open(
         desk: &Desk,
         clock: &DemoClock,
+        queries: Arc<dyn PersistedStore>,
         trusted: Option<Manifest>,
     ) -> Result<Self, OpenError> {
         let secret = secret_bytes(desk, "graph-cursor-key").await?;
         let key = CursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
-        let store = Arc::new(MemoryPersisted::default());
         let mut builder = builder()
-            .with_automatic_persisted_queries(AutomaticPersistedQueries::new(store, clock.clone()))
+            .with_automatic_persisted_queries(AutomaticPersistedQueries::new(queries, clock.clone()))
             .with_batches()
             .with_cost_reports()
             .with_incident_log(|incident: &Incident| {

@@ -40,10 +40,9 @@ pub(super) fn refused(error: DeskError) -> GraphError {
         }
         DeskError::NotFound => GraphError::not_found("no such charge"),
         DeskError::Changed => GraphError::conflict("the charge has changed"),
-        error @ (DeskError::TakenOver(_)
-        | DeskError::Database(_)
-        | DeskError::Store(_)
-        | DeskError::Hashing(_)) => GraphError::internal(error),
+        error @ (DeskError::TakenOver(_) | DeskError::Store(_) | DeskError::Hashing(_)) => {
+            GraphError::internal(error)
+        }
     }
 }
 

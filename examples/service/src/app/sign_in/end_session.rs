@@ -80,7 +80,7 @@ impl App {
         let Some(secret) = self.sessions.cookie().read(request.headers()) else {
             return Ok(leave(asked, request));
         };
-        let session = self.database.session(&secret.hash()).await;
+        let session = self.stores.sessions.session(&secret.hash()).await;
         let session = session.map_err(|error| self.store_failed(&error))?;
         match session {
             Some(session) if !asked.needs_confirmation(&session.subject, &session.id) => {

@@ -119,7 +119,7 @@ impl App {
         // a password change or a lock ends the sessions stored by then; a later one ends here
         let is_current = self.desk.is_current(known).await;
         let is_current = is_current.map_err(|error| self.refused(error))?;
-        let is_locked = self.database.is_locked(&subject).await;
+        let is_locked = self.stores.locks.is_locked(&subject).await;
         let is_locked = is_locked.map_err(|error| self.store_failed(&error))?;
         if is_locked || !is_current {
             let ended = self.sessions.end(&subject, &id).await;

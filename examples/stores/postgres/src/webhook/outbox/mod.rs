@@ -7,6 +7,7 @@
 //! serialized.
 
 mod attempt;
+mod backlog;
 mod delivery;
 mod enqueue;
 mod group;
@@ -32,6 +33,7 @@ use webhook_core::sender::{
     Receipt, ReplayRequest, Retention, Settlement, Turn, TurnRequest,
 };
 
+pub use self::backlog::{Backlog, backlog};
 pub use self::enqueue::{enqueue_in, send_in};
 pub(crate) use self::group::GroupWriter;
 pub use self::notification::{EventListener, listen};

@@ -6,11 +6,11 @@ use host_store_sqlite::column::Time;
 use host_store_sqlite::rusqlite::types::{FromSqlError, Type};
 use host_store_sqlite::rusqlite::{Error, Result, Row};
 
-use super::Placed;
-use crate::domain::{Amount, Charge, Customer, Refund, RefundStatus};
+use crate::desk::{ChargeColumn, PartialCharge, Placed};
+use crate::domain::{Amount, Charge, ChargeStatus, Customer, Refund, RefundStatus};
 
 /// Error for a column whose text no version of the desk has written.
-pub(super) fn unreadable(column: usize) -> Error {
+fn unreadable(column: usize) -> Error {
     Error::FromSqlConversionFailure(column, Type::Text, Box::new(FromSqlError::InvalidType))
 }
 
@@ -22,13 +22,13 @@ pub(super) fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> Result<T> {
 }
 
 /// Text that may be null.
-pub(super) fn optional<T: FromStr>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
+fn optional<T: FromStr>(row: &Row<'_>, column: usize) -> Result<Option<T>> {
     let text = row.get_ref(column)?.as_str_or_null()?;
     text.map(|text| text.parse().map_err(|_| unreadable(column)))
         .transpose()
 }
 
-pub(super) fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
+fn amount(row: &Row<'_>, column: usize) -> Result<Amount> {
     Amount::parse(row.get(column)?, "").map_err(|_| unreadable(column))
 }
 
@@ -85,5 +85,29 @@ pub(super) fn customer(row: &Row<'_>) -> Result<Placed<Customer>> {
     Ok(Placed {
         position: row.get(0)?,
         row: customer,
+    })
+}
+
+/// Reads a row with the columns of [`select_list`](crate::desk::partial::select_list).
+pub(super) fn partial_charge(row: &Row<'_>, columns: &[ChargeColumn]) -> Result<Placed<PartialCharge>> {
+    let mut charge = PartialCharge::default();
+    for (column, at) in columns.iter().zip(1..) {
+        match column {
+            ChargeColumn::Id => charge.id = Some(parsed(row, at)?),
+            ChargeColumn::Customer => charge.customer = Some(optional(row, at)?),
+            ChargeColumn::Amount => charge.amount = Some(amount(row, at)?),
+            ChargeColumn::Currency => charge.currency = Some(parsed(row, at)?),
+            ChargeColumn::Description => charge.description = Some(row.get(at)?),
+            ChargeColumn::AmountRefunded => charge.amount_refunded = Some(row.get(at)?),
+            ChargeColumn::Status => {
+                let status = ChargeStatus::parse(row.get_ref(at)?.as_str()?);
+                charge.status = Some(status.ok_or_else(|| unreadable(at))?);
+            }
+            ChargeColumn::Version => charge.version = Some(row.get(at)?),
+        }
+    }
+    Ok(Placed {
+        position: row.get(0)?,
+        row: charge,
     })
 }

@@ -1,0 +1,102 @@
+//! Rows of refunds.
+
+use std::time::SystemTime;
+
+use host_store_postgres::outbox;
+use host_store_postgres::sqlx::{self, AssertSqlSafe, PgExecutor, Postgres, Transaction};
+
+use super::charges;
+use super::rows::{self, nanoseconds};
+use crate::desk::events::{EventKind, event};
+use crate::desk::store::Booked;
+use crate::desk::{DeskError, Placed, Window};
+use crate::domain::{ChargeId, Refund, RefundId};
+
+pub(super) async fn insert(executor: impl PgExecutor<'_>, refund: &Refund) -> Result<(), DeskError> {
+    sqlx::query("INSERT INTO refund (id, charge, amount, status, created) VALUES ($1, $2, $3, $4, $5)")
+        .bind(refund.id.as_str())
+        .bind(refund.charge.as_str())
+        .bind(i64::from(refund.amount.units()))
+        .bind(refund.status.as_str())
+        .bind(nanoseconds(refund.created))
+        .execute(executor)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn load(
+    executor: impl PgExecutor<'_>,
+    charge: &ChargeId,
+    id: &RefundId,
+) -> Result<Option<Refund>, DeskError> {
+    let sql = format!(
+        "SELECT {} FROM refund WHERE id = $1 AND charge = $2",
+        rows::REFUND
+    );
+    let query = sqlx::query(AssertSqlSafe(sql))
+        .bind(id.as_str())
+        .bind(charge.as_str());
+    let found = query.fetch_optional(executor).await?;
+    let found = found.map(|row| rows::refund(&row)).transpose()?;
+    Ok(found.map(|placed| placed.row))
+}
+
+pub(super) async fn select(
+    executor: impl PgExecutor<'_>,
+    charge: &ChargeId,
+    window: Window,
+) -> Result<Vec<Placed<Refund>>, DeskError> {
+    let (side, from, order) = window.bounds();
+    let sql = format!(
+        "SELECT {} FROM refund WHERE charge = $1 AND position {side} $2 ORDER BY position {order} LIMIT $3",
+        rows::REFUND
+    );
+    let found = sqlx::query(AssertSqlSafe(sql))
+        .bind(charge.as_str())
+        .bind(from)
+        .bind(window.limit())
+        .fetch_all(executor)
+        .await?;
+    Ok(found.iter().map(rows::refund).collect::<Result<_, _>>()?)
+}
+
+/// Books refunds. One process books at a time, so that two transactions lock charges in no
+/// opposite order.
+pub(super) async fn book(
+    transaction: &mut Transaction<'_, Postgres>,
+    limit: u32,
+    now: SystemTime,
+) -> Result<Booked, DeskError> {
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtext('desk/refunds'), hashtext(current_schema()))")
+        .execute(&mut **transaction)
+        .await?;
+    let sql = format!(
+        "SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT $1",
+        rows::REFUND
+    );
+    let pending = sqlx::query(AssertSqlSafe(sql))
+        .bind(i64::from(limit))
+        .fetch_all(&mut **transaction)
+        .await?;
+    let mut booked = Booked::default();
+    for row in &pending {
+        let refund = rows::refund(row)?.row;
+        let charge = charges::lock(transaction, &refund.charge).await?;
+        let (refund, charge) = refund.book(charge);
+        sqlx::query("UPDATE refund SET status = $2 WHERE id = $1")
+            .bind(refund.id.as_str())
+            .bind(refund.status.as_str())
+            .execute(&mut **transaction)
+            .await?;
+        booked.refunds += 1;
+        if let Some(charge) = charge {
+            if !charges::update(&mut **transaction, &charge).await? {
+                return Err(DeskError::Changed);
+            }
+            let event = event(EventKind::ChargeRefunded, &charge, now);
+            outbox::send_in(transaction, event, now).await?;
+            booked.changed.push(charge);
+        }
+    }
+    Ok(booked)
+}

@@ -1,0 +1,48 @@
+-- Tables of the desk, in the same schema as the suite's, so that a change and its event are one
+-- transaction.
+-- `position` orders the pages; times are nanoseconds since 1970.
+CREATE TABLE desk_user (
+    subject       TEXT COLLATE "C" PRIMARY KEY,
+    email         TEXT COLLATE "C" NOT NULL UNIQUE,
+    name          TEXT NOT NULL,
+    password_hash TEXT NOT NULL
+);
+
+CREATE TABLE customer (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id       TEXT COLLATE "C" NOT NULL UNIQUE,
+    name     TEXT NOT NULL,
+    created  BIGINT NOT NULL
+);
+
+CREATE TABLE charge (
+    position        BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id              TEXT COLLATE "C" NOT NULL UNIQUE,
+    customer        TEXT COLLATE "C" REFERENCES customer (id),
+    amount          BIGINT NOT NULL,
+    currency        TEXT NOT NULL,
+    description     TEXT,
+    amount_refunded BIGINT NOT NULL,
+    status          TEXT COLLATE "C" NOT NULL,
+    version         BIGINT NOT NULL,
+    created         BIGINT NOT NULL
+);
+CREATE INDEX charge_by_status ON charge (status, position);
+CREATE INDEX charge_by_customer ON charge (customer, position);
+
+CREATE TABLE refund (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id       TEXT COLLATE "C" NOT NULL UNIQUE,
+    charge   TEXT COLLATE "C" NOT NULL REFERENCES charge (id),
+    amount   BIGINT NOT NULL,
+    status   TEXT COLLATE "C" NOT NULL,
+    created  BIGINT NOT NULL
+);
+CREATE INDEX refund_by_charge ON refund (charge, position);
+CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
+
+-- Secrets that survive a restart: signing key, keys of cursors. A production host keeps them in a vault.
+CREATE TABLE host_secret (
+    name  TEXT COLLATE "C" PRIMARY KEY,
+    value BYTEA NOT NULL
+);

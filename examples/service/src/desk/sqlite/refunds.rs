@@ -1,0 +1,87 @@
+//! Rows of refunds.
+
+use std::time::SystemTime;
+
+use host_store_sqlite::column::Time;
+use host_store_sqlite::outbox;
+use host_store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::{charges, rows};
+use crate::desk::events::{EventKind, event};
+use crate::desk::store::Booked;
+use crate::desk::{DeskError, Placed, Window};
+use crate::domain::{ChargeId, Refund, RefundId};
+
+pub(super) fn insert(transaction: &Transaction<'_>, refund: &Refund) -> Result<(), DeskError> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO refund (id, charge, amount, status, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            refund.id.as_str(),
+            refund.charge.as_str(),
+            refund.amount.units(),
+            refund.status.as_str(),
+            Time(refund.created),
+        ])?;
+    Ok(())
+}
+
+pub(super) fn load(
+    connection: &Connection,
+    charge: &ChargeId,
+    id: &RefundId,
+) -> Result<Option<Refund>, DeskError> {
+    let sql = format!(
+        "SELECT {} FROM refund WHERE id = ?1 AND charge = ?2",
+        rows::REFUND
+    );
+    let mut query = connection.prepare_cached(&sql)?;
+    let found = query
+        .query_row([id.as_str(), charge.as_str()], rows::refund)
+        .optional()?;
+    Ok(found.map(|placed| placed.row))
+}
+
+pub(super) fn select(
+    connection: &Connection,
+    charge: &ChargeId,
+    window: Window,
+) -> Result<Vec<Placed<Refund>>, DeskError> {
+    let (side, from, order) = window.bounds();
+    let sql = format!(
+        "SELECT {} FROM refund WHERE charge = ?1 AND position {side} ?2 ORDER BY position {order} LIMIT ?3",
+        rows::REFUND
+    );
+    let mut query = connection.prepare_cached(&sql)?;
+    let found = query.query_map(params![charge.as_str(), from, window.limit()], rows::refund)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn book(transaction: &Transaction<'_>, limit: u32, now: SystemTime) -> Result<Booked, DeskError> {
+    let sql = format!(
+        "SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT ?1",
+        rows::REFUND
+    );
+    let pending: Vec<Placed<Refund>> = transaction
+        .prepare_cached(&sql)?
+        .query_map([limit], rows::refund)?
+        .collect::<Result<_, _>>()?;
+    let mut booked = Booked::default();
+    for Placed { row: refund, .. } in pending {
+        let charge = charges::load(transaction, &refund.charge)?.ok_or(DeskError::NotFound)?;
+        let (refund, charge) = refund.book(charge);
+        transaction
+            .prepare_cached("UPDATE refund SET status = ?2 WHERE id = ?1")?
+            .execute([refund.id.as_str(), refund.status.as_str()])?;
+        booked.refunds += 1;
+        if let Some(charge) = charge {
+            if !charges::update(transaction, &charge)? {
+                return Err(DeskError::Changed);
+            }
+            outbox::send_in(transaction, event(EventKind::ChargeRefunded, &charge, now), now)?;
+            booked.changed.push(charge);
+        }
+    }
+    Ok(booked)
+}
