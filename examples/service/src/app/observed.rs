@@ -10,7 +10,7 @@ use http_conventions::forwarding::TrustedProxies;
 use http_conventions::pipeline::Exchange;
 use http_conventions::routing::RequestId;
 use http_conventions::tracing::{TraceContext, TracePosition};
-use tracing::{Span, info, info_span};
+use tracing::{Span, error_span, info};
 
 use super::metrics::{Metrics, known_method};
 
@@ -145,5 +145,11 @@ pub(super) fn record_refusal(metrics: &Metrics, head: &Request<()>, response: &R
 }
 
 fn span(id: &RequestId, trace: Option<&TraceContext>) -> Span {
-    info_span!(target: "service::request", "request", request_id = id.as_str(), trace_id = trace.map(|trace| display(trace.trace_id())))
+    // at the most severe level, so that each event has the ids whatever the filter of the log
+    error_span!(
+        target: "service::request",
+        "request",
+        request_id = id.as_str(),
+        trace_id = trace.map(|trace| display(trace.trace_id())),
+    )
 }

@@ -9,14 +9,15 @@ use http::{Request, Response, StatusCode};
 use http_conventions::forwarding::TrustedProxies;
 use serde_json::{Value, json};
 use service::app::{App, Config};
-use service::logging::LogFormat;
+use service::logging::{LogFormat, subscriber};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
+use tracing::subscriber::set_default;
 
 use crate::browser::{Browser, text};
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, open, request};
 use crate::idempotency::rename;
-use crate::log::capture;
+use crate::log::{Lines, capture};
 
 async fn operated(change: impl FnOnce(&mut Config)) -> Arc<App> {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
@@ -213,6 +214,30 @@ async fn request_is_one_structured_event() {
     let trace_id = span.get("trace_id").and_then(Value::as_str).unwrap();
     assert_eq!((trace_id.len(), trace_id == linked), (32, false));
     assert!(!lines.text().contains("s3cret"), "{}", lines.text());
+}
+
+/// X8: a filter that drops the events of requests leaves their ids at other events.
+#[tokio::test]
+async fn warning_names_its_request_under_any_filter() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let filter = "warn".parse().unwrap();
+    let _capturing = set_default(subscriber(LogFormat::Json, filter, move || writer.clone()));
+    let app = operated(|config| config.limits.of_token_endpoints = 1).await;
+    for _ in 0..2 {
+        let mut limited = request("POST", "/token", &[FORM, ("x-request-id", "checkout-7f3a")], "");
+        limited
+            .extensions_mut()
+            .insert(SocketAddr::from(([203, 0, 113, 7], 1)));
+        ask(&app, limited).await;
+    }
+    assert_eq!(lines.of("service::request"), [] as [Value; 0]);
+    let warnings = lines.of("service::app::limits");
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}")
+    };
+    assert_eq!(warning.get("policy").unwrap(), "token");
+    assert_eq!(warning.pointer("/span/request_id").unwrap(), "checkout-7f3a");
 }
 
 /// X8: the event of a page names the user of its session.
