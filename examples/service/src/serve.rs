@@ -179,7 +179,7 @@ async fn reload_on_signal(tls: Option<(&TlsFiles, &Tls)>) {
             Err(fault) => error!(fault, "the former certificate stays in use"),
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(not(unix))]
