@@ -1,4 +1,4 @@
-//! Redis: what the processes on one database share beside it. Redis holds rate limits, persisted
+//! Redis, shared by the processes on one database. It holds rate limits, persisted
 //! queries and announcements of changed charges. It may lose them: whatever is used once is in the
 //! database.
 
@@ -22,8 +22,8 @@ use crate::desk::Desk;
 /// Time after which a rate limit no longer waits for Redis.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What the processes on one database share over Redis. Without Redis it is the memory of this
-/// process.
+/// Stores that the processes on one database share over Redis. Without Redis they are in the memory
+/// of this process.
 pub(super) struct Shared {
     pub(super) redis: Option<Database>,
     pub(super) limiter: RateLimiter,

@@ -1,6 +1,13 @@
 //! Two processes on one PostgreSQL database and one Redis behave as one.
 
+use std::io;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use host_store_redis::redis::{Client, ConnectionAddr};
 
 use crate::fan_out::{Process, hears_changes, redis};
 use crate::postgres::Schema;
@@ -55,7 +62,7 @@ const KEY: &str = "idempotency-key: order-1\r\n";
 /// X5, X6: a token that one process issues is accepted by the other, until one revokes it.
 #[test]
 fn token_of_one_process_is_valid_in_the_other() {
-    let Some(Pair { here, there, _schema }) = Pair::start("tokens") else {
+    let Some(Pair { _schema, here, there }) = Pair::start("tokens") else {
         return;
     };
     let token = here.token();
@@ -74,7 +81,7 @@ fn token_of_one_process_is_valid_in_the_other() {
 /// X5, X6, H6: the response to a keyed request is replayed by the other process.
 #[test]
 fn keyed_request_is_replayed_by_the_other_process() {
-    let Some(Pair { here, there, _schema }) = Pair::start("keys") else {
+    let Some(Pair { _schema, here, there }) = Pair::start("keys") else {
         return;
     };
     let headers = headers(&here.token(), KEY);
@@ -90,7 +97,7 @@ fn keyed_request_is_replayed_by_the_other_process() {
 /// X5, X6, H15: a request to one process counts at the other.
 #[test]
 fn rate_limit_is_shared_by_processes() {
-    let Some(Pair { here, there, _schema }) = Pair::start("limits") else {
+    let Some(Pair { _schema, here, there }) = Pair::start("limits") else {
         return;
     };
     let left = |process: &Process| {
@@ -111,7 +118,7 @@ fn rate_limit_is_shared_by_processes() {
 /// X5, X6, G10: subscribers hear changes by the other process.
 #[test]
 fn subscriber_hears_changes_of_the_other_process() {
-    let Some(Pair { here, there, _schema }) = Pair::start("updates") else {
+    let Some(Pair { _schema, here, there }) = Pair::start("updates") else {
         return;
     };
     hears_changes(&here, &there);
@@ -122,9 +129,9 @@ fn subscriber_hears_changes_of_the_other_process() {
 #[test]
 fn process_goes_on_after_the_other_is_killed() {
     let Some(Pair {
+        _schema,
         mut here,
         there,
-        _schema,
     }) = Pair::start("killed")
     else {
         return;
@@ -148,8 +155,72 @@ fn process_goes_on_after_the_other_is_killed() {
             break;
         }
         assert!(began.elapsed() < Duration::from_secs(60), "{read}");
-        std::thread::sleep(Duration::from_millis(20));
     }
     let charge = there.answer(&format!("GET {location}"), &headers(&token, ""), "");
     assert!(body(&charge).contains(r#""amount_refunded":200"#), "{charge}");
+}
+
+/// A way to Redis that can be cut.
+struct Way {
+    url: String,
+    is_cut: Arc<AtomicBool>,
+    connections: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Way {
+    fn to(redis: &str) -> Self {
+        let client = Client::open(redis).unwrap();
+        let ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr().clone() else {
+            panic!("{redis} is no TCP address");
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let here = listener.local_addr().unwrap().to_string();
+        let way = Self {
+            url: redis.replace(&format!("{host}:{port}"), &here),
+            is_cut: Arc::default(),
+            connections: Arc::default(),
+        };
+        assert!(way.url.contains(&here), "{redis} names no port");
+        let (is_cut, connections) = (Arc::clone(&way.is_cut), Arc::clone(&way.connections));
+        thread::spawn(move || {
+            for peer in listener.incoming().map_while(Result::ok) {
+                if is_cut.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let server = TcpStream::connect((host.as_str(), port)).unwrap();
+                for (mut from, mut to) in [(&peer, &server), (&server, &peer)]
+                    .map(|(from, to)| (from.try_clone().unwrap(), to.try_clone().unwrap()))
+                {
+                    thread::spawn(move || io::copy(&mut from, &mut to));
+                }
+                connections.lock().unwrap().extend([peer, server]);
+            }
+        });
+        way
+    }
+
+    /// Closes all connections, and every later one at once.
+    fn cut(&self) {
+        self.is_cut.store(true, Ordering::SeqCst);
+        for connection in self.connections.lock().unwrap().drain(..) {
+            connection.shutdown(Shutdown::Both).ok();
+        }
+    }
+}
+
+/// X6: without Redis a process serves and limits on its own.
+#[test]
+fn process_without_redis_limits_on_its_own() {
+    let (Some(schema), Some(redis)) = (Schema::fresh("cut"), redis("two_processes")) else {
+        return;
+    };
+    let way = Way::to(&redis);
+    let process = Process::start(env!("CARGO_BIN_EXE_service-hyper"), &schema.url(), &way.url);
+    let headers = headers(&process.token(), "");
+    way.cut();
+    let read = process.answer("GET /v1/charges", &headers, "");
+    assert_eq!(status(&read), "200", "{read}");
+    assert!(header(&read, "ratelimit").contains("\"caller\";r=2999"), "{read}");
+    let made = process.answer("POST /v1/charges", &headers, CHARGE);
+    assert_eq!(status(&made), "201", "{made}");
 }
