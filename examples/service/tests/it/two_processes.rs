@@ -125,6 +125,25 @@ fn subscriber_hears_changes_of_the_other_process() {
     hears_changes(&there, &here);
 }
 
+/// X6, G13: a query that one process has registered is known by its hash to the other.
+#[test]
+fn persisted_query_is_shared_by_processes() {
+    let Some(Pair { _schema, here, there }) = Pair::start("queries") else {
+        return;
+    };
+    let headers = headers(&here.token(), "accept: application/json\r\n");
+    let hash = "f38dc677810a6ebe0c65fe68116919b963d86aac1bb7090ed4809385477b2ef7";
+    let extensions = format!(r#""extensions":{{"persistedQuery":{{"version":1,"sha256Hash":"{hash}"}}}}"#);
+    let by_hash = format!("{{{extensions}}}");
+    let unknown = there.answer("POST /graphql", &headers, &by_hash);
+    assert!(body(&unknown).contains("PERSISTED_QUERY_NOT_FOUND"), "{unknown}");
+    let registered = format!(r#"{{"query":"{{ viewer {{ subject }} }}",{extensions}}}"#);
+    for (process, request) in [(&here, &registered), (&there, &by_hash)] {
+        let answer = process.answer("POST /graphql", &headers, request);
+        assert_eq!(body(&answer), r#"{"data":{"viewer":{"subject":"demo-service"}}}"#);
+    }
+}
+
 /// X6: after one process is killed, the other has its data and finishes its work.
 #[test]
 fn process_goes_on_after_the_other_is_killed() {
