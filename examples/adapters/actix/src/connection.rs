@@ -107,7 +107,8 @@ async fn converse<S>(opened: Opened<S>, http: &impl Service<(KnownStream<S>, Opt
         ending: Rc::clone(&ending),
         gate: Rc::default(),
     };
-    let served = http.call((KnownStream::new(opened.stream, known), None));
+    let stream = KnownStream::new(opened.stream, known, opened.limits.read_timeout);
+    let served = http.call((stream, None));
     // in a task of its own, because actix-http restarts its keep-alive time at each poll
     let gone = actix_web::rt::spawn(opened.peer_watch.gone(opened.limits.half_closed_timeout));
     let stop_watching = gone.abort_handle();

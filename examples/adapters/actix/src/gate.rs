@@ -6,12 +6,16 @@ use std::{
     pin::Pin,
     rc::Rc,
     task::{Context, Poll, Waker, ready},
+    time::Duration,
 };
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, header};
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::Instant;
+
+use crate::patience::Patience;
 
 /// Limit of the bytes of a chunked body that are passed on at once: what follows the body is then
 /// decoded too.
@@ -24,6 +28,8 @@ const PIECE: usize = 512;
 #[derive(Default)]
 pub(crate) struct Gate {
     open: Cell<Open>,
+    /// Time since which the gate lets the head of a further request pass.
+    head_since: Cell<Option<Instant>>,
     waiting: RefCell<Option<Waker>>,
 }
 
@@ -59,6 +65,9 @@ impl Gate {
     /// Sets the bytes that pass.
     pub(crate) fn open(&self, open: Open) {
         self.open.set(open);
+        if open == Open::Head {
+            self.head_since.set(Some(Instant::now()));
+        }
         if let Some(waker) = self.waiting.take() {
             waker.wake();
         }
@@ -92,8 +101,8 @@ impl Drop for GatedBody {
 }
 
 /// Reads a connection through its gate.
-#[derive(Default)]
 pub(crate) struct Gated {
+    patience: Patience,
     /// Bytes that the gate holds back.
     held: BytesMut,
     end: HeadEnd,
@@ -102,6 +111,17 @@ pub(crate) struct Gated {
 }
 
 impl Gated {
+    /// `limit` is the time limit for a further request with its head, after which the connection
+    /// reads as ended. actix-http limits the time of the first head alone.
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self {
+            patience: Patience::new(limit),
+            held: BytesMut::new(),
+            end: HeadEnd::default(),
+            must_yield: false,
+        }
+    }
+
     pub(crate) fn poll_read<S: AsyncRead + Unpin>(
         &mut self,
         gate: &Gate,
@@ -124,7 +144,12 @@ impl Gated {
             _ => usize::MAX,
         };
         let before = buf.filled().len();
-        ready!(self.poll_some(stream, cx, buf, limit))?;
+        if self.poll_some(stream, cx, buf, limit)?.is_pending() {
+            return match gate.head_since.get() {
+                Some(since) if open == Open::Head => self.patience.poll_end(since, cx).map(Ok),
+                _ => Poll::Pending,
+            };
+        }
         let passed = buf.filled().get(before..).unwrap_or_default();
         match open {
             Open::Body(length) => gate.open.set(Open::Body(length - passed.len())),
@@ -162,8 +187,9 @@ impl Gated {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes the bytes from `end` on back.
+    /// Takes the bytes from `end` on back, and lets actix-http decode the head before it.
     fn hold_back(&mut self, buf: &mut ReadBuf<'_>, end: usize) {
+        self.must_yield = true;
         let rest = buf.filled().get(end..).unwrap_or_default();
         if rest.is_empty() {
             return;
@@ -172,7 +198,6 @@ impl Gated {
         held.extend_from_slice(&self.held);
         self.held = held;
         buf.set_filled(end);
-        self.must_yield = true;
     }
 }
 
@@ -220,7 +245,7 @@ mod tests {
     /// X10: requests behind the first one are not decoded ahead.
     #[test]
     fn one_head_passes_at_a_time() {
-        let (mut gated, gate) = (Gated::default(), Gate::default());
+        let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
         let two = b"GET /1\r\n\r\nGET /2\r\n\r\n";
         assert_eq!(read(&mut gated, &gate, two, 100).0, "GET /1\r\n\r\n");
         gate.open(Open::Nothing);
@@ -229,15 +254,31 @@ mod tests {
         assert_eq!(read(&mut gated, &gate, b"", 100).0, "GET /2\r\n\r\n");
     }
 
+    /// X10: the client decides where a read ends.
+    #[test]
+    fn head_at_the_end_of_a_read_is_one_head() {
+        let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut read = |room: usize, mut stream: &[u8]| {
+            let mut bytes = vec![0; room];
+            let mut buf = ReadBuf::new(&mut bytes);
+            let read = gated.poll_read(&gate, &mut stream, &mut cx, &mut buf);
+            read.is_ready().then(|| buf.filled().to_vec())
+        };
+        let first = b"GET /1\r\n\r\n";
+        assert_eq!(read(first.len(), first).as_deref(), Some(&first[..]));
+        assert_eq!(read(100, b"GET /2\r\n\r\n"), None);
+    }
+
     #[test]
     fn body_passes_up_to_its_length() {
-        let (mut gated, gate) = (Gated::default(), Gate::default());
+        let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
         assert_eq!(read(&mut gated, &gate, b"POST /\n\nhiGET /", 100).0, "POST /\n\n");
         gate.open(Open::Body(2));
         assert_eq!(read(&mut gated, &gate, b"", 100).0, "hi");
         assert_eq!(gate.open.get(), Open::Body(0));
         // also from the connection itself
-        let (mut gated, gate) = (Gated::default(), Gate::default());
+        let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
         gate.open(Open::Body(2));
         assert_eq!(read(&mut gated, &gate, b"hiGET /", 100), ("hi".to_owned(), 5));
     }

@@ -22,6 +22,7 @@ mod convert;
 #[cfg(feature = "websocket")]
 mod frames;
 mod gate;
+mod patience;
 mod stream;
 mod upgrade;
 #[cfg(feature = "webhooks")]

@@ -58,11 +58,12 @@ pub(crate) struct KnownStream<S> {
 }
 
 impl<S> KnownStream<S> {
-    pub(crate) fn new(stream: S, known: Known) -> Self {
+    /// `read_timeout` limits the wait for each request after the first one.
+    pub(crate) fn new(stream: S, known: Known, read_timeout: Duration) -> Self {
         Self {
             stream,
             known,
-            gated: Gated::default(),
+            gated: Gated::new(read_timeout),
         }
     }
 

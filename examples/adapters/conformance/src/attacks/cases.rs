@@ -135,6 +135,9 @@ fn large() -> impl Iterator<Item = Attack> {
 
 const GET: &str = "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n";
 const HALF_A_HEAD: &str = "GET {path} HTTP/1.1\r\nHost: {host}\r\nX-A: ";
+/// A whole request, and half the head of the next one.
+const HALF_A_SECOND_HEAD: &str =
+    "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\nGET {path} HTTP/1.1\r\nHost: {host}\r\nX-A: ";
 const HALF_A_BODY: &str =
     "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nContent-Length: 999\r\n\r\nx";
 const HALF_A_CHUNK: &str = "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n3e7\r\nx";
@@ -152,6 +155,14 @@ fn slow() -> impl Iterator<Item = Attack> {
         ("a dripping head", late, drip, HALF_A_HEAD),
         ("a dripping body", late, drip, HALF_A_BODY),
         ("a dripping chunk", late, drip, HALF_A_CHUNK),
+        ("half a second head", late, AtOnce, HALF_A_SECOND_HEAD),
+        ("a dripping second head", late, drip, HALF_A_SECOND_HEAD),
+        (
+            "dripping empty lines after a response",
+            late,
+            Dripping(b'\n'),
+            GET,
+        ),
         ("dripping empty lines", late, Dripping(b'\n'), "\r\n"),
         ("a client that is idle after a response", idle, AtOnce, GET),
         ("a client that reads nothing", idle, Unread, GET),
