@@ -209,11 +209,15 @@ where
     let caught = AssertUnwindSafe(handled).catch_unwind().await;
     let handled = caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR));
     handled.unwrap_or_else(|status| {
+        let mut refusal = answer((host.refuse)(head, status).map(Full::new));
         if let Some(known) = known.filter(|_| has_body(head)) {
             // actix-http waits without limit for the rest of a body
+            known.ending.has_last_request.set(true);
             known.ending.begun.notify_one();
+            // the client must not send its next request on a connection that is about to end
+            refusal.head_mut().set_connection_type(ConnectionType::Close);
         }
-        answer((host.refuse)(head, status).map(Full::new))
+        refusal
     })
 }
 
@@ -222,8 +226,11 @@ fn keeps_alive(request: &HttpRequest) -> bool {
 }
 
 fn has_body(head: &Request<()>) -> bool {
-    let headers = head.headers();
-    headers.contains_key(header::TRANSFER_ENCODING) || headers.contains_key(header::CONTENT_LENGTH)
+    is_chunked(head) || head.headers().contains_key(header::CONTENT_LENGTH)
+}
+
+fn is_chunked(head: &Request<()>) -> bool {
+    head.headers().contains_key(header::TRANSFER_ENCODING)
 }
 
 /// Runs the handler. That of an unsafe method runs to its end although its client disconnects.

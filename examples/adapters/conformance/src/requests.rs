@@ -464,6 +464,44 @@ mod cases {
         assert_eq!(peer.answer().text(), "fine");
     }
 
+    /// X10: a refusal ends its connection openly, or leaves it whole for the next request.
+    pub fn refusal_does_not_cut_off_the_next_request(adapter: &Arc<Adapter>) {
+        let limits = Limits {
+            hosts: AllowedHosts::parse(["a"]).unwrap(),
+            ..patient()
+        };
+        let running = Running::start_with(adapter, limits, async |request: Request<Bytes>| {
+            match request.uri().path() {
+                "/slow" => tokio::time::sleep(Duration::from_millis(2500)).await,
+                _ => panic!("a bug"),
+            }
+            whole("slow".to_owned())
+        });
+        for (host, framing, body, status) in [
+            ("a", "content-length: 2", "hi", 500),
+            ("foreign", "content-length: 2", "hi", 421),
+            (
+                "foreign",
+                "transfer-encoding: chunked",
+                "2\r\nhi\r\n0\r\n\r\n",
+                421,
+            ),
+        ] {
+            let mut peer = running.connect();
+            peer.send(format!(
+                "POST /panics HTTP/1.1\r\nhost: {host}\r\n{framing}\r\n\r\n{body}"
+            ));
+            let refused = peer.answer();
+            assert_eq!(refused.status, status);
+            if refused.all("connection") == [b"close"] {
+                peer.rest();
+                continue;
+            }
+            peer.send("GET /slow HTTP/1.1\r\nhost: a\r\n\r\n");
+            assert_eq!(peer.answer().text(), "slow", "{host} {framing}");
+        }
+    }
+
     async fn echo(request: Request<Bytes>) -> Response<Body> {
         whole(request.into_body())
     }
