@@ -189,7 +189,7 @@ where
     let open = |open| known.map_or((), |known| known.gate.open(open));
     let handled = async {
         check_head(head, limits)?;
-        let (body, frames) = match upgrade::is_requested(head) {
+        let (body, frames) = match upgrade::is_requested(head) && !is_chunked(head) {
             // the bytes after the head are frames, not a body
             true => (Bytes::new(), Some(body)),
             false => {

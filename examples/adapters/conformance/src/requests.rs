@@ -502,6 +502,15 @@ mod cases {
         }
     }
 
+    /// X10: a request for a WebSocket that the handler does not offer is a request like another.
+    pub fn chunked_body_beside_an_upgrade_is_read(adapter: &Arc<Adapter>) {
+        let running = Running::start(adapter, echo);
+        let mut peer = running.connect();
+        peer.send("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n");
+        peer.send("transfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n");
+        assert_eq!(peer.answer().text(), "hi");
+    }
+
     async fn echo(request: Request<Bytes>) -> Response<Body> {
         whole(request.into_body())
     }
