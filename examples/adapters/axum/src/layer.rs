@@ -1,11 +1,11 @@
 //! Middleware that applies the conventions to any tower service.
 
-use std::{error::Error, mem, panic::AssertUnwindSafe, pin::pin};
+use std::{error::Error, mem, panic::AssertUnwindSafe, pin::Pin, pin::pin};
 use std::{task::Context, task::Poll};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
-use host_server::RunsToEnd;
+use host_server::{RunsToEnd, Work};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Either, Full, Limited};
@@ -67,8 +67,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// A server drops the handler of a client that left. The rest of a request with an unsafe method
 /// ([RFC 9110 §9.2.1]) then runs to its end in a task of its own, so that the outcome of its
-/// idempotency key is recorded. Set task-local values, such as the span of a log, in a layer inside
-/// this one.
+/// idempotency key is recorded. The shutdown of [`serve_router`](crate::serve_router) waits for it.
+/// Set task-local values, such as the span of a log, in a layer inside this one.
 ///
 /// [`Admission`]: crate::Admission
 /// [RFC 9110 §9.2.1]: https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1
@@ -151,12 +151,21 @@ where
     let cap = usize::try_from(conventions.size_limits().content()).unwrap_or(usize::MAX);
     let mut request = request.map(|body| Limited::new(body, cap));
     request.extensions_mut().insert(exchange.clone());
+    let work = request.extensions().get::<Option<Work>>().cloned().flatten();
     let next_nonce = NextNonce::default();
     request.extensions_mut().insert(next_nonce.clone());
     let handled = AssertUnwindSafe(async move { inner.call(request).await }).catch_unwind();
     let outcome = match method.is_safe() {
         true => handled.await,
-        false => RunsToEnd::new(handled, |rest| drop(tokio::spawn(rest))).await,
+        false => {
+            let rest_of = move |handled: Pin<Box<_>>| {
+                tokio::spawn(async move {
+                    let _outcome = handled.await;
+                    drop(work);
+                });
+            };
+            RunsToEnd::new(handled, rest_of).await
+        }
     };
     next_nonce.hand_out(&mut exchange);
     match outcome {

@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use bytes::Bytes;
-use host_adapter_axum::{Admission, ConventionsLayer, Refusal, serve_router};
+use host_adapter_axum::{Admission, ConventionsLayer, Limits, Refusal, serve_router};
 use http_conventions::limits::{Policy, Quota};
 use tower_service::Service;
 
@@ -127,6 +127,40 @@ async fn unsafe_request_outlives_its_client() {
         // takes the permit that the dropped request left
         let _permit = tokio::time::timeout(Duration::from_millis(1), running.desk.gate.notified()).await;
     }
+}
+
+/// H24: the shutdown waits for an unsafe request whose client left.
+#[tokio::test]
+async fn shutdown_waits_for_unsafe_request_without_client() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let mut running = Running::new();
+    let (listener, limits) = (
+        TcpListener::bind("127.0.0.1:0").unwrap(),
+        Limits {
+            half_closed_timeout: Duration::from_millis(10),
+            ..Limits::default()
+        },
+    );
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let stopped = async { stopped.await.unwrap_or(()) };
+    let served = tokio::spawn(serve_router(listener, running.router.clone(), limits, stopped));
+    let mut peer = tokio::net::TcpStream::connect(address).await.unwrap();
+    let post = "POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n";
+    peer.write_all(post.as_bytes()).await.unwrap();
+    running.has_entered.recv().await.unwrap();
+    peer.shutdown().await.unwrap();
+    assert_eq!(peer.read(&mut [0]).await.unwrap_or(0), 0);
+    stop.send(()).unwrap();
+    // yields until the runtime is idle
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!served.is_finished());
+    running.desk.gate.notify_one();
+    served.await.unwrap().unwrap();
+    assert_eq!(running.desk.runs.load(SeqCst), 1);
 }
 
 /// X3: `axum::serve` and `serve_router` send the same bytes.
