@@ -4,7 +4,7 @@
 /// The cases.
 #[host_ports_conformance::kit(requests)]
 mod cases {
-    use std::io;
+    use std::io::{self, Read};
     use std::net::SocketAddr;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
@@ -335,6 +335,25 @@ mod cases {
         peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(20));
         peer.wait_until_reset();
         assert!(calls.load(Ordering::SeqCst) < 20);
+    }
+
+    /// X10: a client that reads slowly is no client that reads nothing.
+    pub fn slow_reader_gets_its_response(adapter: &Arc<Adapter>) {
+        let limits = Limits {
+            write_timeout: Duration::from_millis(300),
+            ..patient()
+        };
+        let running = Running::start_with(adapter, limits, |_| {
+            future::ready(whole(vec![b'x'; MEBIBYTE / 4]))
+        });
+        let mut peer = running.connect_with_buffer(4096);
+        peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+        peer.head();
+        // in each write timeout the client reads several times
+        for _ in 0..128 {
+            assert!(peer.0.read_exact(&mut [0; 2048]).is_ok(), "cut off");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// X10: one address cannot take all connections.

@@ -121,6 +121,16 @@ impl Running {
         Peer::connect(self.address, PATIENCE)
     }
 
+    /// A client whose system stores about so many received bytes.
+    pub(crate) fn connect_with_buffer(&self, bytes: usize) -> Peer {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.set_recv_buffer_size(bytes).unwrap();
+        socket.connect(&self.address.into()).unwrap();
+        let socket = TcpStream::from(socket);
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        Peer(socket)
+    }
+
     pub(crate) fn begin_shutdown(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }

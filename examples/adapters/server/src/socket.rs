@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use rustix::{io::Errno, net::SendFlags};
 use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
@@ -69,30 +70,38 @@ impl Socket {
         PeerWatch(Arc::clone(&self.shared))
     }
 
-    /// Writes with `write`, which must not block.
+    /// Writes with `write`, which must not block. `first` is the begin of the same bytes.
     fn poll_with(
         &mut self,
         cx: &mut Context<'_>,
+        first: &[u8],
         mut write: impl FnMut(&TcpStream) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         while let Poll::Ready(is_writable) = self.shared.stream.poll_write_ready(cx) {
             is_writable?;
             match write(&self.shared.stream) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                written => {
-                    self.waiting = None;
-                    if let Some(reader) = self.held_back.take() {
-                        reader.wake();
-                    }
-                    self.shared.writes.fetch_add(1, Ordering::Relaxed);
-                    return Poll::Ready(written);
-                }
+                written => return Poll::Ready(self.written(written)),
             }
         }
         let limit = self.write_timeout;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(waiting.as_mut().poll(cx));
-        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+        // a slow client: the kernel reports room only after half of the unsent bytes are sent
+        match rustix::net::send(&self.shared.stream, first, SendFlags::NOSIGNAL) {
+            Err(Errno::AGAIN) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            written => Poll::Ready(self.written(written.map_err(io::Error::from))),
+        }
+    }
+
+    /// Ends the wait of a write.
+    fn written(&mut self, written: io::Result<usize>) -> io::Result<usize> {
+        self.waiting = None;
+        if let Some(reader) = self.held_back.take() {
+            reader.wake();
+        }
+        self.shared.writes.fetch_add(1, Ordering::Relaxed);
+        written
     }
 }
 
@@ -131,7 +140,7 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_with(cx, |stream| stream.try_write(buf))
+        self.poll_with(cx, buf, |stream| stream.try_write(buf))
     }
 
     fn poll_write_vectored(
@@ -139,7 +148,9 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_with(cx, |stream| stream.try_write_vectored(bufs))
+        let first = bufs.iter().find(|buf| !buf.is_empty());
+        let first = first.map_or(&[][..], |first| first);
+        self.poll_with(cx, first, |stream| stream.try_write_vectored(bufs))
     }
 
     fn is_write_vectored(&self) -> bool {
