@@ -1,6 +1,6 @@
 //! Middleware that applies the conventions to any tower service.
 
-use std::{error::Error, mem, panic::AssertUnwindSafe, pin::Pin, pin::pin};
+use std::{error::Error, mem, panic::AssertUnwindSafe, pin::Pin};
 use std::{task::Context, task::Poll};
 
 use bytes::Bytes;
@@ -11,11 +11,10 @@ use http_body::Body;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use http_conventions::errors::{ErrorStatus, Problem, is_problem};
 use http_conventions::pipeline::{Admitted, Conventions, Exchange};
-use tokio::time::timeout;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::content::LINGER;
+use crate::content::read_on;
 use crate::nonce::NextNonce;
 use crate::target::asked_for;
 
@@ -214,15 +213,4 @@ fn is_at_hand(content: &impl Body) -> bool {
 
 fn whole<C>(content: Bytes) -> Either<C, Full<Bytes>> {
     Either::Right(Full::new(content))
-}
-
-/// Reads the rest of the content for a moment, so that the client sees the response. A client that
-/// waits for `100 Continue` sends nothing.
-async fn read_on<B: Body>(request: Request<B>) {
-    if request.headers().contains_key(header::EXPECT) {
-        return;
-    }
-    let mut content = pin!(request.into_body());
-    let rest = async { while let Some(Ok(_)) = content.frame().await {} };
-    timeout(LINGER, rest).await.ok();
 }

@@ -5,13 +5,15 @@ use std::{error::Error, io, net::SocketAddr, sync::Arc};
 
 use axum::{Router, body::Body, extract::ConnectInfo, extract::Request, response::IntoResponse};
 use bytes::Bytes;
-use futures_util::{FutureExt, future::BoxFuture, future::ready};
+use futures_util::{FutureExt, future::BoxFuture};
 #[cfg(feature = "tls")]
 use host_adapter_hyper::serve_streaming_tls;
 use host_adapter_hyper::{respond, serve_streaming};
 use http::{StatusCode, header};
 use hyper::body::Incoming;
 use tower_service::Service;
+
+use crate::content::read_on;
 
 pub use host_adapter_hyper::{Limits, check_head};
 
@@ -167,7 +169,7 @@ fn answer(
     move |mut request| {
         let check = |limits| check_head(&request, limits);
         if let Some(Err(status)) = checked.as_ref().map(check) {
-            return ready(status.into_response()).boxed();
+            return read_on(request).map(move |()| status.into_response()).boxed();
         }
         if let Some(peer) = request.extensions().get::<SocketAddr>().copied() {
             request.extensions_mut().insert(ConnectInfo(peer));

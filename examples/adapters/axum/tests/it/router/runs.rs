@@ -12,6 +12,7 @@ use axum::middleware::{Next, from_fn};
 use bytes::Bytes;
 use host_adapter_axum::{Admission, ConventionsLayer, Limits, Refusal, serve_router};
 use http_conventions::limits::{Policy, Quota};
+use http_conventions::routing::AllowedHosts;
 use tower_service::Service;
 
 use super::fixture::{Running, conventions, request, routes};
@@ -161,6 +162,33 @@ async fn shutdown_waits_for_unsafe_request_without_client() {
     running.desk.gate.notify_one();
     served.await.unwrap().unwrap();
     assert_eq!(running.desk.runs.load(SeqCst), 1);
+}
+
+/// H26, X10: a client that uploads to a foreign host sees the refusal, not a reset.
+#[test]
+fn refused_upload_to_a_router_gets_its_response() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    peer.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let limits = Limits {
+        hosts: AllowedHosts::parse(["desk.example"]).unwrap(),
+        ..Limits::default()
+    };
+    let served = runtime.spawn(serve_router(
+        listener,
+        axum::Router::new(),
+        limits,
+        std::future::pending(),
+    ));
+    let length = 8 << 20;
+    let head = format!("POST / HTTP/1.1\r\nhost: rebound.example\r\ncontent-length: {length}\r\n\r\n");
+    peer.write_all(head.as_bytes()).unwrap();
+    peer.write_all(&vec![b'x'; length]).unwrap();
+    let mut status = [0; 12];
+    peer.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 421");
+    served.abort();
 }
 
 /// X3: `axum::serve` and `serve_router` send the same bytes.
