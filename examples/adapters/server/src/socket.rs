@@ -20,6 +20,9 @@ use tokio::{
 
 use crate::connections::Place;
 
+/// Shortest time of [`PeerWatch::gone`].
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// A connection that withstands a client that reads nothing.
 ///
 /// - A write during which the client accepts no byte for [`Limits::write_timeout`] fails with
@@ -170,7 +173,7 @@ impl PeerWatch {
     /// Completes when the client has closed its sending half, and the server has then written
     /// nothing for `timeout`; at most `timeout` later than that.
     pub async fn gone(self, timeout: Duration) {
-        let (mut ticks, mut last) = (interval(timeout), None);
+        let (mut ticks, mut last) = (interval(timeout.max(SHORTEST)), None);
         loop {
             ticks.tick().await;
             let writes = self
@@ -187,5 +190,27 @@ impl PeerWatch {
         let mut ready = Box::pin(self.0.stream.ready(Interest::READABLE));
         let polled = ready.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         matches!(polled, Poll::Ready(Ok(ready)) if ready.is_read_closed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{io::AsyncWriteExt as _, time::timeout};
+
+    use crate::{Limits, connections::Connections};
+
+    use super::*;
+
+    /// X10: without patience, a client that has closed its sending half is gone.
+    #[tokio::test]
+    async fn half_closed_client_without_time_is_gone() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Connections::listen(listener, Limits::default()).unwrap();
+        let mut peer = TcpStream::connect(address).await.unwrap();
+        let (socket, _) = connections.accept().await;
+        peer.shutdown().await.unwrap();
+        let gone = socket.watch().gone(Duration::ZERO);
+        timeout(Duration::from_secs(20), gone).await.unwrap();
     }
 }
