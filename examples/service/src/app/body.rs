@@ -4,20 +4,21 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use host_ports::ContentType;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use http_conventions::caching::CacheControl;
-use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::content::{self, JsonReader};
+use http_conventions::errors::{Problem, ProblemBase, types};
+use http_conventions::patching::ACCEPT_PATCH;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::domain::Fault;
+
 /// Body of a response: complete, or a stream of server-sent events.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
-
-/// Maximum length of a parse error in a response, in characters.
-const LONGEST_REASON: usize = 200;
 
 /// Complete body in the type of the adapters.
 pub(super) fn whole(body: Bytes) -> Body {
@@ -29,44 +30,45 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
     response.map(whole)
 }
 
-/// Parses a JSON body.
+/// Reads the JSON bodies of the API.
+const READER: JsonReader = JsonReader::new().with_messages(Fault::DETAILS);
+
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// Reads a JSON body.
 ///
 /// # Errors
 ///
 /// - 415 for another media type or a content coding
-/// - 400 for a body that is not a JSON object of this form
-pub(super) fn read_json<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
-    read(request, "application/json")
+/// - 400 for a body that is not JSON, or has a member twice
+/// - 422 with all faults of its members
+pub(super) fn read_json<T: DeserializeOwned>(
+    request: &Request<Bytes>,
+    problems: &ProblemBase,
+) -> Result<T, Problem> {
+    let read = READER.read(request.headers(), request.body());
+    read.map_err(|invalid| invalid.problem(problems))
 }
 
-/// Parses a JSON merge patch ([RFC 7396](https://www.rfc-editor.org/rfc/rfc7396)).
+/// Reads a JSON merge patch ([RFC 7396](https://www.rfc-editor.org/rfc/rfc7396)).
 ///
 /// # Errors
 ///
 /// As [`read_json`].
-pub(super) fn read_merge_patch<T: DeserializeOwned>(request: &Request<Bytes>) -> Result<T, Problem> {
-    read(request, "application/merge-patch+json")
-}
-
-fn read<T: DeserializeOwned>(request: &Request<Bytes>, media_type: &str) -> Result<T, Problem> {
-    if !ContentType::from_headers(request.headers()).is_some_and(|sent| sent.is(media_type)) {
-        return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE)
-            .with_detail(format!("the media type is not supported; send {media_type}")));
+pub(super) fn read_merge_patch<T: DeserializeOwned>(
+    request: &Request<Bytes>,
+    problems: &ProblemBase,
+) -> Result<T, Problem> {
+    let sent = ContentType::from_headers(request.headers());
+    if !sent.is_some_and(|sent| sent.is(MERGE_PATCH) && sent.is_utf8()) {
+        let merge_patch = HeaderValue::from_static(MERGE_PATCH);
+        return Err(types::UNSUPPORTED_CONTENT
+            .problem(problems)
+            .with_header(ACCEPT_PATCH, merge_patch));
     }
-    if request.headers().contains_key(CONTENT_ENCODING) {
-        let detail = "content codings are not supported; send the body without Content-Encoding";
-        return Err(Problem::new(ErrorStatus::UNSUPPORTED_MEDIA_TYPE).with_detail(detail));
-    }
-    // serde would also accept an array of the members
-    if request.body().trim_ascii_start().first() != Some(&b'{') {
-        return Err(Problem::new(ErrorStatus::BAD_REQUEST).with_detail("the body is not a JSON object"));
-    }
-    serde_json::from_slice(request.body()).map_err(|error| {
-        // the reason may quote the whole body
-        let reason: String = error.to_string().chars().take(LONGEST_REASON).collect();
-        Problem::new(ErrorStatus::BAD_REQUEST)
-            .with_detail(format!("the body does not have the expected form: {reason}"))
-    })
+    content::coding(request.headers(), &[]).map_err(|unsupported| unsupported.problem(problems))?;
+    let read = READER.read_bytes(request.body());
+    read.map_err(|invalid| invalid.problem(problems))
 }
 
 /// A JSON response with one caller's data, which caches must not store.

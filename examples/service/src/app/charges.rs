@@ -22,7 +22,7 @@ use crate::wire::ChargeBody;
 
 impl App {
     pub(super) async fn create_charge(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
-        let body: NewCharge = read_json(request)?;
+        let body: NewCharge = read_json(request, self.conventions.problems())?;
         let charge = self.desk.new_charge(body).map_err(|error| self.refused(error))?;
         let answer = Answer::new(created(&charge)?, held.as_ref());
         let inserted = self.desk.insert_charge(charge, answer.settlement).await;
@@ -60,7 +60,7 @@ impl App {
         let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
         let preconditions = Preconditions::of(request, self.clock.now()).with_required();
         preconditions.check_write(Some(&entity_tag(&charge)), self.conventions.problems())?;
-        let body: NewCharge = read_json(request)?;
+        let body: NewCharge = read_json(request, self.conventions.problems())?;
         let charge = self
             .desk
             .replace_charge(charge, body)

@@ -16,7 +16,7 @@ use crate::wire::CustomerBody;
 
 impl App {
     pub(super) async fn create_customer(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
-        let body = read_json(request)?;
+        let body = read_json(request, self.conventions.problems())?;
         let customer = self.desk.new_customer(body);
         let customer = customer.map_err(|error| self.refused(error))?;
         let answer = Answer::new(created(&customer)?, held.as_ref());

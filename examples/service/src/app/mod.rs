@@ -17,6 +17,7 @@ mod charges;
 mod client_address;
 mod console;
 mod customers;
+mod endpoint_bodies;
 mod events;
 mod graph;
 mod guesses;

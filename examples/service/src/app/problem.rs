@@ -2,18 +2,12 @@
 
 use std::time::Duration;
 
-use http_conventions::errors::{ErrorStatus, Member, Problem, ProblemBase, ProblemType};
+use http_conventions::content::{self, Faults};
+use http_conventions::errors::{ErrorStatus, Problem, ProblemBase, ProblemType, types};
 use http_conventions::limits::RetryAfter;
 
 use crate::desk::DeskError;
 use crate::domain::Fault;
-
-pub(super) const INVALID_BODY: ProblemType = ProblemType::new(
-    "invalid-body",
-    ErrorStatus::UNPROCESSABLE_CONTENT,
-    "The body fails validation",
-    "The body is well-formed JSON with invalid values; `errors` names each member by a JSON pointer.",
-);
 
 pub(super) const REFUND_EXCEEDS_CHARGE: ProblemType = ProblemType::new(
     "refund-exceeds-charge",
@@ -37,24 +31,16 @@ pub(super) const NOT_REPLAYABLE: ProblemType = ProblemType::new(
 );
 
 /// Problem types of the desk, in addition to those of the conventions.
-pub(super) const OWN: [ProblemType; 4] = [
-    INVALID_BODY,
-    REFUND_EXCEEDS_CHARGE,
-    ADDRESS_REFUSED,
-    NOT_REPLAYABLE,
-];
+pub(super) const OWN: [ProblemType; 3] = [REFUND_EXCEEDS_CHARGE, ADDRESS_REFUSED, NOT_REPLAYABLE];
 
-/// The 422 for a well-formed body with invalid values.
-pub(super) fn invalid_body(faults: &[Fault], base: &ProblemBase) -> Problem {
-    let errors = faults.iter().map(|fault| {
-        Member::Object(vec![
-            ("pointer".into(), fault.pointer.into()),
-            ("detail".into(), fault.detail.into()),
-        ])
-    });
-    INVALID_BODY
-        .problem(base)
-        .with_extension("errors", Member::List(errors.collect()))
+/// The 422 for faults that the desk finds, in the format of the faults of a body.
+fn invalid_content(faults: &[Fault], base: &ProblemBase) -> Problem {
+    let fault = |fault: &Fault| content::Fault::new(fault.pointer, "invalid-value", fault.detail);
+    let mut faults = faults.iter().map(fault);
+    match faults.next() {
+        Some(first) => faults.fold(Faults::from(first), Faults::with).problem(base),
+        None => types::INVALID_CONTENT.problem(base),
+    }
 }
 
 /// The 503 for a store that fails.
@@ -72,7 +58,7 @@ pub(super) fn not_ready(failing: Vec<&'static str>) -> Problem {
 /// Converts a failure of the desk to a problem.
 pub(super) fn from_desk(error: DeskError, base: &ProblemBase) -> Problem {
     match error {
-        DeskError::Faulty(faults) => invalid_body(&faults, base),
+        DeskError::Faulty(faults) => invalid_content(&faults, base),
         DeskError::ExceedsCharge { left } => REFUND_EXCEEDS_CHARGE
             .problem(base)
             .with_extension("refundable", left),

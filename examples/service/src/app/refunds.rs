@@ -25,7 +25,7 @@ impl App {
         let body = if request.body().is_empty() {
             NewRefund::default()
         } else {
-            read_json(request)?
+            read_json(request, self.conventions.problems())?
         };
         let refund = self.desk.new_refund(charge, body).await;
         let refund = refund.map_err(|error| self.refused(error))?;

@@ -1,104 +1,35 @@
 //! `/v1/webhook-endpoints`: registers, lists, changes and deletes endpoints, rotates their secrets
 //! and sends test events.
 
-use std::num::NonZeroU32;
-
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::idempotency::{HeldKey, Reply};
 use http_conventions::paging::{CursorBinding, PageRules, Position, PositionValue};
 use http_conventions::routing::{Location, respond_accepted, respond_created};
-use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json as value};
 use webhook_core::event::{Envelope, EventId};
 use webhook_core::ports::OsEntropy;
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
     Classification, ContentMode, Delivery, DeliveryId, Destination, Endpoint, EndpointId, EndpointQuery,
-    EndpointState, EndpointUpdate, EventFilter, EventPattern, Inserted, InvalidDestination, Lane,
-    OperationalEvent, Owner, Rotated, Rotation, StaticHeaders,
+    EndpointUpdate, EventFilter, EventPattern, Inserted, InvalidDestination, Lane, OperationalEvent, Owner,
+    Rotated, Rotation,
 };
 use webhook_core::signature::{Signer, Signers};
 
 use super::body::{json, read_json, read_merge_patch};
 use super::caller::Caller;
+use super::endpoint_bodies::{Audience, Changes, NewEndpoint};
 use super::lists::shown;
-use super::problem::{ADDRESS_REFUSED, invalid_body, unavailable};
+use super::problem::{ADDRESS_REFUSED, unavailable};
 use super::webhook_deliveries::{delivery_json, location_of};
 use super::{Answer, App, Completed, Handled};
 use crate::desk::shop;
-use crate::domain::{Fault, whole_or_none};
 use crate::wire::seconds;
 
 /// Type of a test event.
 const TEST: &str = "endpoint.test";
-
-/// Owner of an endpoint on the wire.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Audience {
-    /// Events about charges.
-    #[default]
-    Shop,
-    /// Operational events: failing endpoints, rotated secrets, a wrong clock.
-    Operator,
-}
-
-/// Static header; its value is never shown again.
-#[derive(Deserialize)]
-struct Header {
-    name: String,
-    value: String,
-}
-
-/// Members that a registration and a change have in common. An absent member is `None`, a null one
-/// `Some(None)`, which means the default.
-#[derive(Deserialize)]
-struct Settings {
-    #[serde(default, deserialize_with = "present")]
-    events: Option<Option<Vec<String>>>,
-    #[serde(default, deserialize_with = "present_whole")]
-    rate: Option<Option<i64>>,
-    #[serde(default, deserialize_with = "present")]
-    headers: Option<Option<Vec<Header>>>,
-    #[serde(default, deserialize_with = "present")]
-    content: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    classification: Option<Option<String>>,
-}
-
-/// Body of `POST /v1/webhook-endpoints`.
-#[derive(Deserialize)]
-struct NewEndpoint {
-    url: String,
-    #[serde(default)]
-    audience: Audience,
-    #[serde(flatten)]
-    settings: Settings,
-}
-
-/// Body of `PATCH /v1/webhook-endpoints/{id}`: a JSON merge patch (RFC 7396).
-#[derive(Deserialize)]
-struct Changes {
-    // neither has a default, so null is refused
-    #[serde(default, deserialize_with = "present")]
-    url: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    state: Option<String>,
-    #[serde(flatten)]
-    settings: Settings,
-}
-
-/// Keeps the difference between an absent and a null member.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(given: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(given).map(Some)
-}
-
-/// As [`present`], for a number in any notation: `10.0` is 10.
-fn present_whole<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Option<i64>>, D::Error> {
-    whole_or_none(given).map(Some)
-}
 
 impl App {
     /// Registers an endpoint and responds with its secret.
@@ -110,9 +41,9 @@ impl App {
         request: &Request<Bytes>,
         held: Option<HeldKey>,
     ) -> Completed {
-        let body: NewEndpoint = read_json(request)?;
+        let mut body: NewEndpoint = read_json(request, self.conventions.problems())?;
         let url = self.destination(&body.url)?;
-        let settings = self.settings(EndpointUpdate::new(), body.settings)?;
+        let settings = body.take_settings(EndpointUpdate::new());
         let owner = match body.audience {
             Audience::Shop => shop(),
             Audience::Operator => Owner::Operator,
@@ -171,7 +102,7 @@ impl App {
 
     /// Applies a JSON merge patch.
     pub(super) async fn change_endpoint(&self, request: &Request<Bytes>, id: &str) -> Handled {
-        let changes: Changes = read_merge_patch(request)?;
+        let mut changes: Changes = read_merge_patch(request, self.conventions.problems())?;
         let endpoint = self.endpoint(id).await?;
         let mut update = EndpointUpdate::new();
         if let Some(url) = &changes.url {
@@ -180,11 +111,10 @@ impl App {
                 .with_url(&url, &self.addresses)
                 .map_err(|error| self.address_refused(error.to_string()))?;
         }
-        if let Some(state) = &changes.state {
-            let state: EndpointState = state.parse().map_err(|_| self.invalid(Fault::ENDPOINT_STATE))?;
+        if let Some(state) = changes.state {
             update = update.with_state(state);
         }
-        let update = self.settings(update, changes.settings)?;
+        let update = changes.take_settings(update);
         match self.stores.endpoints.update(&endpoint.id, update).await {
             Ok(true) => self.read_endpoint(id).await,
             Ok(false) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
@@ -289,48 +219,6 @@ impl App {
         ADDRESS_REFUSED
             .problem(self.conventions.problems())
             .with_detail(detail)
-    }
-
-    fn invalid(&self, fault: Fault) -> Problem {
-        invalid_body(&[fault], self.conventions.problems())
-    }
-
-    /// Adds the settings of a body to an update.
-    fn settings(&self, mut update: EndpointUpdate, given: Settings) -> Result<EndpointUpdate, Problem> {
-        if let Some(patterns) = given.events {
-            let patterns = patterns.map(|texts| {
-                let patterns = texts.into_iter().map(EventPattern::try_from);
-                patterns.collect::<Result<Vec<_>, _>>()
-            });
-            let patterns = patterns
-                .transpose()
-                .map_err(|_| self.invalid(Fault::EVENT_TYPE))?;
-            update = update.with_events(patterns.map_or(EventFilter::All, EventFilter::only));
-        }
-        if let Some(rate) = given.rate {
-            let rate = rate.map(|rate| u32::try_from(rate).ok().and_then(NonZeroU32::new));
-            if rate == Some(None) {
-                return Err(self.invalid(Fault::RATE));
-            }
-            update = update.with_rate(rate.flatten());
-        }
-        if let Some(headers) = given.headers {
-            let headers = headers.unwrap_or_default();
-            let headers = headers.iter().map(|header| (&*header.name, &*header.value));
-            let headers = StaticHeaders::new(headers).map_err(|_| self.invalid(Fault::STATIC_HEADER))?;
-            update = update.with_headers(headers);
-        }
-        if let Some(content) = given.content {
-            let content = content.map(|word| word.parse()).transpose();
-            let content = content.map_err(|_| self.invalid(Fault::CONTENT_MODE))?;
-            update = update.with_content(content.unwrap_or_default());
-        }
-        if let Some(classification) = given.classification {
-            let classification = classification.map(|word| word.parse()).transpose();
-            let classification = classification.map_err(|_| self.invalid(Fault::CLASSIFICATION))?;
-            update = update.with_classification(classification.unwrap_or(Classification::Strict));
-        }
-        Ok(update)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
-use super::money::whole;
-use super::{Amount, ChargeId, Currency, CustomerId, Fault, text_fault};
+use super::{Amount, ChargeId, Currency, CustomerId, Fault, checked, money, text_fault};
+
+pub(super) const CUSTOMER: &str = "must be the id of a customer";
 
 /// A charge: money taken from a customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,16 +103,32 @@ impl Charge {
 #[non_exhaustive]
 pub struct NewCharge {
     /// Amount in the currency's smallest unit, 1 to 99,999,999.
-    #[serde(deserialize_with = "whole")]
+    #[serde(deserialize_with = "money::amount")]
     pub amount: i64,
     /// Currency code: three lower-case letters.
+    #[serde(deserialize_with = "money::currency")]
     pub currency: String,
     /// Identifier of the charged customer.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "customer")]
     pub customer: Option<String>,
     /// Free text, at most 500 characters without control characters.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "description")]
     pub description: Option<String>,
+}
+
+fn customer<'de, D: Deserializer<'de>>(given: D) -> Result<Option<String>, D::Error> {
+    checked(given, |id: &Option<String>| customer_fault(id.as_deref()))
+}
+
+fn customer_fault(id: Option<&str>) -> Option<Fault> {
+    let parsed = id?.parse::<CustomerId>();
+    parsed.err().map(|_| Fault::new("/customer", CUSTOMER))
+}
+
+fn description<'de, D: Deserializer<'de>>(given: D) -> Result<Option<String>, D::Error> {
+    checked(given, |text: &Option<String>| {
+        text_fault(text.as_deref(), "/description")
+    })
 }
 
 impl NewCharge {
@@ -127,13 +144,8 @@ impl NewCharge {
             .map_err(|fault| faults.push(fault))
             .ok();
         let currency = self.currency.parse().map_err(|fault| faults.push(fault)).ok();
-        let customer = match self.customer.map(|id| id.parse::<CustomerId>()).transpose() {
-            Ok(customer) => customer,
-            Err(_) => {
-                faults.push(Fault::new("/customer", "must be the id of a customer"));
-                None
-            }
-        };
+        faults.extend(customer_fault(self.customer.as_deref()));
+        let customer = self.customer.and_then(|id| id.parse().ok());
         faults.extend(text_fault(self.description.as_deref(), "/description"));
         match (amount, currency) {
             (Some(amount), Some(currency)) if faults.is_empty() => Ok(Charge {

@@ -2,9 +2,11 @@
 
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
-use super::{CustomerId, Fault, text_fault};
+use super::{CustomerId, Fault, checked, text_fault};
+
+pub(super) const EMPTY_NAME: &str = "must not be empty";
 
 /// A customer, who can be charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +25,18 @@ pub struct Customer {
 #[non_exhaustive]
 pub struct NewCustomer {
     /// Display name.
+    #[serde(deserialize_with = "name")]
     pub name: String,
+}
+
+fn name<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
+    checked(given, |name: &String| name_fault(name))
+}
+
+fn name_fault(name: &str) -> Option<Fault> {
+    let empty = name.trim().is_empty();
+    let fault = empty.then_some(Fault::new("/name", EMPTY_NAME));
+    fault.or_else(|| text_fault(Some(name), "/name"))
 }
 
 impl NewCustomer {
@@ -33,18 +46,13 @@ impl NewCustomer {
     ///
     /// Returns every [`Fault`] of the body.
     pub fn create(self, id: CustomerId, now: SystemTime) -> Result<Customer, Vec<Fault>> {
-        let mut faults = Vec::from_iter(text_fault(Some(&self.name), "/name"));
-        if self.name.trim().is_empty() {
-            faults.push(Fault::new("/name", "must not be empty"));
-        }
-        if faults.is_empty() {
-            Ok(Customer {
+        match name_fault(&self.name) {
+            Some(fault) => Err(vec![fault]),
+            None => Ok(Customer {
                 id,
                 name: self.name,
                 created: now,
-            })
-        } else {
-            Err(faults)
+            }),
         }
     }
 }

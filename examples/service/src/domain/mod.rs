@@ -12,9 +12,11 @@ mod refund;
 pub use charge::{Charge, ChargeStatus, NewCharge};
 pub use customer::{Customer, NewCustomer};
 pub use id::{ChargeId, CustomerId, InvalidId, RefundId};
-pub(crate) use money::whole_or_none;
+pub(crate) use money::whole;
 pub use money::{Amount, Currency};
 pub use refund::{NewRefund, Refund, RefundRefused, RefundStatus};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// A validation error of one member of a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,17 +53,44 @@ impl Fault {
     /// The classification of the webhook endpoint is unknown.
     pub const CLASSIFICATION: Self = Self::new("/classification", "must be `strict` or `patient`");
 
+    /// Details of the faults that [`checked`] bodies report.
+    pub(crate) const DETAILS: &'static [&'static str] = &[
+        money::AMOUNT,
+        money::CURRENCY,
+        charge::CUSTOMER,
+        customer::EMPTY_NAME,
+        TEXT,
+        Self::EVENT_TYPE.detail,
+        Self::ENDPOINT_STATE.detail,
+        Self::RATE.detail,
+        Self::STATIC_HEADER.detail,
+        Self::CONTENT_MODE.detail,
+        Self::CLASSIFICATION.detail,
+    ];
+
     const fn new(pointer: &'static str, detail: &'static str) -> Self {
         Self { pointer, detail }
     }
 }
 
+/// Deserializes a member and checks it. The reader of the body reports the fault together with
+/// those of the other members.
+fn checked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    given: D,
+    fault: impl FnOnce(&T) -> Option<Fault>,
+) -> Result<T, D::Error> {
+    let value = T::deserialize(given)?;
+    match fault(&value) {
+        Some(fault) => Err(D::Error::custom(fault.detail)),
+        None => Ok(value),
+    }
+}
+
+const TEXT: &str = "must have at most 500 characters and no control characters";
+
 /// Checks free text: at most 500 characters, no control characters.
 fn text_fault(text: Option<&str>, pointer: &'static str) -> Option<Fault> {
     let text = text?;
     let fits = text.chars().count() <= 500 && !text.chars().any(char::is_control);
-    (!fits).then_some(Fault::new(
-        pointer,
-        "must have at most 500 characters and no control characters",
-    ))
+    (!fits).then_some(Fault::new(pointer, TEXT))
 }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
-use serde_json::Number;
+use serde::Deserializer;
 
-use super::Fault;
+use super::{Fault, checked};
+
+pub(super) const AMOUNT: &str = "must be an integer from 1 to 99999999, in the currency's smallest unit";
+pub(super) const CURRENCY: &str = "must be three lower-case letters, for example `eur`";
 
 /// An amount of money in the smallest unit of its currency, 1 to 99,999,999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,10 +27,7 @@ impl Amount {
     pub fn parse(units: i64, pointer: &'static str) -> Result<Self, Fault> {
         match u32::try_from(units) {
             Ok(units) if (1..=Self::MAX.0).contains(&units) => Ok(Self(units)),
-            _ => Err(Fault::new(
-                pointer,
-                "must be an integer from 1 to 99999999, in the currency's smallest unit",
-            )),
+            _ => Err(Fault::new(pointer, AMOUNT)),
         }
     }
 
@@ -40,25 +38,35 @@ impl Amount {
     }
 }
 
-/// Deserializes a JSON number without a fraction in any notation: `440.0` is 440. A number that
-/// [`Amount`] refuses anyway can become `i64::MIN` or `i64::MAX`.
-pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    let number = Number::deserialize(deserializer)?;
-    let written = number.as_f64().unwrap_or(f64::NAN);
-    match number.as_i64() {
-        Some(whole) => Ok(whole),
-        None if written.fract() != 0.0 => Err(D::Error::custom("expected a number without a fraction")),
-        None if written < 0.0 => Ok(i64::MIN),
-        None => Ok(format!("{written:.0}").parse().unwrap_or(i64::MAX)),
+/// Value of a JSON number without a fraction in any notation: `440.0` is 440. `None` for a number
+/// with a fraction, or outside of the range of `i64`.
+pub(crate) fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0;
+    format!("{number:.0}").parse().ok().filter(|_| is_whole)
+}
+
+fn amount_fault(number: f64) -> Option<Fault> {
+    match whole(number) {
+        Some(units) => Amount::parse(units, "/amount").err(),
+        None => Some(Fault::new("/amount", AMOUNT)),
     }
 }
 
-/// Deserializes an optional number like [`whole`].
-pub(crate) fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    #[derive(Deserialize)]
-    struct Whole(#[serde(deserialize_with = "whole")] i64);
-    let read = Option::<Whole>::deserialize(deserializer)?;
-    Ok(read.map(|Whole(units)| units))
+/// Deserializes the number of an [`Amount`].
+pub(super) fn amount<'de, D: Deserializer<'de>>(given: D) -> Result<i64, D::Error> {
+    let number = checked(given, |number| amount_fault(*number))?;
+    Ok(whole(number).unwrap_or_default())
+}
+
+/// Deserializes an optional number like [`amount`].
+pub(super) fn amount_or_none<'de, D: Deserializer<'de>>(given: D) -> Result<Option<i64>, D::Error> {
+    let number = checked(given, |number: &Option<f64>| number.and_then(amount_fault))?;
+    Ok(number.and_then(whole))
+}
+
+/// Deserializes the text of a [`Currency`].
+pub(super) fn currency<'de, D: Deserializer<'de>>(given: D) -> Result<String, D::Error> {
+    checked(given, |text: &String| text.parse::<Currency>().err())
 }
 
 /// A currency code in the form of ISO 4217, in lower case. Any three letters are accepted.
@@ -79,10 +87,7 @@ impl FromStr for Currency {
     fn from_str(text: &str) -> Result<Self, Fault> {
         match <[u8; 3]>::try_from(text.as_bytes()) {
             Ok(code) if code.iter().all(u8::is_ascii_lowercase) => Ok(Self(code)),
-            _ => Err(Fault::new(
-                "/currency",
-                "must be three lower-case letters, for example `eur`",
-            )),
+            _ => Err(Fault::new("/currency", CURRENCY)),
         }
     }
 }
@@ -95,16 +100,18 @@ impl fmt::Debug for Currency {
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
 
     #[derive(Debug, Deserialize)]
     struct Body {
-        #[serde(default, deserialize_with = "whole_or_none")]
+        #[serde(default, deserialize_with = "amount_or_none")]
         amount: Option<i64>,
     }
 
-    /// H12: numbers are compared by value, and a number above the range of `i64` gets the usual
-    /// fault.
+    /// H12: numbers are compared by value, and a number that is no amount gets the same fault as
+    /// one above the range of `i64`.
     #[test]
     fn whole_number_parses_in_any_notation() {
         for (text, expected) in [
@@ -113,19 +120,17 @@ mod tests {
             (r#"{"amount":440}"#, Some(440)),
             (r#"{"amount":440.0}"#, Some(440)),
             (r#"{"amount":4.4e2}"#, Some(440)),
-            (r#"{"amount":-1.0}"#, Some(i64::MIN)),
-            (r#"{"amount":1e300}"#, Some(i64::MAX)),
-            (r#"{"amount":18446744073709551615}"#, Some(i64::MAX)),
         ] {
             let read: Body = serde_json::from_str(text).unwrap();
             assert_eq!(read.amount, expected, "{text}");
         }
-        for text in [
-            r#"{"amount":440.5}"#,
-            r#"{"amount":"440"}"#,
-            r#"{"amount":[440]}"#,
-        ] {
-            assert!(serde_json::from_str::<Body>(text).is_err(), "{text}");
+        for text in ["0", "440.5", "-1.0", "1e300", "18446744073709551615"] {
+            let refused = serde_json::from_str::<Body>(&format!(r#"{{"amount":{text}}}"#));
+            assert!(refused.unwrap_err().to_string().starts_with(AMOUNT), "{text}");
+        }
+        for text in [r#""440""#, "[440]"] {
+            let refused = serde_json::from_str::<Body>(&format!(r#"{{"amount":{text}}}"#));
+            assert!(!refused.unwrap_err().to_string().contains(AMOUNT), "{text}");
         }
     }
 }

@@ -5,8 +5,7 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::money::whole_or_none;
-use super::{Amount, Charge, ChargeId, Fault, RefundId};
+use super::{Amount, Charge, ChargeId, Fault, RefundId, money};
 
 /// A refund: money of a charge that is returned to the customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ impl RefundStatus {
 #[non_exhaustive]
 pub struct NewRefund {
     /// Amount in the currency's smallest unit.
-    #[serde(default, deserialize_with = "whole_or_none")]
+    #[serde(default, deserialize_with = "money::amount_or_none")]
     pub amount: Option<i64>,
 }
 

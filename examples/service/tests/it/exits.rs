@@ -176,7 +176,7 @@ fn of_resources(token: &str, reader: &str, charge: &str) -> Vec<Exit> {
             .with("idempotency-key", "a,b")
             .json(CHARGE),
         exit(422, "POST", "/v1/charges").json(r#"{"amount":0,"currency":"eur"}"#),
-        exit(400, "POST", "/v1/charges").json("[]"),
+        exit(422, "POST", "/v1/charges").json("[]"),
         exit(415, "POST", "/v1/charges").with("content-type", "text/plain"),
         exit(200, "GET", charge),
         exit(304, "GET", charge).with("if-none-match", "*"),
@@ -205,7 +205,7 @@ fn of_pages(tag: &str) -> Vec<Exit> {
         Exit::of(200, "GET", "/.well-known/openid-configuration"),
         Exit::of(200, "GET", "/.well-known/jwks.json"),
         Exit::of(200, "GET", "/openapi.json"),
-        Exit::of(200, "GET", "/problems/invalid-body"),
+        Exit::of(200, "GET", "/problems/invalid-content"),
         Exit::of(404, "GET", "/problems/none"),
         Exit::of(303, "GET", "/account"),
         Exit::of(200, "GET", "/login"),

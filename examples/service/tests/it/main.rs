@@ -4,6 +4,7 @@
 mod account;
 mod authorization;
 mod bad_input;
+mod bodies;
 mod browser;
 mod checklist;
 mod compliance;

@@ -19,7 +19,7 @@ async fn every_page_has_a_policy_that_it_keeps() {
     for path in [
         "/",
         "/callback?code=x",
-        "/problems/invalid-body",
+        "/problems/invalid-content",
         "/login?interaction=x",
         "/consent?interaction=x",
     ] {

@@ -278,14 +278,15 @@ async fn invalid_settings_are_refused() {
         (r#"{"headers":[{"name":"webhook-id","value":"x"}]}"#, 422),
         (r#"{"headers":[{"name":"x","value":"a\r\nb"}]}"#, 422),
         (r#"{"url":"https://10.0.0.1/"}"#, 422),
-        (r#"{"url":null}"#, 400),
-        (r#"{"state":null}"#, 400),
+        (r#"{"url":null}"#, 422),
+        (r#"{"state":null}"#, 422),
         (r#"{"rate":0}"#, 422),
         (r#"{"rate":-1}"#, 422),
         (r#"{"rate":4294967296}"#, 422),
-        (r#"{"rate":1.5}"#, 400),
-        (r#"{"headers":{"x":"1"}}"#, 400),
-        ("[]", 400),
+        (r#"{"rate":1.5}"#, 422),
+        (r#"{"headers":{"x":"1"}}"#, 422),
+        ("[]", 422),
+        ("{", 400),
     ] {
         let refused = call(&app, &token, ("PATCH", path), &merge, patch).await;
         assert_eq!(refused.status(), status, "{patch}");

@@ -34,13 +34,13 @@ EXCEPTIONS = {
     # RFC 6585, 3: a write without a precondition
     ("RejectedPositiveData", "PUT /v1/charges/{id}", 428, "precondition-required"): anything,
     # RFC 9110, 15.5.21: valid form, but another currency than the charge
-    ("RejectedPositiveData", "PUT /v1/charges/{id}", 422, "invalid-body"): because("cannot change", "no such customer"),
+    ("RejectedPositiveData", "PUT /v1/charges/{id}", 422, "invalid-content"): because("cannot change", "no such customer"),
     # RFC 9110, 15.5.21: valid form, but an unknown id
-    ("RejectedPositiveData", "POST /v1/charges", 422, "invalid-body"): because("no such customer"),
+    ("RejectedPositiveData", "POST /v1/charges", 422, "invalid-content"): because("no such customer"),
 }
 for operation in ("POST /v1/webhook-endpoints", "PATCH /v1/webhook-endpoints/{id}"):
     # a schema cannot exclude a repeated or reserved name, nor limit the total length of the headers
-    EXCEPTIONS["RejectedPositiveData", operation, 422, "invalid-body"] = refused_headers
+    EXCEPTIONS["RejectedPositiveData", operation, 422, "invalid-content"] = refused_headers
 for path in (
     "/v1/charges",
     "/v1/charges/{id}/refunds",

@@ -221,14 +221,8 @@ fn some_required(properties: &Value, required: &[&str]) -> Value {
 
 /// Adds the members of the desk's problem types.
 pub(super) fn extend_problems(schemas: &mut Map<String, Value>) {
-    let fault = object(&json!({ "pointer": { "type": "string" }, "detail": { "type": "string" } }));
     let states = json!({ "enum": DeliveryState::ALL.map(DeliveryState::as_str) });
     for (problem, member, schema) in [
-        (
-            "InvalidBodyProblem",
-            "errors",
-            json!({ "type": "array", "minItems": 1, "items": fault }),
-        ),
         (
             "RefundExceedsChargeProblem",
             "refundable",
