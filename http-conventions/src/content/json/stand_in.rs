@@ -31,7 +31,7 @@ const UNTYPED_NUMBER: u64 = 100;
 const UNTYPED_TEXT: &str = "-";
 
 /// Texts that types commonly accept.
-const TEXTS: [&str; 10] = [
+const TEXTS: [&str; 11] = [
     "",
     "a",
     "1",
@@ -42,6 +42,7 @@ const TEXTS: [&str; 10] = [
     "https://a.example/",
     "a@a.example",
     "0.0.0.0",
+    "aaa",
 ];
 
 /// An invented value that deserializes as the requested type.
