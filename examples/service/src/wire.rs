@@ -2,9 +2,10 @@
 
 use std::time::SystemTime;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::domain::{Charge, Customer, Refund};
+use crate::domain::{Charge, Customer, Refund, description};
 
 /// Unix seconds, the format of every time in the JSON.
 pub(crate) fn seconds(time: SystemTime) -> u64 {
@@ -41,6 +42,29 @@ impl<'a> ChargeBody<'a> {
             status: charge.status().as_str(),
             version: charge.version,
             created: seconds(charge.created),
+        }
+    }
+}
+
+/// JSON of a charge to which patches apply. Clients can write the description alone.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct PatchedCharge {
+    #[serde(default, deserialize_with = "description")]
+    pub(crate) description: Option<String>,
+    #[serde(flatten)]
+    fixed: Map<String, Value>,
+}
+
+impl PatchedCharge {
+    pub(crate) fn of(charge: &Charge) -> Self {
+        let mut fixed = match serde_json::to_value(ChargeBody::of(charge)) {
+            Ok(Value::Object(members)) => members,
+            _ => Map::new(),
+        };
+        fixed.remove("description");
+        Self {
+            description: charge.description.clone(),
+            fixed,
         }
     }
 }

@@ -31,9 +31,10 @@ pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
 }
 
 /// Reads the JSON bodies of the API.
-const READER: JsonReader = JsonReader::new().with_messages(Fault::DETAILS);
+pub(super) const READER: JsonReader = JsonReader::new().with_messages(Fault::DETAILS);
 
-const MERGE_PATCH: &str = "application/merge-patch+json";
+/// Media type of a JSON merge patch.
+pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// Reads a JSON body.
 ///

@@ -1,4 +1,4 @@
-//! `/v1/charges`: creates, lists, reads and replaces charges.
+//! `/v1/charges`: creates, lists, reads, replaces and patches charges.
 
 use std::time::Duration;
 
@@ -9,16 +9,19 @@ use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::errors::Problem;
 use http_conventions::idempotency::{HeldKey, Reply};
 use http_conventions::paging::CursorBinding;
+use http_conventions::patching::{Patch, PatchRules};
 use http_conventions::routing::{InvalidLocation, Location, respond_created};
 use serde_json::Value;
 
-use super::body::{json, read_json, to_json};
+use super::body::{READER, json, read_json, to_json};
 use super::caller::Caller;
 use super::lists::{filtered_by, page_of_desk, rules_of_desk, window};
 use super::{Answer, App, Completed, Handled};
 use crate::desk::ChargeFilter;
 use crate::domain::{Charge, ChargeId, ChargeStatus, NewCharge};
-use crate::wire::ChargeBody;
+use crate::wire::{ChargeBody, PatchedCharge};
+
+const PATCHES: PatchRules = PatchRules::new(&["/description"]).with_reader(READER);
 
 impl App {
     pub(super) async fn create_charge(&self, request: &Request<Bytes>, held: Option<HeldKey>) -> Completed {
@@ -60,10 +63,32 @@ impl App {
         let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
         let preconditions = Preconditions::of(request, self.clock.now()).with_required();
         preconditions.check_write(Some(&entity_tag(&charge)), self.conventions.problems())?;
-        let body: NewCharge = read_json(request, self.conventions.problems())?;
+        let body = read_json(request, self.conventions.problems())?;
+        self.replaced_charge(charge, body).await
+    }
+
+    /// Applies a JSON merge patch or a JSON patch.
+    pub(super) async fn patch_charge(&self, request: &Request<Bytes>, id: ChargeId) -> Handled {
+        let problems = self.conventions.problems();
+        let patch = Patch::parse(request.headers(), request.body());
+        let patch = patch.map_err(|refusal| refusal.problem(problems))?;
+        let charge = self.desk.charge(id).await.map_err(|error| self.refused(error))?;
+        let preconditions = Preconditions::of(request, self.clock.now()).with_required();
+        preconditions.check_write(Some(&entity_tag(&charge)), problems)?;
+        let patched = patch.apply_to(&PatchedCharge::of(&charge), &PATCHES);
+        let PatchedCharge { description, .. } = patched.map_err(|refusal| refusal.problem(problems))?;
+        let body = NewCharge {
+            description,
+            ..NewCharge::of(&charge)
+        };
+        self.replaced_charge(charge, body).await
+    }
+
+    /// Replaces the charge that was read, if it has not changed since.
+    async fn replaced_charge(&self, read: Charge, body: NewCharge) -> Handled {
         let charge = self
             .desk
-            .replace_charge(charge, body)
+            .replace_charge(read, body)
             .await
             .map_err(|error| self.refused(error))?;
         let mut response = shown(&charge);

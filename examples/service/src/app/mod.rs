@@ -51,6 +51,7 @@ use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply, Settlement};
 use http_conventions::paging::CursorKeyring;
+use http_conventions::patching::ACCEPT_PATCH;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited, Started};
 use http_conventions::routing::Allow;
 use oauth_core::server::{AuthEvent, EndpointResponse};
@@ -195,8 +196,7 @@ impl App {
         certificates::record_certificate(&mut request);
         let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
-            let allowed = Allow::of(route.methods()).no_content();
-            return Ok(body::full(exchange.finish(Ok(allowed))));
+            return Ok(body::full(exchange.finish(Ok(options(&route)))));
         }
         let exchange = match self.limit_address(exchange, &route, &request).await {
             Ok(exchange) => exchange,
@@ -311,6 +311,9 @@ impl App {
             Route::Charge(id) if *request.method() == Method::PUT => {
                 self.replace_charge(request, id.clone()).await
             }
+            Route::Charge(id) if *request.method() == Method::PATCH => {
+                self.patch_charge(request, id.clone()).await
+            }
             Route::Charge(id) => self.read_charge(request, id.clone()).await,
             Route::Refunds(charge) => self.list_refunds(request, charge.clone(), caller).await,
             Route::Refund(charge, id) => self.read_refund(charge.clone(), id.clone()).await,
@@ -398,6 +401,15 @@ fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, 
         true => Ok(route),
         false => Err(Problem::method_not_allowed(route.methods())),
     }
+}
+
+/// Response to OPTIONS.
+fn options(route: &Route) -> Response<Bytes> {
+    let mut allowed = Allow::of(route.methods()).no_content();
+    if let Some(formats) = route.accept_patch() {
+        allowed.headers_mut().insert(ACCEPT_PATCH, formats);
+    }
+    allowed
 }
 
 /// Changes HEAD to GET; the server omits the body. DPoP proofs are verified before, with HEAD.

@@ -1,9 +1,11 @@
 //! Routes of the service: paths and their methods.
 
-use http::Method;
+use http::{HeaderValue, Method};
+use http_conventions::patching;
 use http_conventions::versions::ApiVersion;
 
 use super::assets::Asset;
+use super::body::MERGE_PATCH;
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
 /// Resource or endpoint that a path names.
@@ -189,7 +191,13 @@ impl Route {
             | Self::Refunds(_)
             | Self::WebhookEndpoints
             | Self::Customers => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
-            Self::Charge(_) => &[Method::GET, Method::HEAD, Method::PUT, Method::OPTIONS],
+            Self::Charge(_) => &[
+                Method::GET,
+                Method::HEAD,
+                Method::PUT,
+                Method::PATCH,
+                Method::OPTIONS,
+            ],
             Self::WebhookEndpoint(_) => &[
                 Method::GET,
                 Method::HEAD,
@@ -255,6 +263,15 @@ impl Route {
             | Self::WebhookDeliveries
             | Self::WebhookDelivery(_)
             | Self::WebhookReplays(_) => self.template(),
+        }
+    }
+
+    /// Formats of patches, if the route takes PATCH.
+    pub(super) const fn accept_patch(&self) -> Option<HeaderValue> {
+        match self {
+            Self::Charge(_) => Some(patching::accept_patch()),
+            Self::WebhookEndpoint(_) => Some(HeaderValue::from_static(MERGE_PATCH)),
+            _ => None,
         }
     }
 

@@ -125,13 +125,25 @@ fn customer_fault(id: Option<&str>) -> Option<Fault> {
     parsed.err().map(|_| Fault::new("/customer", CUSTOMER))
 }
 
-fn description<'de, D: Deserializer<'de>>(given: D) -> Result<Option<String>, D::Error> {
+/// Deserializes a description.
+pub(crate) fn description<'de, D: Deserializer<'de>>(given: D) -> Result<Option<String>, D::Error> {
     checked(given, |text: &Option<String>| {
         text_fault(text.as_deref(), "/description")
     })
 }
 
 impl NewCharge {
+    /// Body that replaces `charge` by itself.
+    #[must_use]
+    pub fn of(charge: &Charge) -> Self {
+        Self {
+            amount: charge.amount.units().into(),
+            currency: charge.currency.as_str().to_owned(),
+            customer: charge.customer.as_ref().map(|id| id.as_str().to_owned()),
+            description: charge.description.clone(),
+        }
+    }
+
     /// Validates the body and builds the charge, without checking that the customer exists. The
     /// desk checks that when it stores the charge.
     ///

@@ -9,6 +9,7 @@ mod id;
 mod money;
 mod refund;
 
+pub(crate) use charge::description;
 pub use charge::{Charge, ChargeStatus, NewCharge};
 pub use customer::{Customer, NewCustomer};
 pub use id::{ChargeId, CustomerId, InvalidId, RefundId};

@@ -27,6 +27,7 @@ mod operate;
 mod pages;
 mod parallel_requests;
 mod passwords;
+mod patches;
 mod possession;
 mod postgres;
 mod preconditions;

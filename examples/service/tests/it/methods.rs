@@ -102,7 +102,7 @@ fn check(binary: &str) {
         ("/v1/charges", "get, head, post, options"),
         (
             "/v1/charges/ch_00000000000000000000000000000000",
-            "get, head, put, options",
+            "get, head, put, patch, options",
         ),
         ("/token", "post, options"),
         ("/par", "post, options"),

@@ -38,6 +38,15 @@ EXCEPTIONS = {
     # RFC 9110, 15.5.21: valid form, but an unknown id
     ("RejectedPositiveData", "POST /v1/charges", 422, "invalid-content"): because("no such customer"),
 }
+# RFC 5789, 2.2: a patch of valid form that does not apply to the charge, or changes a fixed member
+for status, kind in (
+    (400, "malformed-content"),
+    (409, "patch-conflict"),
+    (412, "precondition-failed"),
+    (422, "invalid-content"),
+    (428, "precondition-required"),
+):
+    EXCEPTIONS["RejectedPositiveData", "PATCH /v1/charges/{id}", status, kind] = anything
 for operation in ("POST /v1/webhook-endpoints", "PATCH /v1/webhook-endpoints/{id}"):
     # a schema cannot exclude a repeated or reserved name, nor limit the total length of the headers
     EXCEPTIONS["RejectedPositiveData", operation, 422, "invalid-content"] = refused_headers

@@ -7,6 +7,7 @@ use http_conventions::openapi::Takes;
 use http_conventions::pipeline::Conventions;
 use serde_json::{Map, Value, json};
 
+use super::super::body::MERGE_PATCH;
 use super::proofs;
 
 /// Builder for an operation.
@@ -36,6 +37,7 @@ impl<'a> Operation<'a> {
             Some(Value::Object(responses)) => responses,
             _ => Map::new(),
         };
+        let patch = taken("requestBody", &mut shared).map(|body| ("requestBody", body));
         let members = [
             ("operationId", json!(id)),
             ("summary", json!(summary)),
@@ -44,8 +46,9 @@ impl<'a> Operation<'a> {
         Self {
             conventions,
             members: members
-                .map(|(name, value)| (name.to_owned(), value))
                 .into_iter()
+                .chain(patch)
+                .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             parameters,
             responses,
@@ -66,8 +69,17 @@ impl<'a> Operation<'a> {
     }
 
     /// Adds the schema and an example of a JSON merge patch (RFC 7396).
-    pub(super) fn patches(self, schema: &str, example: &Value) -> Self {
-        self.reads_as("application/merge-patch+json", (schema, true), example)
+    pub(super) fn patches(mut self, schema: &str, example: &Value) -> Self {
+        let body = self.members.get_mut("requestBody");
+        match body.and_then(|body| body.pointer_mut("/content")?.as_object_mut()) {
+            // the other format is that of the conventions
+            Some(formats) => {
+                let merge_patch = json!({ "schema": to(schema), "example": example });
+                formats.insert(MERGE_PATCH.to_owned(), merge_patch);
+                self
+            }
+            None => self.reads_as(MERGE_PATCH, (schema, true), example),
+        }
     }
 
     fn reads_as(mut self, media_type: &str, (schema, required): (&str, bool), example: &Value) -> Self {

@@ -115,7 +115,19 @@ fn charge(conventions: &Conventions) -> Value {
     )
     .answers(OK, &to("Charge"), &["ETag", "Idempotency-Replayed"], &json!({}))
     .refuses(&[NOT_FOUND, UNPROCESSABLE]);
-    json!({ "parameters": [in_path("id", "ChargeId")], "get": read.value(), "put": replace.value() })
+    let change = Operation::new(
+        conventions,
+        ("changeCharge", "Change the description of a charge"),
+        WRITE,
+        &[Takes::Patch, Takes::WritePreconditions, Takes::IdempotencyKey],
+    )
+    .patches("ChargePatch", &json!({ "description": "three tickets" }))
+    .answers(OK, &to("Charge"), &["ETag", "Idempotency-Replayed"], &json!({}))
+    .refuses(&[NOT_FOUND]);
+    json!({
+        "parameters": [in_path("id", "ChargeId")],
+        "get": read.value(), "put": replace.value(), "patch": change.value(),
+    })
 }
 
 fn refunds(conventions: &Conventions) -> Value {

@@ -81,6 +81,10 @@ fn of_money() -> Vec<(&'static str, Value)> {
     vec![
         ("Charge", object(&charge)),
         ("NewCharge", some_required(&new_charge, &["amount", "currency"])),
+        (
+            "ChargePatch",
+            some_required(&json!({ "description": description }), &[]),
+        ),
         ("Refund", object(&refund)),
         ("NewRefund", some_required(&json!({ "amount": of_all_left }), &[])),
         (
