@@ -1,4 +1,5 @@
-//! Rate limits: by address before any other work, and by principal after authentication.
+//! Limits on requests in progress and on the duration of reads, and rate limits: by address before
+//! any other work, and by principal after authentication.
 //!
 //! The counts are in Redis, if the service has it, or in memory. Guesses at secrets are limited
 //! separately, in `guesses`.
@@ -8,9 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_ports::timer_fn;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
-use http_conventions::limits::{OnStoreFailure, Policy, Quota, RateLimitStore, RateLimiter, client_network};
+use http_conventions::limits::{
+    ConcurrencyLimit, Deadline, OnStoreFailure, Policy, Priority, Quota, RateLimitStore, RateLimiter,
+    client_network,
+};
 use http_conventions::pipeline::{Admitted, EarlyResponse, Exchange, Limited};
 
 use tracing::{error, warn};
@@ -25,7 +30,8 @@ use crate::clock::DemoClock;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Rate limits in requests per minute. A client may use its whole quota in one burst.
+/// Limits of the service. Rate limits are in requests per minute; a client may use its whole quota
+/// in one burst.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -40,6 +46,12 @@ pub struct Limits {
     /// requests and many people may share an address. Each sign-in is stored for ten minutes. The
     /// address is the peer of the socket, or the client that a trusted proxy reports.
     pub of_pages: u32,
+    /// Requests in progress in this process; 512. A request above it gets 503 at once. The last
+    /// eighth is reserved for writes with an `Idempotency-Key`. Open streams are not counted.
+    pub in_progress: usize,
+    /// Longest duration of a read of the REST API, and of a GET of the GraphQL API; 10 s. Then the
+    /// client gets 503. Other methods are not cut off.
+    pub read_time: Duration,
 }
 
 impl Default for Limits {
@@ -49,12 +61,16 @@ impl Default for Limits {
             of_caller: 3_000,
             of_token_endpoints: 600,
             of_pages: 600,
+            in_progress: 512,
+            read_time: Duration::from_secs(10),
         }
     }
 }
 
-/// The rate-limit policies.
+/// The limits of requests in progress and of reads, and the rate-limit policies.
 pub(super) struct Limiting {
+    in_progress: ConcurrencyLimit,
+    read_time: Deadline,
     address: Policy,
     caller: Policy,
     token: Policy,
@@ -77,7 +93,10 @@ impl Limiting {
             let quota = Quota::per(limit, MINUTE).map_err(at("the rate limits"))?;
             Policy::new(name, quota).map_err(at("the rate limits"))
         };
+        let reserved = limits.in_progress / 8;
         Ok(Self {
+            in_progress: ConcurrencyLimit::new(limits.in_progress).with_reserve(reserved),
+            read_time: Deadline::new(timer_fn(tokio::time::sleep), limits.read_time),
             address: policy("address", limits.of_address)?,
             caller: policy("caller", limits.of_caller)?,
             token: policy("token", limits.of_token_endpoints)?,
@@ -99,24 +118,42 @@ impl Limiting {
 }
 
 impl App {
-    /// Counts a request by address. A request without a peer does not come from a server and is not
-    /// counted.
+    /// Counts a request in progress, and by address. A request without a peer does not come from a
+    /// server and is not counted by address.
     ///
     /// # Errors
     ///
-    /// Returns 429 over the limit.
+    /// Returns 503 or 429 over the limit.
     pub(super) async fn limit_address(
         &self,
         exchange: Exchange<Admitted>,
         route: &Route,
         request: &Request<Bytes>,
     ) -> Result<Exchange<Limited>, EarlyResponse> {
+        let exchange = exchange.hold(self.limiting.in_progress.acquire(Priority::of(request)))?;
         let peer = request.extensions().get::<SocketAddr>();
         let (Some((name, policy)), Some(peer)) = (self.limiting.of_route(route), peer) else {
             return Ok(exchange.skip_rate_limit());
         };
         let address = client_network(peer.ip()).to_string();
         self.count_refusal(name, exchange.limit(&[policy.spend(&address)]).await)
+    }
+
+    /// Waits for the response to a request, and for that to a read at most until the deadline.
+    /// `read` is a clone of the exchange of a read.
+    ///
+    /// # Errors
+    ///
+    /// Returns 503 at the deadline.
+    pub(super) async fn in_time<T>(
+        &self,
+        read: Option<Exchange<Limited>>,
+        work: impl Future<Output = Result<T, EarlyResponse>>,
+    ) -> Result<T, EarlyResponse> {
+        match read {
+            Some(exchange) => exchange.check(self.limiting.read_time.bound(work).await)?,
+            None => work.await,
+        }
     }
 
     /// Counts an anonymous operation on a connection from `peer` as one more request.
@@ -178,7 +215,7 @@ pub(super) fn render_early_response(
 ) -> Response<Bytes> {
     match route {
         route if route.speaks_oauth() => render_oauth_error(refused),
-        route if route.is_for_people() => page::rate_limit_as_page(request, refused.into_response()),
+        route if route.is_for_people() => page::limit_as_page(request, refused.into_response()),
         _ => refused.into_response(),
     }
 }

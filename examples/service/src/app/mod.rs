@@ -1,10 +1,10 @@
 //! The service as one framework-free handler from HTTP requests to responses.
 //!
 //! Each request passes the stages of [`http_conventions::pipeline`]: request id → size limits →
-//! CORS preflight → version → route and method → rate limit by address → authentication → rate
-//! limit by principal → scope → idempotency replay → preconditions → handler. The pipeline
-//! finishes every response, including refusals. The adapters under `examples/adapters` serve
-//! [`App::handle`], and refuse requests with [`App::refuse`].
+//! CORS preflight → version → route and method → requests in progress → rate limit by address →
+//! authentication → rate limit by principal → scope → idempotency replay → preconditions → handler.
+//! The pipeline finishes every response, including refusals. The adapters under `examples/adapters`
+//! serve [`App::handle`], and refuse requests with [`App::refuse`].
 
 mod account;
 mod assets;
@@ -202,12 +202,13 @@ impl App {
             Ok(exchange) => exchange,
             Err(refused) => return Ok(body::full(render_early_response(&route, &request, refused))),
         };
+        let read = request.method().is_safe().then(|| exchange.clone());
         match route {
-            Route::Graph => self.answer_graph(exchange, request).await,
+            Route::Graph => self.in_time(read, self.answer_graph(exchange, request)).await,
             Route::GraphStream => self.answer_graph_stream(exchange, request).await,
             route if route.is_resource() => {
-                let answered = self.answer_resource(exchange, &route, request).await;
-                answered.map(body::full)
+                let answered = self.answer_resource(exchange, &route, request);
+                self.in_time(read, answered).await.map(body::full)
             }
             route => {
                 let handled = self.answer(route, request).await;

@@ -106,17 +106,19 @@ pub(super) fn problem_as_page(request: &Request<Bytes>, handled: Handled) -> Han
     in_place_of(&problem.into_response(), title, description)
 }
 
-/// Renders a response of the rate limiter as a page, if the request accepts HTML.
-pub(super) fn rate_limit_as_page(request: &Request<Bytes>, refused: Response<Bytes>) -> Response<Bytes> {
+/// Renders the refusal of a limit as a page, if the request accepts HTML.
+pub(super) fn limit_as_page(request: &Request<Bytes>, refused: Response<Bytes>) -> Response<Bytes> {
     if !accepts_html(request) {
         return refused;
     }
-    let page = in_place_of(
-        &refused,
-        "Too many requests",
-        "Your network has sent too many requests. Wait a moment, then reload the page.",
-    );
-    page.unwrap_or(refused)
+    let (title, description) = match refused.status() {
+        StatusCode::TOO_MANY_REQUESTS => (
+            "Too many requests",
+            "Your network has sent too many requests. Wait a moment, then reload the page.",
+        ),
+        _ => ("The service is busy", "Wait a moment, then reload the page."),
+    };
+    in_place_of(&refused, title, description).unwrap_or(refused)
 }
 
 /// Renders the page of a refusal and copies the refusal's headers.

@@ -24,6 +24,7 @@ mod mutual_tls;
 mod opaque;
 mod openapi;
 mod operate;
+mod overload;
 mod pages;
 mod parallel_requests;
 mod passwords;

@@ -26,7 +26,7 @@ impl<'a> Operation<'a> {
         scope: &str,
         takes: &[Takes],
     ) -> Self {
-        let takes = [takes, &[Takes::Credentials]].concat();
+        let takes = [takes, &[Takes::Credentials, Takes::ConcurrencyLimit]].concat();
         let mut shared = conventions.openapi_operation(&takes);
         let taken = |member: &str, shared: &mut Value| shared.get_mut(member).map(Value::take);
         let parameters = match taken("parameters", &mut shared) {
