@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Response};
 use http_conventions::caching::CacheControl;
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 
@@ -52,10 +52,9 @@ impl Asset {
 }
 
 impl App {
-    pub(super) fn show_asset(&self, request: &Request<Bytes>, asset: &Asset) -> Handled {
+    pub(super) fn show_asset(&self, preconditions: &Preconditions<'_>, asset: &Asset) -> Handled {
         let tag = EntityTag::of_content(asset.content.as_bytes());
         let validators = Validators::default().with_entity_tag(tag);
-        let preconditions = Preconditions::of(request, self.clock.now());
         preconditions.answer_read(&validators, asset.response(), self.conventions.problems())
     }
 }

@@ -41,6 +41,7 @@ mod work;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -204,20 +205,24 @@ impl App {
         };
         let read = request.method().is_safe().then(|| exchange.clone());
         match route {
-            Route::Graph => self.in_time(read, self.answer_graph(exchange, request)).await,
+            Route::Graph => {
+                let answered = pin!(self.answer_graph(exchange, request));
+                self.in_time(read, answered).await
+            }
             Route::GraphStream => self.answer_graph_stream(exchange, request).await,
             route if route.is_resource() => {
-                let answered = self.answer_resource(exchange, &route, request);
+                // a reference, because each future around it would hold a copy of its state
+                let answered = pin!(self.answer_resource(exchange, &route, request));
                 self.in_time(read, answered).await.map(body::full)
             }
             route => {
-                let handled = self.answer(route, request).await;
+                let handled = self.answer(&exchange, route, request).await;
                 Ok(body::full(exchange.finish(handled)))
             }
         }
     }
 
-    async fn answer(&self, route: Route, request: Request<Bytes>) -> Handled {
+    async fn answer(&self, exchange: &Exchange<Limited>, route: Route, request: Request<Bytes>) -> Handled {
         let request = match route {
             // userinfo verifies DPoP proofs itself
             Route::UserInfo => request,
@@ -225,7 +230,7 @@ impl App {
         };
         match route {
             Route::Console | Route::SignInCallback => self.show_console(),
-            Route::Asset(asset) => self.show_asset(&request, asset),
+            Route::Asset(asset) => self.show_asset(&exchange.preconditions(&request), asset),
             Route::Authorize => self.authorize(request).await,
             Route::EndSession => page::problem_as_page(&request, self.end_session(&request).await),
             Route::Login | Route::Consent => {
@@ -245,7 +250,7 @@ impl App {
             Route::ResourceMetadata => Ok(self.resources.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
             Route::ProblemType(slug) => self.show_problem_type(&slug),
-            Route::Document => self.show_document(&request),
+            Route::Document => self.show_document(&exchange.preconditions(&request)),
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         }
     }

@@ -7,6 +7,7 @@ use graph_core::persisted::Manifest;
 use graph_core::subscription::transport_ws::AllowedOrigins;
 use host_ports::timer_fn;
 use host_transport_hyper::HyperTransport;
+use http_conventions::content::Compression;
 use http_conventions::cors::CorsRules;
 use http_conventions::errors::{Challenge, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
@@ -252,6 +253,7 @@ fn conventions(
         .with_challenge(Challenge::bearer())
         .with_rate_limiter(limiter)
         .with_idempotency(idempotency)
+        .with_compression(Compression::gzip())
         .with_page_rules(rules_of_desk())
         .with_problem_types(problem::OWN)
         // a client may not choose the trace: its own is linked

@@ -8,6 +8,7 @@ mod bodies;
 mod browser;
 mod checklist;
 mod compliance;
+mod compression;
 mod desk;
 mod desk_store;
 mod end_session;

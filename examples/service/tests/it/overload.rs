@@ -5,6 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::select_all;
 use host_store_sqlite::{Database, DatabaseError};
 use http::Response;
 use service::app::{App, Config, Limits};
@@ -112,14 +113,10 @@ async fn request_above_the_limit_gets_503_at_once() {
     limits.in_progress = 8;
     let (app, database, token) = limited(limits).await;
     let release = hang(&database).await;
-    let reads: Vec<_> = (0..7).map(|_| spawn(&app, &token, LIST, &[])).collect();
-    let refused = loop {
-        // until the seven have begun, a further read waits for the database like them
-        match tokio::time::timeout(Duration::from_millis(50), call(&app, &token, LIST, &[], "")).await {
-            Ok(refused) => break refused,
-            Err(_elapsed) => {}
-        }
-    };
+    let reads = (0..8).map(|_| spawn(&app, &token, LIST, &[]));
+    // seven wait for the database
+    let (refused, _, reads) = select_all(reads).await;
+    let refused = refused.unwrap();
     expect_503(&refused, "too many requests are in progress");
     let page = ask(&app, request("GET", "/login", &[HTML], "")).await;
     assert_eq!(page.status(), 503);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Response};
 use http_conventions::caching::CacheControl;
 use http_conventions::caching::{EntityTag, Preconditions, Validators};
 use http_conventions::pipeline::Conventions;
@@ -47,8 +47,7 @@ impl Document {
 }
 
 impl App {
-    pub(super) fn show_document(&self, request: &Request<Bytes>) -> Handled {
-        let preconditions = Preconditions::of(request, self.clock.now());
+    pub(super) fn show_document(&self, preconditions: &Preconditions<'_>) -> Handled {
         let document = &self.document;
         preconditions.answer_read(
             &document.validators,
