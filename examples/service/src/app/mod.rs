@@ -47,7 +47,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use graph_core::subscription::transport_ws::AllowedOrigins;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_conventions::content::{WANT_CONTENT_DIGEST, WANT_REPR_DIGEST, add_wanted_digests};
 use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply, Settlement};
@@ -204,6 +205,7 @@ impl App {
             Err(refused) => return Ok(body::full(render_early_response(&route, &request, refused))),
         };
         let read = request.method().is_safe().then(|| exchange.clone());
+        let wanted = wanted_digests(request.headers());
         match route {
             Route::Graph => {
                 let answered = pin!(self.answer_graph(exchange, request));
@@ -213,11 +215,12 @@ impl App {
             route if route.is_resource() => {
                 // a reference, because each future around it would hold a copy of its state
                 let answered = pin!(self.answer_resource(exchange, &route, request));
-                self.in_time(read, answered).await.map(body::full)
+                let answered = self.in_time(read, answered).await?;
+                Ok(with_digests(&wanted, answered))
             }
             route => {
                 let handled = self.answer(&exchange, route, request).await;
-                Ok(body::full(exchange.finish(handled)))
+                Ok(with_digests(&wanted, exchange.finish(handled)))
             }
         }
     }
@@ -407,6 +410,23 @@ fn taken_route(exchange: &Exchange<Admitted>, method: &Method) -> Result<Route, 
         true => Ok(route),
         false => Err(Problem::method_not_allowed(route.methods())),
     }
+}
+
+/// Fields of a request that ask for digests.
+fn wanted_digests(headers: &HeaderMap) -> HeaderMap {
+    let mut wanted = HeaderMap::new();
+    for name in [WANT_CONTENT_DIGEST, WANT_REPR_DIGEST] {
+        for value in headers.get_all(&name) {
+            wanted.append(&name, value.clone());
+        }
+    }
+    wanted
+}
+
+/// Adds the digests that the request asks for to a finished response.
+fn with_digests(wanted: &HeaderMap, mut response: Response<Bytes>) -> Response<Body> {
+    add_wanted_digests(wanted, &mut response);
+    body::full(response)
 }
 
 /// Response to OPTIONS.

@@ -11,6 +11,7 @@ mod compliance;
 mod compression;
 mod desk;
 mod desk_store;
+mod digests;
 mod end_session;
 mod exits;
 mod fan_out;
