@@ -58,7 +58,7 @@ fn unreachable_database_exits_with_1() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(
-        text.starts_with("--database: the database is unavailable"),
+        text.starts_with("--database: cannot open `127.0.0.1:1`: the database is unavailable"),
         "{text}"
     );
     assert!(!text.contains("s3cret"), "{text}");
