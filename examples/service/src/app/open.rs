@@ -158,8 +158,7 @@ impl App {
             proxies,
             operator_routes,
         } = config;
-        let desk = Desk::open(stores.clone(), clock.clone()).await;
-        let desk = desk.map_err(at("the desk's tables"))?;
+        let desk = open_desk(&stores, &clock).await?;
         let shared = Shared::open(redis, &desk, &clock).await?;
         seed::seed(&desk, &*stores.clients, &base_url, &access_tokens.other_apis).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
@@ -203,6 +202,11 @@ impl App {
             worked: watch::Sender::new(()),
         })
     }
+}
+
+async fn open_desk(stores: &Stores, clock: &DemoClock) -> Result<Desk, OpenError> {
+    let desk = Desk::open(stores.clone(), clock.clone()).await;
+    desk.map_err(at("the desk's tables"))
 }
 
 /// Origins whose pages can open a WebSocket: the service's own, and those of CORS.
