@@ -1,4 +1,4 @@
-//! One connection, from its accept to its end.
+//! Serves one connection, from its accept to its end.
 
 use std::io;
 use std::{
@@ -20,15 +20,15 @@ use http_body_util::Full;
 use tokio::sync::watch;
 
 use crate::convert::{answer, head, status};
-use crate::gate::{GatedBody, Open};
-use crate::stream::{Ending, Known, KnownStream};
+use crate::gate::{GatedBody, Passing};
+use crate::stream::{ConnectionData, ConnectionStream, Ending};
 use crate::{BoxError, upgrade};
 
 /// Time for which a refused upload is still read, so that the client sees the response and not a
 /// reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// A handler, and the refusals of the host.
+/// Handler of the host, and its responses to refused requests.
 struct Host<H, R> {
     handler: H,
     refuse: R,
@@ -72,19 +72,21 @@ where
             }
         })
         .expect(fn_service(move |request: RawRequest| {
-            std::future::ready(expected(&expecting, request))
+            std::future::ready(check_expectation(&expecting, request))
         }))
-        .on_connect_ext(|stream: &KnownStream<C::Stream>, data: &mut Extensions| {
-            data.insert(stream.known().clone());
-        })
+        .on_connect_ext(
+            |stream: &ConnectionStream<C::Stream>, extensions: &mut Extensions| {
+                extensions.insert(stream.data().clone());
+            },
+        )
         .h1(map_config(app, |()| AppConfig::default()));
     let http = http.new_service(()).await;
     let http = Rc::new(http.map_err(|()| io::Error::other("the service of actix-web does not start"))?);
-    let converse = move |accepted: Accepted| {
+    let serve = move |accepted: Accepted| {
         let (carrier, http) = (carrier.clone(), Rc::clone(&http));
         async move {
             if let Some(opened) = accepted.open(carrier).await {
-                converse(opened, &*http).await;
+                serve_connection(opened, &*http).await;
             }
         }
     };
@@ -92,22 +94,25 @@ where
         shutdown.await;
         closing.send_replace(true);
     };
-    serve_connections(listener, limits, shutdown, converse, |connections, future| {
+    serve_connections(listener, limits, shutdown, serve, |connections, future| {
         connections.spawn_local(future);
     })
     .await
 }
 
 /// Serves one connection until it ends.
-async fn converse<S>(opened: Opened<S>, http: &impl Service<(KnownStream<S>, Option<SocketAddr>)>) {
+async fn serve_connection<S>(
+    opened: Opened<S>,
+    http: &impl Service<(ConnectionStream<S>, Option<SocketAddr>)>,
+) {
     let ending = Rc::<Ending>::default();
-    let known = Known {
-        known: opened.known,
+    let data = ConnectionData {
+        extensions: opened.known,
         work: opened.work,
         ending: Rc::clone(&ending),
         gate: Rc::default(),
     };
-    let stream = KnownStream::new(opened.stream, known, opened.limits.read_timeout);
+    let stream = ConnectionStream::new(opened.stream, data, opened.limits.read_timeout);
     let served = http.call((stream, None));
     // in a task of its own, because actix-http restarts its keep-alive time at each poll
     let gone = actix_web::rt::spawn(opened.peer_watch.gone(opened.limits.half_closed_timeout));
@@ -120,13 +125,13 @@ async fn converse<S>(opened: Opened<S>, http: &impl Service<(KnownStream<S>, Opt
     stop_watching.abort();
 }
 
-/// Checks the head of a request before its body is invited by `100 Continue`.
-fn expected<H, R>(host: &Host<H, R>, request: RawRequest) -> Result<RawRequest, RawResponse<BoxBody>>
+/// Checks the head of a request before `100 Continue` invites its body.
+fn check_expectation<H, R>(host: &Host<H, R>, request: RawRequest) -> Result<RawRequest, RawResponse<BoxBody>>
 where
     R: Fn(&Request<()>, StatusCode) -> Response<Bytes>,
 {
-    let known = request.conn_data::<Known>().map(|known| &known.known);
-    let head = head(request.head(), known).ok_or_else(|| Request::new(()));
+    let extensions = request.conn_data::<ConnectionData>().map(|data| &data.extensions);
+    let head = head(request.head(), extensions).ok_or_else(|| Request::new(()));
     let checked = match &head {
         Ok(head) => check_head(head, &host.limits),
         Err(_) => Err(StatusCode::BAD_REQUEST),
@@ -153,22 +158,22 @@ where
     F: Future<Output = Response<B>> + 'static,
     B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
 {
-    let known = request.conn_data::<Known>().cloned();
-    if let Some(Known { ending, gate, .. }) = &known {
-        gate.open(Open::Nothing);
+    let data = request.conn_data::<ConnectionData>().cloned();
+    if let Some(ConnectionData { ending, gate, .. }) = &data {
+        gate.let_pass(Passing::Nothing);
         if ending.has_last_request.replace(!keeps_alive(&request)) {
             // actix-http reads on after the last request of a connection
             ending.begun.notify_one();
             return std::future::pending().await;
         }
     }
-    let response = match head(request.head(), known.as_ref().map(|known| &known.known)) {
-        Some(head) => handle(&host, (request, body), &head, known.as_ref()).await,
+    let response = match head(request.head(), data.as_ref().map(|data| &data.extensions)) {
+        Some(head) => handle(&host, (request, body), &head, data.as_ref()).await,
         None => answer((host.refuse)(&Request::new(()), StatusCode::BAD_REQUEST).map(Full::new)),
     };
     response.map_body(|_, body| GatedBody {
         body,
-        gate: known.map(|known| known.gate),
+        gate: data.map(|data| data.gate),
     })
 }
 
@@ -177,7 +182,7 @@ async fn handle<H, R, F, B>(
     host: &Host<H, R>,
     (request, body): (HttpRequest, Payload),
     head: &Request<()>,
-    known: Option<&Known>,
+    data: Option<&ConnectionData>,
 ) -> HttpResponse
 where
     H: Fn(Request<Bytes>) -> F,
@@ -186,23 +191,23 @@ where
     B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
 {
     let limits = &host.limits;
-    let open = |open| known.map_or((), |known| known.gate.open(open));
+    let let_pass = |passing| data.map_or((), |data| data.gate.let_pass(passing));
     let handled = async {
         check_head(head, limits)?;
         let (body, frames) = match upgrade::is_requested(head) && !is_chunked(head) {
             // the bytes after the head are frames, not a body
             true => (Bytes::new(), Some(body)),
             false => {
-                open(Open::of_body(head.headers()));
+                let_pass(Passing::of_body(head.headers()));
                 (collect(body, limits.body, limits.read_timeout).await?, None)
             }
         };
-        open(match frames {
-            Some(_) => Open::All,
-            None => Open::Nothing,
+        let_pass(match frames {
+            Some(_) => Passing::All,
+            None => Passing::Nothing,
         });
         let parts = head.clone().into_parts().0;
-        let work = known.map(|known| known.work.clone());
+        let work = data.map(|data| data.work.clone());
         let response = run(&host.handler, Request::from_parts(parts, body), work).await;
         upgrade::complete(&request, frames, response).await
     };
@@ -210,10 +215,10 @@ where
     let handled = caught.unwrap_or(Err(StatusCode::INTERNAL_SERVER_ERROR));
     handled.unwrap_or_else(|status| {
         let mut refusal = answer((host.refuse)(head, status).map(Full::new));
-        if let Some(known) = known.filter(|_| has_body(head)) {
+        if let Some(data) = data.filter(|_| has_body(head)) {
             // actix-http waits without limit for the rest of a body
-            known.ending.has_last_request.set(true);
-            known.ending.begun.notify_one();
+            data.ending.has_last_request.set(true);
+            data.ending.begun.notify_one();
             // the client must not send its next request on a connection that is about to end
             refusal.head_mut().set_connection_type(ConnectionType::Close);
         }
@@ -233,7 +238,8 @@ fn is_chunked(head: &Request<()>) -> bool {
     head.headers().contains_key(header::TRANSFER_ENCODING)
 }
 
-/// Runs the handler. That of an unsafe method runs to its end although its client disconnects.
+/// Runs the handler. The handler of an unsafe method runs to its end even if the client
+/// disconnects.
 async fn run<H, F, B>(handler: &H, request: Request<Bytes>, work: Option<Work>) -> Response<B>
 where
     H: Fn(Request<Bytes>) -> F,
@@ -252,7 +258,7 @@ where
     RunsToEnd::new(handler(request), rest_of).await
 }
 
-/// Reads a body of at most `limit` bytes within a time.
+/// Reads a body of at most `limit` bytes within `time`.
 pub(crate) async fn collect(body: Payload, limit: usize, time: Duration) -> Result<Bytes, StatusCode> {
     let in_time = timeout(time, body.to_bytes_limited(limit)).await;
     let within_limit = in_time.map_err(|_| StatusCode::REQUEST_TIMEOUT)?;

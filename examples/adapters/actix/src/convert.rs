@@ -16,11 +16,11 @@ use http_body_util::BodyDataStream;
 
 use crate::BoxError;
 
-/// Limit of the bytes that actix-http copies into its buffer at once.
+/// Largest piece of a body, in bytes, that actix-http copies into its buffer at once.
 const PIECE: usize = 16 << 10;
 
 /// Converts the head to `http` 1; `None` for a head that `http` 1 cannot represent.
-pub(crate) fn head(from: &RequestHead, known: Option<&Extensions>) -> Option<Request<()>> {
+pub(crate) fn head(from: &RequestHead, extensions: Option<&Extensions>) -> Option<Request<()>> {
     let mut request = Request::builder()
         .method(from.method.as_str())
         .uri(from.uri.to_string())
@@ -32,10 +32,10 @@ pub(crate) fn head(from: &RequestHead, known: Option<&Extensions>) -> Option<Req
         request = request.header(name.as_str(), value.as_bytes());
     }
     let mut request = request.body(()).ok()?;
-    // without a connection of this crate, the server of actix-web itself knows the client
+    // a host that uses the server of actix-web has no extensions of this crate
     from.peer_addr.map(|peer| request.extensions_mut().insert(peer));
-    if let Some(known) = known {
-        request.extensions_mut().extend(known.clone());
+    if let Some(extensions) = extensions {
+        request.extensions_mut().extend(extensions.clone());
     }
     Some(request)
 }
@@ -66,7 +66,8 @@ where
     }
 }
 
-/// Chunks of a body in pieces, so that the buffer of a client that reads nothing stays small.
+/// Splits the chunks of a body into pieces, so that little is buffered for a client that reads
+/// nothing.
 struct Pieces<B> {
     chunks: Pin<Box<BodyDataStream<B>>>,
     rest: Bytes,

@@ -1,4 +1,4 @@
-//! One request at a time.
+//! Gate in front of actix-http that passes one request at a time.
 
 use std::{
     cell::{Cell, RefCell},
@@ -17,17 +17,17 @@ use tokio::time::Instant;
 
 use crate::patience::Patience;
 
-/// Limit of the bytes of a chunked body that are passed on at once: what follows the body is then
-/// decoded too.
+/// Limit of the bytes of a chunked body that pass in one read. It is small, because actix-http also
+/// decodes the bytes after the body that pass in the same read.
 const PIECE: usize = 512;
 
 /// Decides which bytes of a connection actix-http sees, so that it handles one request at a time.
 ///
-/// By itself it decodes up to 16 pipelined requests ahead, of 35 kB each, also for a client that
-/// reads no response.
+/// Without the gate, actix-http decodes up to 16 pipelined requests ahead, of 35 kB each, even if
+/// the client reads no response.
 #[derive(Default)]
 pub(crate) struct Gate {
-    open: Cell<Open>,
+    passing: Cell<Passing>,
     /// Time since which the gate lets the head of a further request pass.
     head_since: Cell<Option<Instant>>,
     waiting: RefCell<Option<Waker>>,
@@ -35,21 +35,21 @@ pub(crate) struct Gate {
 
 /// Bytes that the gate lets pass.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Open {
+pub(crate) enum Passing {
     /// The head of the next request.
     #[default]
     Head,
-    /// None: a request is handled.
+    /// No bytes, while a request is handled.
     Nothing,
-    /// So many bytes of a body.
+    /// This number of bytes of a body.
     Body(usize),
     /// A chunked body.
     Chunks,
-    /// All that comes.
+    /// All bytes, after an upgrade.
     All,
 }
 
-impl Open {
+impl Passing {
     /// Bytes that pass for the body of a request with these headers.
     pub(crate) fn of_body(headers: &HeaderMap) -> Self {
         let length = headers.get(header::CONTENT_LENGTH);
@@ -63,9 +63,9 @@ impl Open {
 
 impl Gate {
     /// Sets the bytes that pass.
-    pub(crate) fn open(&self, open: Open) {
-        self.open.set(open);
-        if open == Open::Head {
+    pub(crate) fn let_pass(&self, passing: Passing) {
+        self.passing.set(passing);
+        if passing == Passing::Head {
             self.head_since.set(Some(Instant::now()));
         }
         if let Some(waker) = self.waiting.take() {
@@ -95,18 +95,19 @@ impl MessageBody for GatedBody {
 impl Drop for GatedBody {
     fn drop(&mut self) {
         if let Some(gate) = &self.gate {
-            gate.open(Open::Head);
+            gate.let_pass(Passing::Head);
         }
     }
 }
 
-/// Reads a connection through its gate.
+/// Reader of a connection through its gate.
 pub(crate) struct Gated {
     patience: Patience,
     /// Bytes that the gate holds back.
     held: BytesMut,
     end: HeadEnd,
-    /// True after the end of a head: actix-http decodes what it has before it reads on.
+    /// True after the end of a head: the next read returns `Pending`, so that actix-http decodes
+    /// the head before it reads on.
     must_yield: bool,
 }
 
@@ -129,8 +130,8 @@ impl Gated {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let open = gate.open.get();
-        if open == Open::Nothing || open == Open::Body(0) {
+        let passing = gate.passing.get();
+        if passing == Passing::Nothing || passing == Passing::Body(0) {
             *gate.waiting.borrow_mut() = Some(cx.waker().clone());
             return Poll::Pending;
         }
@@ -138,22 +139,22 @@ impl Gated {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let limit = match open {
-            Open::Body(length) => length,
-            Open::Chunks => PIECE,
+        let limit = match passing {
+            Passing::Body(length) => length,
+            Passing::Chunks => PIECE,
             _ => usize::MAX,
         };
         let before = buf.filled().len();
         if self.poll_some(stream, cx, buf, limit)?.is_pending() {
             return match gate.head_since.get() {
-                Some(since) if open == Open::Head => self.patience.poll_end(since, cx).map(Ok),
+                Some(since) if passing == Passing::Head => self.patience.poll_end(since, cx).map(Ok),
                 _ => Poll::Pending,
             };
         }
         let passed = buf.filled().get(before..).unwrap_or_default();
-        match open {
-            Open::Body(length) => gate.open.set(Open::Body(length - passed.len())),
-            Open::Head => {
+        match passing {
+            Passing::Body(length) => gate.passing.set(Passing::Body(length - passed.len())),
+            Passing::Head => {
                 if let Some(end) = self.end.find(passed) {
                     self.hold_back(buf, before + end);
                 }
@@ -163,7 +164,7 @@ impl Gated {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads at most `limit` bytes, first those that were held back.
+    /// Reads at most `limit` bytes: the bytes that were held back come first.
     fn poll_some<S: AsyncRead + Unpin>(
         &mut self,
         stream: &mut S,
@@ -187,7 +188,8 @@ impl Gated {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes the bytes from `end` on back, and lets actix-http decode the head before it.
+    /// Removes the bytes from `end` on, and holds them back. actix-http decodes the head before
+    /// them.
     fn hold_back(&mut self, buf: &mut ReadBuf<'_>, end: usize) {
         self.must_yield = true;
         let rest = buf.filled().get(end..).unwrap_or_default();
@@ -201,7 +203,7 @@ impl Gated {
     }
 }
 
-/// Finds the empty line after a head, also over several reads.
+/// Finds the empty line after a head, even if it arrives in several reads.
 #[derive(Clone, Copy, Debug, Default)]
 struct HeadEnd {
     /// True after a line end, and after a CR that follows it.
@@ -209,7 +211,7 @@ struct HeadEnd {
 }
 
 impl HeadEnd {
-    /// Index after the empty line.
+    /// Returns the index after the empty line.
     fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         for (index, byte) in bytes.iter().enumerate() {
             match (byte, self.is_line_empty) {
@@ -248,9 +250,9 @@ mod tests {
         let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
         let two = b"GET /1\r\n\r\nGET /2\r\n\r\n";
         assert_eq!(read(&mut gated, &gate, two, 100).0, "GET /1\r\n\r\n");
-        gate.open(Open::Nothing);
+        gate.let_pass(Passing::Nothing);
         assert_eq!(read(&mut gated, &gate, b"", 100).0, "");
-        gate.open(Open::Head);
+        gate.let_pass(Passing::Head);
         assert_eq!(read(&mut gated, &gate, b"", 100).0, "GET /2\r\n\r\n");
     }
 
@@ -274,17 +276,17 @@ mod tests {
     fn body_passes_up_to_its_length() {
         let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
         assert_eq!(read(&mut gated, &gate, b"POST /\n\nhiGET /", 100).0, "POST /\n\n");
-        gate.open(Open::Body(2));
+        gate.let_pass(Passing::Body(2));
         assert_eq!(read(&mut gated, &gate, b"", 100).0, "hi");
-        assert_eq!(gate.open.get(), Open::Body(0));
-        // also from the connection itself
+        assert_eq!(gate.passing.get(), Passing::Body(0));
+        // also if the bytes come from the connection instead of `held`
         let (mut gated, gate) = (Gated::new(Duration::MAX), Gate::default());
-        gate.open(Open::Body(2));
+        gate.let_pass(Passing::Body(2));
         assert_eq!(read(&mut gated, &gate, b"hiGET /", 100), ("hi".to_owned(), 5));
     }
 
     #[test]
-    fn end_of_a_head_is_found_over_several_reads() {
+    fn end_of_head_is_found_across_reads() {
         let mut end = HeadEnd::default();
         assert_eq!(end.find(b"GET /\r\n"), None);
         assert_eq!(end.find(b"\r"), None);

@@ -1,4 +1,4 @@
-//! The stream of a connection with what its requests know of it.
+//! Stream of a connection, with the data that each of its requests needs.
 
 use std::{
     cell::Cell,
@@ -17,21 +17,21 @@ use tokio::sync::Notify;
 
 use crate::gate::{Gate, Gated};
 
-/// Parts of a connection that each of its requests needs.
+/// Data of a connection that each of its requests needs.
 #[derive(Clone)]
-pub(crate) struct Known {
-    /// Extensions of the request.
-    pub(crate) known: Extensions,
+pub(crate) struct ConnectionData {
+    /// Extensions to add to each request.
+    pub(crate) extensions: Extensions,
     /// Held by the handler of an unsafe method.
     pub(crate) work: Work,
     pub(crate) ending: Rc<Ending>,
     pub(crate) gate: Rc<Gate>,
 }
 
-/// The end of a connection, which actix-http does not always bring about.
+/// Ends a connection in the cases in which actix-http would keep it open.
 #[derive(Default)]
 pub(crate) struct Ending {
-    /// True if the client, or its version of HTTP, does not keep the connection.
+    /// True after a request that is the last one, by its `Connection` field or its version of HTTP.
     pub(crate) has_last_request: Cell<bool>,
     pub(crate) begun: Notify,
     /// True while bytes wait for the client.
@@ -39,8 +39,8 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Completes when the end has begun, all bytes are written, and the client had `linger` to read
-    /// them.
+    /// Completes when the end has begun, all bytes are written, and the client has had the time
+    /// `linger` to read them.
     pub(crate) async fn complete(&self, linger: Duration) {
         self.begun.notified().await;
         sleep(linger).await;
@@ -50,43 +50,43 @@ impl Ending {
     }
 }
 
-/// A stream with the knowledge that actix-http passes to its requests.
-pub(crate) struct KnownStream<S> {
+/// Stream whose data actix-http passes to the requests.
+pub(crate) struct ConnectionStream<S> {
     stream: S,
-    known: Known,
+    data: ConnectionData,
     gated: Gated,
 }
 
-impl<S> KnownStream<S> {
+impl<S> ConnectionStream<S> {
     /// `read_timeout` limits the wait for each request after the first one.
-    pub(crate) fn new(stream: S, known: Known, read_timeout: Duration) -> Self {
+    pub(crate) fn new(stream: S, data: ConnectionData, read_timeout: Duration) -> Self {
         Self {
             stream,
-            known,
+            data,
             gated: Gated::new(read_timeout),
         }
     }
 
-    pub(crate) const fn known(&self) -> &Known {
-        &self.known
+    pub(crate) const fn data(&self) -> &ConnectionData {
+        &self.data
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for KnownStream<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ConnectionStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let Self { stream, known, gated } = &mut *self;
-        gated.poll_read(&known.gate, stream, cx, buf)
+        let Self { stream, data, gated } = &mut *self;
+        gated.poll_read(&data.gate, stream, cx, buf)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for KnownStream<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for ConnectionStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.known.ending.is_writing.set(written.is_pending());
+        self.data.ending.is_writing.set(written.is_pending());
         written
     }
 

@@ -131,7 +131,7 @@ async fn converse<S>(opened: Opened<S>, answer: &impl Answer)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let switch = Switch::default();
+    let switch: Switch = Default::default();
     let stream = TokioIo::new(switch.spelled(opened.stream));
     let connection = Connection {
         known: opened.known,

@@ -9,10 +9,11 @@ use crate::Socket;
 
 /// The transport below HTTP: TCP itself, or TLS.
 pub trait Carrier: Clone + Send + 'static {
-    /// Stream of the bytes of HTTP.
+    /// Byte stream that carries HTTP.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// Opens the stream of an accepted connection, with the extensions for each of its requests.
+    /// Opens the stream of an accepted connection. Also returns the extensions to add to each of
+    /// its requests.
     fn open(self, socket: Socket) -> impl Future<Output = io::Result<(Self::Stream, Extensions)>> + Send;
 }
 

@@ -17,13 +17,13 @@ use crate::{Limits, Socket};
 /// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Bytes of a connection that the kernel stores before it sends them.
+/// Limit of the unsent bytes that the kernel buffers for one connection.
 const UNSENT: u32 = 64 << 10;
 
-/// Open connections by client.
+/// Number of open connections by client.
 type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
 
-/// Accepts the connections of a listener, in total and by address within the [`Limits`].
+/// Accepts the connections of a listener within the [`Limits`], in total and by client address.
 #[derive(Debug)]
 pub(crate) struct Connections {
     listener: TcpListener,
@@ -32,7 +32,7 @@ pub(crate) struct Connections {
     limits: Limits,
 }
 
-/// The place of one connection. Dropping it frees the place.
+/// Place of one connection within the limits. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Place {
     _total: OwnedSemaphorePermit,
@@ -58,7 +58,7 @@ impl Connections {
     /// Accepts the next connection within the limits. A connection over the limit of its address is
     /// closed.
     ///
-    /// Dropping the future loses no connection.
+    /// The future can be dropped: no connection is lost.
     pub(crate) async fn accept(&self) -> (Socket, SocketAddr) {
         loop {
             let Ok(free) = Arc::clone(&self.total).acquire_owned().await else {
@@ -82,7 +82,7 @@ impl Connections {
             true => None,
             false => Some(self.count(client_of(peer))?),
         };
-        // without Nagle's algorithm, so that small chunks of a stream are sent at once
+        // disables Nagle's algorithm, so that small chunks of a stream are sent at once
         stream.set_nodelay(true).ok();
         // the kernel would store megabytes for a client that reads nothing
         SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT).ok();
@@ -121,7 +121,8 @@ impl Drop for Place {
     }
 }
 
-/// The address, or the /64 network of an IPv6 address, which one client usually has as a whole.
+/// The address, or the /64 network of an IPv6 address, because one client usually has a whole /64
+/// network.
 fn client_of(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -147,7 +148,7 @@ mod tests {
         socket.connect(to).await.unwrap()
     }
 
-    /// X10: one address cannot take all connections, and gets its places back.
+    /// X10: one address cannot take all connections. A closed connection frees its place.
     #[tokio::test]
     async fn connections_of_one_address_are_limited() {
         let (connections, address) = listen(Limits {
@@ -160,7 +161,7 @@ mod tests {
         }
         let first = connections.accept().await;
         let second = connections.accept().await;
-        // the third of the first address was closed on the way
+        // `accept` has closed the third connection of the first address
         let other = connections.accept().await;
         assert_eq!(other.1.ip().to_string(), "127.0.0.2");
         held[2].readable().await.unwrap();
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_of_ipv6_are_networks() {
+    fn ipv6_clients_are_counted_by_network() {
         let check = |peer: &str, client: &str| {
             assert_eq!(client_of(peer.parse().unwrap()).to_string(), client);
         };

@@ -5,11 +5,11 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A future that runs to its end, also if it is dropped before.
+/// A future that runs to its end, even if it is dropped before.
 ///
-/// A server drops the handler of a client that disconnects. A handler that changes something must
-/// not stop between two steps: dropped before its end, this future is given to `spawn`, which runs
-/// the rest in a task. A future that panicked is not spawned.
+/// When a client disconnects, the server drops the future of the handler. A handler that changes
+/// data must not stop between two steps. If this future is dropped before its end, it passes the
+/// wrapped future to `spawn`, which runs the rest in a task. A future that panicked is not spawned.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub struct RunsToEnd<F, S>
@@ -23,7 +23,7 @@ impl<F, S> RunsToEnd<F, S>
 where
     S: FnOnce(Pin<Box<F>>),
 {
-    /// Wraps a future. `spawn` runs the rest of a dropped one in a task.
+    /// Wraps a future. `spawn` runs the rest of a dropped future in a task.
     pub fn new(future: F, spawn: S) -> Self {
         Self {
             running: Some((Box::pin(future), spawn)),
@@ -75,7 +75,7 @@ mod tests {
         future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// H24: what has begun runs to its end.
+    /// H24: a future that has begun runs to its end, even if it is dropped.
     #[tokio::test]
     async fn dropped_future_runs_to_its_end() {
         let (release, released) = oneshot::channel::<()>();

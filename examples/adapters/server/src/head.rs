@@ -14,8 +14,8 @@ use crate::Limits;
 /// | status | condition |
 /// |---|---|
 /// | 400 | no valid `Host`, or several ([RFC 9112 §3.2](https://www.rfc-editor.org/rfc/rfc9112#section-3.2)) |
-/// | 400 | `Content-Length` beside `Transfer-Encoding` ([RFC 9112 §6.1](https://www.rfc-editor.org/rfc/rfc9112#section-6.1)): a proxy in front may see another end of the request |
-/// | 413 | `Content-Length` above [`Limits::body`], so that no `100 Continue` invites the body |
+/// | 400 | `Content-Length` beside `Transfer-Encoding` ([RFC 9112 §6.1](https://www.rfc-editor.org/rfc/rfc9112#section-6.1)): a proxy in front may find another end of the request (request smuggling) |
+/// | 413 | `Content-Length` above [`Limits::body`]; refused before a `100 Continue` invites the body |
 /// | 421 | a host that is not in [`Limits::hosts`] |
 /// | 501 | a transfer coding other than `chunked` ([RFC 9112 §6.1](https://www.rfc-editor.org/rfc/rfc9112#section-6.1)) |
 pub fn check_head<B>(request: &Request<B>, limits: &Limits) -> Result<(), StatusCode> {
@@ -63,8 +63,7 @@ mod tests {
         check_head(&head.body(()).unwrap(), &limits).map_or_else(|status| status.as_u16(), |()| 0)
     }
 
-    /// X10: a body whose end another server may see elsewhere is refused, as is one that this
-    /// server cannot decode.
+    /// X10: a body with ambiguous framing is refused, as is a body that this server cannot decode.
     #[test]
     fn heads_are_checked_before_their_bodies() {
         let host = ("host", "a");

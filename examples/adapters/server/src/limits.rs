@@ -22,14 +22,15 @@ use rustix::process::{Resource, getrlimit};
 pub struct Limits {
     /// Size limit of a request body in bytes; 1 MiB by default.
     pub body: usize,
-    /// Time limit for each of: the TLS handshake, the wait for a request with its head, its body;
-    /// 10 s by default.
+    /// Time limit for each of three steps: the TLS handshake, the wait for the complete head of a
+    /// request, and the read of its body; 10 s by default.
     pub read_timeout: Duration,
-    /// Time limit for a write during which the client accepts no byte; 10 s by default. Then the
+    /// Time limit for a write while the client accepts no byte; 10 s by default. After it the
     /// connection is closed.
     pub write_timeout: Duration,
-    /// Time in which a response to a client that has closed its sending half makes progress; 10 s
-    /// by default. Once or twice this time after the last byte, the connection is closed.
+    /// Time limit for the progress of a response to a client that has closed its sending half; 10 s
+    /// by default. If nothing is written, the connection is closed after one to two times this
+    /// limit.
     ///
     /// Such a client either waits for its response or has disconnected. TCP shows the difference
     /// only when a response is written.
@@ -39,7 +40,7 @@ pub struct Limits {
     /// Limit of open connections. By default 10,000, or three quarters of the file descriptors of
     /// the process if that is less. Further connections wait to be accepted.
     pub connections: usize,
-    /// Limit of open connections of one address, or of one /64 network of IPv6; 256 by default.
+    /// Limit of open connections from one address, or from one /64 network of IPv6; 256 by default.
     /// Further connections are closed at once.
     pub connections_by_address: usize,
     /// Proxies whose connections [`connections_by_address`](Self::connections_by_address) does not

@@ -1,4 +1,4 @@
-//! The loop of a server.
+//! Accepts connections until the shutdown, then drains them.
 
 use std::convert::Infallible;
 use std::{io, net::SocketAddr, pin::pin, sync::Arc};
@@ -22,42 +22,43 @@ pub struct Accepted {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Opened<S> {
-    /// Stream of the bytes of HTTP.
+    /// Byte stream that carries HTTP.
     pub stream: S,
     /// Observer of the client.
     pub peer_watch: PeerWatch,
-    /// Extensions for each request of the connection, with the client's [`SocketAddr`].
+    /// Extensions to add to each request of the connection. They contain the client's
+    /// [`SocketAddr`].
     pub known: Extensions,
     /// Limits of the server.
     pub limits: Arc<Limits>,
-    /// The begin of the shutdown.
+    /// Signal of the shutdown.
     pub closing: Closing,
     /// Delays the end of the shutdown while a clone exists.
     pub work: Work,
 }
 
-/// The begin of the shutdown.
+/// Signal that the shutdown has begun.
 #[derive(Clone, Debug)]
 pub struct Closing(watch::Receiver<bool>);
 
-/// Work that the shutdown waits for, also after its connection has ended. The shutdown waits until
-/// all clones are dropped.
+/// Token of running work. The shutdown waits until all clones are dropped, even if the connection
+/// of the work has ended.
 #[derive(Clone, Debug)]
 pub struct Work {
     _open: mpsc::Sender<Infallible>,
 }
 
 impl Closing {
-    /// Waits for the begin of the shutdown.
+    /// Waits until the shutdown begins.
     pub async fn begun(&mut self) {
-        // an error means that the server is gone
+        // an error means that the server has ended
         self.0.wait_for(|is_closing| *is_closing).await.ok();
     }
 }
 
 impl Accepted {
-    /// Opens the stream of the connection: makes the TLS handshake within the read timeout. `None`
-    /// if the handshake failed or the shutdown has begun.
+    /// Opens the stream of the connection, which includes the TLS handshake, within the read
+    /// timeout. `None` if the handshake failed or the shutdown has begun.
     pub async fn open<C: Carrier>(self, carrier: C) -> Option<Opened<C::Stream>> {
         let Self {
             socket,
@@ -87,7 +88,8 @@ impl Accepted {
 /// Accepts connections within the limits until `shutdown` completes. Then waits for the open
 /// connections and for [`Work`], for at most [`Limits::drain_timeout`].
 ///
-/// `spawn` starts the future that `converse` returns for a connection, in a task of the set.
+/// `serve` returns the future that serves one connection. `spawn` starts that future as a task of
+/// the set.
 ///
 /// # Errors
 ///
@@ -96,7 +98,7 @@ pub async fn serve_connections<F>(
     listener: std::net::TcpListener,
     limits: Limits,
     shutdown: impl Future<Output = ()>,
-    converse: impl Fn(Accepted) -> F,
+    serve: impl Fn(Accepted) -> F,
     spawn: impl Fn(&mut JoinSet<()>, F),
 ) -> io::Result<()> {
     let accepted = Connections::listen(listener, limits.clone())?;
@@ -119,13 +121,13 @@ pub async fn serve_connections<F>(
             closing,
             work,
         };
-        spawn(&mut connections, converse(next));
+        spawn(&mut connections, serve(next));
     }
     drop((accepted, work));
     closing.send_replace(true);
     let drained = async {
         while connections.join_next().await.is_some() {}
-        // work that goes on without its connection
+        // work that continues after its connection has ended
         while working.recv().await.is_some() {}
     };
     timeout(limits.drain_timeout, drained).await.ok();

@@ -27,17 +27,17 @@ const SHORTEST: Duration = Duration::from_millis(1);
 ///
 /// - A write during which the client accepts no byte for [`Limits::write_timeout`] fails with
 ///   [`io::ErrorKind::TimedOut`].
-/// - Nothing is read while a write waits for the client. A server therefore buffers no requests of
-///   a client that does not read its responses.
+/// - Nothing is read while a write waits for the client. The server therefore buffers no further
+///   requests of a client that does not read its responses.
 ///
 /// [`Limits::write_timeout`]: crate::Limits::write_timeout
 #[derive(Debug)]
 pub struct Socket {
     shared: Arc<Shared>,
     write_timeout: Duration,
-    /// Time limit of the write that waits for the client.
+    /// Timer of the write that waits for the client.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Waker of a read that the waiting write holds back.
+    /// Waker of a read that waits for the end of this write.
     held_back: Option<Waker>,
     _place: Place,
 }
@@ -49,7 +49,7 @@ struct Shared {
     writes: AtomicU64,
 }
 
-/// Observes whether a connection still serves its client.
+/// Detects that the client of a connection has disconnected.
 #[derive(Debug)]
 pub struct PeerWatch(Arc<Shared>);
 
@@ -67,14 +67,15 @@ impl Socket {
         }
     }
 
-    /// Observer of this connection.
+    /// Returns an observer of this connection.
     #[must_use]
     pub fn watch(&self) -> PeerWatch {
         PeerWatch(Arc::clone(&self.shared))
     }
 
-    /// Writes with `write`, which must not block. `first` is the begin of the same bytes.
-    fn poll_with(
+    /// Calls `write`, which must not block, when the stream is writable. `first` is the begin of
+    /// the same bytes.
+    fn poll_write_with(
         &mut self,
         cx: &mut Context<'_>,
         first: &[u8],
@@ -133,7 +134,7 @@ impl AsyncRead for Socket {
             });
             match (read, outcome) {
                 (_, Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // the stream was not ready any more, and nothing was read
+                // the stream is no longer ready, and nothing was read
                 (Err(_), Ok(0)) if buf.filled().len() == before && room > 0 => {}
                 (_, outcome) => return Poll::Ready(outcome.map(drop)),
             }
@@ -143,7 +144,7 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_with(cx, buf, |stream| stream.try_write(buf))
+        self.poll_write_with(cx, buf, |stream| stream.try_write(buf))
     }
 
     fn poll_write_vectored(
@@ -153,7 +154,7 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         let first = bufs.iter().find(|buf| !buf.is_empty());
         let first = first.map_or(&[][..], |first| first);
-        self.poll_with(cx, first, |stream| stream.try_write_vectored(bufs))
+        self.poll_write_with(cx, first, |stream| stream.try_write_vectored(bufs))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -170,8 +171,9 @@ impl AsyncWrite for Socket {
 }
 
 impl PeerWatch {
-    /// Completes when the client has closed its sending half, and the server has then written
-    /// nothing for `timeout`; at most `timeout` later than that.
+    /// Completes after the client has closed its sending half and the server has then written
+    /// nothing for `timeout`. It checks once per `timeout`, so it may complete up to `timeout`
+    /// later.
     pub async fn gone(self, timeout: Duration) {
         let (mut ticks, mut last) = (interval(timeout.max(SHORTEST)), None);
         loop {

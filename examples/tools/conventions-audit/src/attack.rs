@@ -11,10 +11,10 @@ use serde_json::json;
 
 /// Attacks that run at the same time.
 const PARALLEL: usize = 16;
-/// Time limit of one attack; servers time out in at most half a minute.
+/// Time limit of one attack. It exceeds the usual time limits of servers, which are at most 30 s.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Findings of an attack.
+/// Findings of all attacks on one server.
 #[derive(Clone, Debug, Default)]
 pub struct AttackReport {
     attacks: usize,
@@ -22,12 +22,13 @@ pub struct AttackReport {
     findings: Vec<(usize, Attack, String)>,
 }
 
-/// Runs all attacks of the adapters' conformance kit on the server of `base`, except those with the
-/// names `excepted`. `path` answers GET and POST without a 5xx.
+/// Runs the attacks of [`host_adapter_conformance::attacks`] on the server of the URL `base`,
+/// except the attacks named in `excepted`. The resource at `path` must answer GET and POST without
+/// a 5xx.
 ///
 /// # Errors
 ///
-/// The URL has no host that resolves, or no attack has an excepted name.
+/// `base` has no host that resolves, or a name in `excepted` is not that of an attack.
 pub fn attack(base: &str, path: &str, excepted: &[String]) -> Result<AttackReport, String> {
     let target = target(base, path)?;
     let all = attacks::all();
@@ -90,7 +91,7 @@ impl AttackReport {
         self.findings.is_empty()
     }
 
-    /// Formats one line per finding, and a last line with the numbers.
+    /// Formats one line per finding, and a last line with the numbers of findings and attacks.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();

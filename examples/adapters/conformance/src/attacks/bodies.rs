@@ -1,4 +1,4 @@
-//! Attacks by the body of a request, and by its end.
+//! Attacks with the body of a request, and with an ambiguous end of a request.
 
 use super::Expected::{Answered, OneRequest, OneThenClosed, Refused, RefusedOrAnswered, Rejected};
 use super::cases::{Row, SYNTAX};
@@ -24,12 +24,12 @@ pub(super) const LENGTHS: &[Row] = &[
 pub(super) const CODINGS: &[Row] = &[
     ("a chunked body", "RFC 9112 §7.1", Answered(1), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     ("the coding in upper case", "RFC 9112 §7", Answered(1), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nTransfer-Encoding: CHUNKED\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
-    ("gzip below chunked", "RFC 9112 §6.1", Rejected(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
+    ("gzip, then chunked", "RFC 9112 §6.1", Rejected(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     ("gzip alone", "RFC 9112 §6.3", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: gzip\r\n\r\nhi"),
-    ("chunked below gzip", "RFC 9112 §6.3", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
+    ("chunked, then gzip", "RFC 9112 §6.3", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     ("chunked twice", "RFC 9112 §6.1", OneRequest, b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     ("chunked on two lines", "RFC 9112 §6.1", OneRequest, b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
-    ("identity", "RFC 9112 §6.1", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: identity\r\n\r\nhi"),
+    ("the coding identity", "RFC 9112 §6.1", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: identity\r\n\r\nhi"),
     ("identity after chunked", "RFC 9112 §6.3", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked, identity\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     ("an unknown coding", "RFC 9112 §6.1", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: xchunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     ("a quoted coding", "RFC 9112 §7", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: \"chunked\"\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
@@ -58,16 +58,17 @@ pub(super) const CHUNKS: &[Row] = &[
     ("a chunk size line that ends with LF", "RFC 9112 §7.1", RefusedOrAnswered, b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n2\nhi\r\n0\r\n\r\n"),
 ];
 
-/// The second request, to `/smuggled`, is inside the first one by one reading of it.
+/// Requests that contain a second one, to `/smuggled`. Whether a server sees it depends on how the
+/// server finds the end of the first request.
 pub(super) const SMUGGLING: &[Row] = &[
     ("a length beside chunked", "RFC 9112 §6.1", OneThenClosed, b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
     ("chunked beside a length", "RFC 9112 §6.1", OneThenClosed, b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n18\r\nGET /smuggled HTTP/1.1\r\n\r\n0\r\n\r\n"),
     ("a length beside an unknown coding", "RFC 9112 §6.1", Refused(CODING), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
     ("two different lengths around a request", "RFC 9112 §6.3", Refused(SYNTAX), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\nContent-Length: 44\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
-    ("a length of zero on GET, and a list", "RFC 9110 §8.6", Refused(SYNTAX), b"GET {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0, 44\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+    ("a GET with a list of lengths", "RFC 9110 §8.6", Refused(SYNTAX), b"GET {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0, 44\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
     ("a length whose name has an underscore", "RFC 9110 §5.1", Answered(2), b"GET {path} HTTP/1.1\r\nHost: {host}\r\nContent_Length: 44\r\n\r\nGET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"),
     ("a request in a folded field", "RFC 9112 §5.2", RefusedOrAnswered, b"GET {path} HTTP/1.1\r\nHost: {host}\r\nX-A: b\r\n GET /smuggled HTTP/1.1\r\n\r\n"),
-    ("a request after a bare LF in a field", "RFC 9112 §2.2", OneRequest, b"GET {path} HTTP/1.1\r\nHost: {host}\r\nX-A: b\nX-B: c\r\n\r\n"),
+    ("a field after a bare LF", "RFC 9112 §2.2", OneRequest, b"GET {path} HTTP/1.1\r\nHost: {host}\r\nX-A: b\nX-B: c\r\n\r\n"),
     ("a request after NUL in a length", "RFC 9110 §5.5", Refused(SYNTAX), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
     ("a request after a chunk of a wrong size", "RFC 9112 §7.1", Refused(SYNTAX), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nhi\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
     ("a request after a malformed trailer", "RFC 9112 §7.1.2", OneRequest, b"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno colon\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: {host}\r\n\r\n"),
@@ -84,7 +85,7 @@ pub(super) const PIPELINES: &[Row] = &[
 
 pub(super) const EXPECTATIONS: &[Row] = &[
     ("an expectation with a body", "RFC 9110 §10.1.1", Answered(1), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi"),
-    ("an expectation with 99 MB", "RFC 9110 §10.1.1", Rejected(&[413]), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 99000000\r\n\r\n"),
+    ("an expectation before a body of 99 MB", "RFC 9110 §10.1.1", Rejected(&[413]), b"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 99000000\r\n\r\n"),
     ("an expectation without a body", "RFC 9110 §10.1.1", Answered(1), b"GET {path} HTTP/1.1\r\nHost: {host}\r\nExpect: 100-continue\r\n\r\n"),
     ("an unknown expectation", "RFC 9110 §10.1.1", OneRequest, b"GET {path} HTTP/1.1\r\nHost: {host}\r\nExpect: 200-ok\r\n\r\n"),
 ];

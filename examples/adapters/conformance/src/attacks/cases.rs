@@ -42,7 +42,7 @@ pub fn all() -> Vec<Attack> {
         .collect()
 }
 
-/// Name, section, expectation, bytes.
+/// Name, section, expected behaviour, bytes.
 pub(super) type Row = (&'static str, &'static str, Expected, &'static [u8]);
 
 /// Requests of clients that close their sending half ([RFC 9112
@@ -55,11 +55,11 @@ fn half_closed() -> impl Iterator<Item = Attack> {
         ("a half-closed POST", Answered(1), format!("{post}hi")),
         ("three half-closed requests", Answered(3), GET.repeat(3)),
         (
-            "a half-closed head",
+            "a head cut by a half-close",
             Refused(SYNTAX),
             "GET {path} HTTP/1.1\r\nHos".to_owned(),
         ),
-        ("a half-closed body", Refused(SYNTAX), format!("{post}h")),
+        ("a body cut by a half-close", Refused(SYNTAX), format!("{post}h")),
         (
             "a half-closed connection without a request",
             Closed,
@@ -71,7 +71,7 @@ fn half_closed() -> impl Iterator<Item = Attack> {
         .into_iter()
 }
 
-/// Requests that are too large, and many at once.
+/// Requests that are too large, large requests that are valid, and many requests at once.
 fn large() -> impl Iterator<Item = Attack> {
     let head = "GET {path} HTTP/1.1\r\nHost: {host}\r\n";
     let lines = |count: usize| format!("{head}{}\r\n", "X-A: b\r\n".repeat(count));
@@ -142,7 +142,7 @@ const HALF_A_BODY: &str =
     "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nContent-Length: 999\r\n\r\nx";
 const HALF_A_CHUNK: &str = "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n3e7\r\nx";
 
-/// Clients that are slow, or read nothing. The server must close the connection.
+/// Clients that are slow, idle or read nothing. The server must close the connection.
 fn slow() -> impl Iterator<Item = Attack> {
     let late = "RFC 9110 §15.5.9";
     let idle = "RFC 9112 §9.5";
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attacks_have_names_of_their_own() {
+    fn attack_names_are_unique() {
         let names: HashSet<_> = all().iter().map(|attack| attack.name).collect();
         assert_eq!(names.len(), all().len());
         assert!(names.len() >= 120, "{}", names.len());

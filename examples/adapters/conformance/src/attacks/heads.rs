@@ -1,4 +1,4 @@
-//! Attacks by the head of a request.
+//! Attacks with the head of a request.
 
 use super::Expected::{Answered, OneRequest, Refused, RefusedOrAnswered, Rejected};
 use super::cases::{Row, SYNTAX};
@@ -179,7 +179,7 @@ pub(super) const TARGETS: &[Row] = &[
         b"GET {host} HTTP/1.1\r\nHost: {host}\r\n\r\n",
     ),
     (
-        "absolute-form of the own host",
+        "absolute-form with the host of the server",
         "RFC 9112 §3.2.2",
         Answered(1),
         b"GET http://{host}{path} HTTP/1.1\r\nHost: {host}\r\n\r\n",
@@ -356,7 +356,7 @@ pub(super) const HOSTS: &[Row] = &[
         b"GET {path} HTTP/1.1\r\nHost: desk.example:80x\r\n\r\n",
     ),
     (
-        "a Host of IPv6 without brackets",
+        "a Host with an IPv6 address without brackets",
         "RFC 3986 §3.2.2",
         Rejected(SYNTAX),
         b"GET {path} HTTP/1.1\r\nHost: ::1\r\n\r\n",
@@ -380,7 +380,7 @@ pub(super) const HOSTS: &[Row] = &[
         b"GET {path} HTTP/1.1\r\nHost: d\xc3\xa9sk\r\n\r\n",
     ),
     (
-        "a Host in brackets that is no address",
+        "a Host with a name in brackets",
         "RFC 3986 §3.2.2",
         Rejected(SYNTAX),
         b"GET {path} HTTP/1.1\r\nHost: [desk]\r\n\r\n",

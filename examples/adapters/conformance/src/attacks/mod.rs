@@ -1,6 +1,7 @@
-//! Raw requests that attack a server, and what the server must do with each.
+//! Raw requests that attack a server, with the behaviour that each requires of the server.
 //!
-//! The kit runs them against an [`Adapter`]; a tool can [`run`] them against any server.
+//! [`withstands_all`] runs the attacks against an [`Adapter`]; a tool can [`run`] them against any
+//! server.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -51,7 +52,7 @@ pub struct Target {
     pub host: String,
     /// Path and query of a resource that answers GET and POST without a 5xx.
     pub path: String,
-    /// Time limit of one attack. Longer than each time limit of the server.
+    /// Time limit of one attack. It must exceed each time limit of the server.
     pub patience: Duration,
 }
 
@@ -63,7 +64,8 @@ pub struct Attack {
     pub name: &'static str,
     /// Section of the specification that the expectation follows.
     pub section: &'static str,
-    /// Bytes that the attack sends, with `{host}` and `{path}` for those of the target.
+    /// Bytes that the attack sends. The placeholders `{host}` and `{path}` stand for those of the
+    /// target.
     pub sends: Vec<u8>,
     /// Manner in which the bytes are sent.
     pub manner: Manner,
@@ -79,9 +81,9 @@ pub enum Manner {
     AtOnce,
     /// At once. Then the client closes its sending half.
     HalfClosed,
-    /// At once, then one byte more each 200 ms.
+    /// At once. Then the client sends this byte every 200 ms.
     Dripping(u8),
-    /// Again and again, without reading a response.
+    /// Repeatedly, while the client reads no response.
     Unread,
 }
 
@@ -89,31 +91,34 @@ pub enum Manner {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Expected {
-    /// One response with one of the statuses. Then the connection is closed: its framing is
-    /// unknown. A close without a response is as good.
+    /// One response with one of the statuses. Then the server closes the connection, because it
+    /// does not know where the request ends. A close without a response is accepted too.
     Refused(&'static [u16]),
     /// One response with one of the statuses.
     Rejected(&'static [u16]),
-    /// So many responses to valid requests: none is 400, 408, 411, 431 or a server error.
+    /// This number of responses, as to valid requests: none is 400, 408, 411, 431 or a server
+    /// error.
     Answered(usize),
-    /// Either of the two: [`Refused`](Self::Refused) with 400, or one valid response.
+    /// Either [`Refused`](Self::Refused) with 400, or one response as in
+    /// [`Answered`](Self::Answered).
     RefusedOrAnswered,
-    /// At most one response, never a server error, so that no second request was seen.
+    /// At most one response, and no server error except 501: the server has seen no second request.
     OneRequest,
-    /// Like [`OneRequest`](Self::OneRequest). Then the connection is closed.
+    /// Like [`OneRequest`](Self::OneRequest). Then the server closes the connection.
     OneThenClosed,
-    /// The connection is closed within the patience.
+    /// The server closes the connection within [`Target::patience`].
     Closed,
 }
 
 /// Runs all attacks against the adapter.
 ///
-/// `exceptions` names the attacks that the framework does not allow to meet, each with the reason.
+/// `exceptions` lists the attacks that the framework does not let the adapter withstand: name and
+/// reason.
 ///
 /// # Panics
 ///
-/// If an attack that is no exception succeeds, or an exception is none any more. The message lists
-/// all of them.
+/// If the adapter does not withstand an attack that is not in `exceptions`, or withstands one that
+/// is. The message lists all such attacks.
 pub fn withstands_all(adapter: &Arc<Adapter>, exceptions: &[(&str, &str)]) {
     let limits = Limits {
         read_timeout: Duration::from_secs(2),
@@ -142,7 +147,7 @@ pub fn withstands_all(adapter: &Arc<Adapter>, exceptions: &[(&str, &str)]) {
                             findings.lock().unwrap().push(text);
                         }
                         Ok(()) if is_exception => {
-                            let text = format!("{}: no exception any more", attack.name);
+                            let text = format!("{}: withstood, so it needs no exception", attack.name);
                             findings.lock().unwrap().push(text);
                         }
                         _ => {}

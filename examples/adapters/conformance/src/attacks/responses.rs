@@ -1,12 +1,12 @@
-//! Reads the responses on one connection.
+//! Parser of the responses on one connection.
 
-/// Responses that a server has sent, complete or not.
+/// Responses that a server has sent.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
     /// Statuses of the complete final responses.
     pub(super) finals: Vec<u16>,
-    /// Number of the 100 responses.
-    pub(super) invitations: usize,
+    /// Number of interim responses (1xx).
+    pub(super) interim: usize,
     /// Bytes after the last complete response.
     pub(super) rest: usize,
 }
@@ -17,7 +17,7 @@ pub(super) fn split(mut bytes: &[u8], is_closed: bool) -> Responses {
     let mut responses = Responses::default();
     while let Some((status, length)) = first(bytes, is_closed) {
         match status {
-            100..200 => responses.invitations += 1,
+            100..200 => responses.interim += 1,
             _ => responses.finals.push(status),
         }
         bytes = bytes.get(length..).unwrap_or_default();
@@ -64,8 +64,8 @@ fn chunked(body: &[u8]) -> Option<usize> {
     }
 }
 
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    bytes.windows(what.len()).position(|window| window == what)
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+    bytes.windows(pattern.len()).position(|window| window == pattern)
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn responses_are_told_apart() {
+    fn responses_are_split() {
         let check = |text: &str, is_closed, finals: &[u16], rest| {
             let found = split(text.as_bytes(), is_closed);
             assert_eq!((&*found.finals, found.rest), (finals, rest), "{text}");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::responses::{Responses, split};
 use super::{Attack, Expected, Manner, Target};
 
-/// Time without a byte after which no further response is expected.
+/// Time without a byte after which the client expects no further response.
 const QUIET: Duration = Duration::from_millis(300);
 /// Pause between the bytes of a dripping client.
 const DRIP: Duration = Duration::from_millis(200);
@@ -16,7 +16,7 @@ const DRIP: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 ///
-/// What the server did instead, in words.
+/// Description of the expected and the observed behaviour.
 pub fn run(attack: &Attack, target: &Target) -> Result<(), String> {
     let mut socket =
         TcpStream::connect(target.address).map_err(|error| format!("the server does not accept: {error}"))?;
@@ -30,7 +30,7 @@ pub fn run(attack: &Attack, target: &Target) -> Result<(), String> {
     if attack.manner == Manner::Unread {
         return unread(&mut socket, &bytes, target);
     }
-    // a server may close before it has read everything
+    // a server may close the connection before it has read everything
     let _closed = socket.write_all(&bytes);
     if attack.manner == Manner::HalfClosed {
         let _closed = socket.shutdown(Shutdown::Write);
@@ -84,7 +84,7 @@ fn filled(template: &[u8], target: &Target) -> Vec<u8> {
     filled
 }
 
-/// Bytes that a connection received.
+/// Bytes received on a connection.
 #[derive(Default)]
 struct Conversation {
     received: Vec<u8>,
@@ -92,7 +92,8 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// Reads what there is. `false` if nothing comes for a while.
+    /// Reads the bytes that have arrived. Returns `false` if none arrive within [`QUIET`], or if
+    /// the server has closed the connection.
     fn read(&mut self, socket: &mut TcpStream) -> bool {
         let mut buffer = [0; 16 << 10];
         match socket.read(&mut buffer) {
@@ -146,12 +147,12 @@ impl Expected {
             Self::OneThenClosed => is_one && is_closed,
             Self::Closed => is_closed,
         };
-        let is_invited = matches!(self, Self::Rejected([413])) && responses.invitations > 0;
-        match is_met && !is_invited {
+        let is_body_invited = matches!(self, Self::Rejected([413])) && responses.interim > 0;
+        match is_met && !is_body_invited {
             true => Ok(()),
             false => Err(format!(
-                "expected {self:?}, got {finals:?}, {} interim responses, {} bytes more, {}",
-                responses.invitations,
+                "expected {self:?}, got {finals:?}, {} interim responses, {} further bytes, {}",
+                responses.interim,
                 responses.rest,
                 if is_closed { "closed" } else { "open" },
             )),
