@@ -32,6 +32,11 @@ impl Priority {
     /// [`High`](Self::High) for an unsafe request with an `Idempotency-Key`: it is a write, such as
     /// a payment, or a retry of one, which a stored response answers at little cost.
     /// [`Ordinary`](Self::Ordinary) for other requests.
+    ///
+    /// # Security
+    ///
+    /// Before authentication any client can send a key and so use the reserve. Decide after
+    /// authentication where clients are not trusted.
     #[must_use]
     pub fn of<B>(request: &Request<B>) -> Self {
         match !request.method().is_safe() && request.headers().contains_key(IDEMPOTENCY_KEY) {
