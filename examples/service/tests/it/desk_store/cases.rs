@@ -230,13 +230,19 @@ async fn parallel_bookings_book_each_refund_once() {
         let other = desk.create_charge(charge(100, None)).await.unwrap();
         let requests = (0..RACERS).map(async |racer| {
             let charge = if racer % 2 == 0 { &made } else { &other };
-            desk.request_refund(charge.id.clone(), refund(Some(10)))
-                .await
-                .unwrap();
-            desk.book_refunds().await.unwrap()
+            match desk.request_refund(charge.id.clone(), refund(Some(10))).await {
+                // the bookings before it took the rest
+                Err(DeskError::ExceedsCharge { left: 0 }) => (0, desk.book_refunds().await.unwrap()),
+                accepted => (accepted.map(|_| 1).unwrap(), desk.book_refunds().await.unwrap()),
+            }
         });
-        let booked: usize = join_all(requests).await.into_iter().sum();
-        assert_eq!(booked + desk.book_refunds().await.unwrap(), RACERS);
+        let (mut accepted, mut booked) = (0, 0);
+        for (one, count) in join_all(requests).await {
+            accepted += one;
+            booked += count;
+        }
+        assert_eq!(booked + desk.book_refunds().await.unwrap(), accepted);
+        let mut refused = 0;
         for charge in [made, other] {
             let stored = desk.charge(charge.id.clone()).await.unwrap();
             assert_eq!((stored.amount_refunded, stored.version), (100, 11));
@@ -245,11 +251,10 @@ async fn parallel_bookings_book_each_refund_once() {
                 let of_status = refunds.iter().filter(|placed| placed.row.status == status);
                 of_status.count()
             };
-            assert_eq!(
-                (count(RefundStatus::Succeeded), count(RefundStatus::Failed)),
-                (10, RACERS / 2 - 10)
-            );
+            assert_eq!(count(RefundStatus::Succeeded), 10);
+            refused += count(RefundStatus::Failed);
         }
+        assert_eq!(refused + 20, accepted);
     }
 }
 

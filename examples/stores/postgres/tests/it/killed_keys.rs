@@ -20,7 +20,7 @@ use crate::own_server::OwnServer;
 use crate::server::skip;
 use crate::support::with_notes;
 
-const ROUNDS: u64 = 5;
+const ROUNDS: u64 = 3;
 const CLIENTS: i64 = 16;
 const LEASE: Duration = Duration::from_secs(60);
 /// Rows of key 1 are 100 to 199.

@@ -15,7 +15,7 @@ use crate::own_server::OwnServer;
 use crate::server::skip;
 use crate::support::{incoming, with_notes};
 
-const ROUNDS: u64 = 5;
+const ROUNDS: u64 = 3;
 const WORKERS: usize = 16;
 const LEASE: Duration = Duration::from_secs(60);
 /// Rows of event 1 are 1,000 to 1,999.
