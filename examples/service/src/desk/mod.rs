@@ -8,6 +8,7 @@ mod charges;
 mod customers;
 mod endpoints;
 mod events;
+mod figures;
 mod host_secret;
 mod partial;
 mod password;
@@ -31,6 +32,7 @@ use crate::stores::Stores;
 
 pub use charges::ChargeFilter;
 pub(crate) use events::shop;
+pub use figures::{EventSeen, FamilySeen, HourOfCharges, RefreshTokenSeen};
 pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub(crate) use store::DeskStore;

@@ -7,8 +7,8 @@ use http_conventions::idempotency::{Receipt, Settlement};
 use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent};
 
 use super::{
-    ChargeColumn, ChargeFilter, DeskError, HashedPassword, PartialCharge, PartialCustomer, Placed, User,
-    Window,
+    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
+    PartialCharge, PartialCustomer, Placed, User, Window,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -155,6 +155,32 @@ pub(crate) trait DeskStore: Send + Sync {
         rotation: Rotation,
         key: Option<Settlement>,
     ) -> Result<(Rotated, Option<Receipt>), DeskError>;
+
+    /// Reads the charges since `from`, by hour and currency, in order.
+    async fn charges_by_hour(&self, from: SystemTime) -> Result<Vec<HourOfCharges>, DeskError>;
+
+    /// Counts the charges of each status that a charge has.
+    async fn charges_by_status(&self) -> Result<Vec<(String, u64)>, DeskError>;
+
+    /// Counts the deliveries of webhooks in each state that a delivery has.
+    async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError>;
+
+    /// Counts the deliveries that ended without an acknowledgement.
+    async fn failed_deliveries(&self) -> Result<u64, DeskError>;
+
+    /// Reads the time at which the oldest unfinished delivery was accepted.
+    async fn oldest_unfinished(&self) -> Result<Option<SystemTime>, DeskError>;
+
+    /// Reads at most fifty events whose body names the charge, oldest first, among the first ten
+    /// thousand since `from`.
+    async fn events_of(&self, charge: ChargeId, from: SystemTime) -> Result<Vec<EventSeen>, DeskError>;
+
+    /// Reads a webhook event.
+    async fn event(&self, id: String) -> Result<Option<EventSeen>, DeskError>;
+
+    /// Reads the fifty token families of a user that expire last. The order of a family's tokens is
+    /// unspecified.
+    async fn families_of(&self, subject: String) -> Result<Vec<FamilySeen>, DeskError>;
 
     /// Deletes the expired rows of all stores in the database.
     async fn delete_expired(&self, now: SystemTime) -> Result<(), DeskError>;

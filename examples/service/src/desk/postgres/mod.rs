@@ -5,6 +5,7 @@
 
 mod charges;
 mod customers;
+mod figures;
 mod refunds;
 mod rows;
 mod users;
@@ -22,8 +23,8 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
-    ChargeColumn, ChargeFilter, DeskError, HashedPassword, PartialCharge, PartialCustomer, Placed, User,
-    Window, partial,
+    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
+    PartialCharge, PartialCustomer, Placed, User, Window, partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -257,6 +258,38 @@ impl DeskStore for Database {
             Ok((rotated, receipt))
         })
         .await
+    }
+
+    async fn charges_by_hour(&self, from: SystemTime) -> Result<Vec<HourOfCharges>, DeskError> {
+        limited(figures::by_hour(self.pool(), from)).await
+    }
+
+    async fn charges_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        limited(figures::counts(self.pool(), figures::BY_STATUS)).await
+    }
+
+    async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        limited(figures::counts(self.pool(), figures::BY_STATE)).await
+    }
+
+    async fn failed_deliveries(&self) -> Result<u64, DeskError> {
+        limited(figures::failed_deliveries(self.pool())).await
+    }
+
+    async fn oldest_unfinished(&self) -> Result<Option<SystemTime>, DeskError> {
+        limited(figures::oldest_unfinished(self.pool())).await
+    }
+
+    async fn events_of(&self, charge: ChargeId, from: SystemTime) -> Result<Vec<EventSeen>, DeskError> {
+        limited(figures::events_of(self.pool(), &charge, from)).await
+    }
+
+    async fn event(&self, id: String) -> Result<Option<EventSeen>, DeskError> {
+        limited(figures::event(self.pool(), &id)).await
+    }
+
+    async fn families_of(&self, subject: String) -> Result<Vec<FamilySeen>, DeskError> {
+        limited(figures::families_of(self.pool(), &subject)).await
     }
 
     async fn delete_expired(&self, now: SystemTime) -> Result<(), DeskError> {

@@ -10,7 +10,7 @@ use crate::desk::{ChargeColumn, PartialCharge, Placed};
 use crate::domain::{Amount, Charge, ChargeStatus, Customer, Refund, RefundStatus};
 
 /// Error for a column whose value no version of the desk has written.
-fn unreadable(column: usize) -> Error {
+pub(super) fn unreadable(column: usize) -> Error {
     Error::Decode(format!("column {column} cannot be read").into())
 }
 
@@ -26,7 +26,7 @@ fn optional<T: FromStr>(row: &PgRow, column: usize) -> Result<Option<T>, Error> 
         .transpose()
 }
 
-fn number(row: &PgRow, column: usize) -> Result<u32, Error> {
+pub(super) fn number(row: &PgRow, column: usize) -> Result<u32, Error> {
     let number: i64 = row.try_get(column)?;
     number.try_into().map_err(|_| unreadable(column))
 }
@@ -42,7 +42,7 @@ pub(super) fn nanoseconds(time: SystemTime) -> i64 {
 }
 
 /// Reverses [`nanoseconds`].
-fn time(row: &PgRow, column: usize) -> Result<SystemTime, Error> {
+pub(super) fn time(row: &PgRow, column: usize) -> Result<SystemTime, Error> {
     let nanoseconds: i64 = row.try_get(column)?;
     let since = u64::try_from(nanoseconds).map_err(|_| unreadable(column))?;
     Ok(SystemTime::UNIX_EPOCH + Duration::from_nanos(since))

@@ -2,6 +2,7 @@
 
 mod charges;
 mod customers;
+mod figures;
 mod refunds;
 mod rows;
 mod users;
@@ -17,8 +18,8 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
-    ChargeColumn, ChargeFilter, DeskError, HashedPassword, PartialCharge, PartialCustomer, Placed, User,
-    Window, partial,
+    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
+    PartialCharge, PartialCustomer, Placed, User, Window, partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -247,6 +248,43 @@ impl DeskStore for Database {
             Ok((rotated, complete(transaction, key.as_ref())?))
         })
         .await
+    }
+
+    async fn charges_by_hour(&self, from: SystemTime) -> Result<Vec<HourOfCharges>, DeskError> {
+        self.read(move |connection| figures::by_hour(connection, from))
+            .await
+    }
+
+    async fn charges_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        self.read(|connection| figures::counts(connection, figures::BY_STATUS))
+            .await
+    }
+
+    async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        self.read(|connection| figures::counts(connection, figures::BY_STATE))
+            .await
+    }
+
+    async fn failed_deliveries(&self) -> Result<u64, DeskError> {
+        self.read(figures::failed_deliveries).await
+    }
+
+    async fn oldest_unfinished(&self) -> Result<Option<SystemTime>, DeskError> {
+        self.read(figures::oldest_unfinished).await
+    }
+
+    async fn events_of(&self, charge: ChargeId, from: SystemTime) -> Result<Vec<EventSeen>, DeskError> {
+        self.read(move |connection| figures::events_of(connection, &charge, from))
+            .await
+    }
+
+    async fn event(&self, id: String) -> Result<Option<EventSeen>, DeskError> {
+        self.read(move |connection| figures::event(connection, &id)).await
+    }
+
+    async fn families_of(&self, subject: String) -> Result<Vec<FamilySeen>, DeskError> {
+        self.read(move |connection| figures::families_of(connection, &subject))
+            .await
     }
 
     async fn delete_expired(&self, now: SystemTime) -> Result<(), DeskError> {

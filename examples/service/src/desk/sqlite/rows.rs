@@ -10,7 +10,7 @@ use crate::desk::{ChargeColumn, PartialCharge, Placed};
 use crate::domain::{Amount, Charge, ChargeStatus, Customer, Refund, RefundStatus};
 
 /// Error for a column whose text no version of the desk has written.
-fn unreadable(column: usize) -> Error {
+pub(super) fn unreadable(column: usize) -> Error {
     Error::FromSqlConversionFailure(column, Type::Text, Box::new(FromSqlError::InvalidType))
 }
 

@@ -1,32 +1,39 @@
 //! The desk on each of its databases: every case runs on SQLite and on PostgreSQL.
 
 mod cases;
+mod figures;
 
 use std::sync::Arc;
 
 use http_conventions::idempotency::IdempotencyStore;
+use oauth_core::store::TokenStore;
 use service::clock::DemoClock;
 use service::desk::Desk;
 use service::stores::Stores;
+use webhook_core::sender::Outbox;
 
 use crate::postgres::Schema;
 
-/// A new desk and the idempotency keys of its database.
+/// A new desk, and the stores of its database that tests write to.
 struct Fixture {
     desk: Desk,
     keys: Arc<dyn IdempotencyStore>,
+    tokens: Arc<dyn TokenStore>,
+    outbox: Arc<dyn Outbox>,
     _schema: Option<Schema>,
 }
 
 impl Fixture {
     async fn new<D>(database: D, schema: Option<Schema>) -> Self
     where
-        D: IdempotencyStore + Clone + Into<Stores> + 'static,
+        D: IdempotencyStore + TokenStore + Outbox + Clone + Into<Stores> + 'static,
     {
         let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();
         Self {
             desk,
-            keys: Arc::new(database),
+            keys: Arc::new(database.clone()),
+            tokens: Arc::new(database.clone()),
+            outbox: Arc::new(database),
             _schema: schema,
         }
     }
