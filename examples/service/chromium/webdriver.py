@@ -25,6 +25,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    "--window-size=1280,800",
 ]
 
 
@@ -140,6 +141,10 @@ class Browser:
     def text(self):
         return self.run("return document.body.innerText")
 
+    def run_async(self, script):
+        """Runs a script that calls its last argument with the result."""
+        return self.ask("POST", "/execute/async", {"script": script, "args": []})
+
     def devtools(self, command, **parameters):
         return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
@@ -165,7 +170,7 @@ class Browser:
         self.named("input", label).type(text)
 
     def press(self, label):
-        self.named("button, a", label).click()
+        self.named("button, a, summary", label).click()
 
     def arrive(self, path):
         """Waits until the page at `path` has loaded."""

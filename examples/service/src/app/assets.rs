@@ -1,4 +1,4 @@
-//! Static files of the pages: a style sheet, the console's script and an icon. The pages contain
+//! Static files of the pages: style sheets, scripts and an icon. The pages contain
 //! none of it inline, so that their policy can forbid inline code.
 
 use bytes::Bytes;
@@ -22,6 +22,21 @@ const ASSETS: &[Asset] = &[
         name: "desk.css",
         content_type: "text/css; charset=utf-8",
         content: include_str!("../../assets/desk.css"),
+    },
+    Asset {
+        name: "tokens.css",
+        content_type: "text/css; charset=utf-8",
+        content: include_str!("../../assets/tokens.css"),
+    },
+    Asset {
+        name: "console.css",
+        content_type: "text/css; charset=utf-8",
+        content: include_str!("../../assets/console.css"),
+    },
+    Asset {
+        name: "client.js",
+        content_type: "text/javascript; charset=utf-8",
+        content: include_str!("../../assets/client.js"),
     },
     Asset {
         name: "console.js",

@@ -19,6 +19,7 @@ use oauth_core::{
 use thiserror::Error;
 use webhook_core::address::AddressPolicy;
 
+use super::console::refusal;
 use super::open::{OpenError, SCOPES, at, secret_bytes};
 use super::sign_in::SignedInUsers;
 use super::traced::Traced;
@@ -156,6 +157,7 @@ fn authorization_server(
         .with_scopes(scopes)
         // as the consent page promises
         .with_claims_by_scope()
+        .with_error_page(refusal(base_url))
         .with_attempts(Arc::clone(&stores.attempts.clients), AttemptPolicy::CLIENTS))
 }
 

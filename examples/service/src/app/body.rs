@@ -25,8 +25,14 @@ pub(super) fn whole(body: Bytes) -> Body {
     Full::new(body).boxed_unsync()
 }
 
+/// Content of a complete response, in its extensions.
+#[derive(Clone, Debug)]
+pub(super) struct Content(pub(super) Bytes);
+
 /// Complete response in the type of the adapters.
-pub(super) fn full(response: Response<Bytes>) -> Response<Body> {
+pub(super) fn full(mut response: Response<Bytes>) -> Response<Body> {
+    let content = Content(response.body().clone());
+    response.extensions_mut().insert(content);
     response.map(whole)
 }
 

@@ -35,6 +35,7 @@ mod route;
 mod shared;
 mod sign_in;
 mod traced;
+mod traffic;
 mod webhook_deliveries;
 mod webhook_endpoints;
 mod work;
@@ -70,6 +71,7 @@ use self::observed::{Findings, Observation};
 use self::openapi::Document;
 use self::operator::Operator;
 use self::route::Route;
+use self::traffic::{Asked, Stage, Traffic, Trail};
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
 use crate::mail::Mail;
@@ -96,6 +98,7 @@ pub struct App {
     stores: Stores,
     server: AuthorizationServer,
     sessions: Sessions,
+    traffic: Traffic,
     resources: ResourceServer,
     conventions: Conventions,
     operator: Operator,
@@ -119,17 +122,31 @@ impl App {
     /// A server drops this future when its client disconnects. A request that changes state runs in
     /// a task of its own and completes anyway; otherwise a change could commit without its
     /// idempotency key.
-    pub async fn handle(self: &Arc<Self>, request: Request<Bytes>) -> Response<Body> {
+    pub async fn handle(self: &Arc<Self>, mut request: Request<Bytes>) -> Response<Body> {
         if self.operator.takes(request.uri().path()) {
             return body::full(self.handle_operator(request).await);
         }
+        let asked = Asked::of(&mut request, self.clock.now());
         let exchange = self.conventions.begin(&request);
         let observation = Observation::begin(&self.operator.metrics, &self.proxies, &exchange, &request);
         let span = observation.span().clone();
         let handled = self.handle_observed(exchange, request, observation.findings().clone());
         let response = handled.instrument(span).await;
         observation.end(response.status());
-        response
+        match asked {
+            Some(asked) => self.kept(asked, response),
+            None => response,
+        }
+    }
+
+    /// Adds the exchange to the last requests.
+    fn kept(&self, asked: Asked, response: Response<Body>) -> Response<Body> {
+        let (mut head, content) = response.into_parts();
+        let whole = head.extensions.remove::<body::Content>();
+        let response = Response::from_parts(head, ());
+        let seen = asked.answered(&response, whole.as_ref().map(|whole| &whole.0), self.clock.now());
+        self.traffic.add(seen);
+        response.map(|()| content)
     }
 
     async fn handle_observed(
@@ -138,10 +155,11 @@ impl App {
         request: Request<Bytes>,
         findings: Findings,
     ) -> Response<Body> {
+        let reader = page::accepts_html(&request);
         let trace = exchange.trace().cloned();
         let exchange = match exchange.admit(&request) {
             Ok(exchange) => exchange,
-            Err(early) => return body::full(early.into_response()),
+            Err(early) => return body::full(page::in_browser(reader, early.into_response())),
         };
         let last_resort = exchange.clone();
         let app = Arc::clone(self);
@@ -185,8 +203,9 @@ impl App {
         exchange: Exchange<Admitted>,
         request: Request<Bytes>,
     ) -> Response<Body> {
+        let reader = page::accepts_html(&request);
         let answered = self.routed(exchange, request).await;
-        answered.unwrap_or_else(|early| body::full(early.into_response()))
+        answered.unwrap_or_else(|early| body::full(page::in_browser(reader, early.into_response())))
     }
 
     async fn routed(
@@ -196,14 +215,22 @@ impl App {
     ) -> Result<Response<Body>, EarlyResponse> {
         client_address::record_client(&self.proxies, &mut request, exchange.id().as_str());
         certificates::record_certificate(&mut request);
+        Trail::reach(&request, Stage::Route);
         let route = exchange.check(taken_route(&exchange, request.method()))?;
         if request.method() == Method::OPTIONS {
+            Trail::reach(&request, Stage::Handler);
             return Ok(body::full(exchange.finish(Ok(options(&route)))));
         }
+        Trail::reach(&request, Stage::Limit);
         let exchange = match self.limit_address(exchange, &route, &request).await {
             Ok(exchange) => exchange,
             Err(refused) => return Ok(body::full(render_early_response(&route, &request, refused))),
         };
+        let after_limit = match route.is_resource() {
+            true => Stage::Authorize,
+            false => Stage::Handler,
+        };
+        Trail::reach(&request, after_limit);
         let read = request.method().is_safe().then(|| exchange.clone());
         let wanted = wanted_digests(request.headers());
         match route {
@@ -213,14 +240,20 @@ impl App {
             }
             Route::GraphStream => self.answer_graph_stream(exchange, request).await,
             route if route.is_resource() => {
+                let reader = page::accepts_html(&request);
                 // a reference, because each future around it would hold a copy of its state
                 let answered = pin!(self.answer_resource(exchange, &route, request));
                 let answered = self.in_time(read, answered).await?;
-                Ok(with_digests(&wanted, answered))
+                Ok(with_digests(&wanted, page::in_browser(reader, answered)))
+            }
+            Route::Console(place) if *request.method() == Method::POST => {
+                Ok(body::full(self.change(exchange, &place, request).await))
             }
             route => {
+                let reader = page::accepts_html(&request);
                 let handled = self.answer(&exchange, route, request).await;
-                Ok(with_digests(&wanted, exchange.finish(handled)))
+                let answered = page::in_browser(reader, exchange.finish(handled));
+                Ok(with_digests(&wanted, answered))
             }
         }
     }
@@ -232,7 +265,8 @@ impl App {
             _ => as_get(request),
         };
         match route {
-            Route::Console | Route::SignInCallback => self.show_console(),
+            Route::Console(place) => self.console(&place, &request).await,
+            Route::Client | Route::SignInCallback => self.show_client(),
             Route::Asset(asset) => self.show_asset(&exchange.preconditions(&request), asset),
             Route::Authorize => self.authorize(request).await,
             Route::EndSession => page::problem_as_page(&request, self.end_session(&request).await),
@@ -252,6 +286,7 @@ impl App {
             Route::ServerMetadata => Ok(self.server.metadata(&request)),
             Route::ResourceMetadata => Ok(self.resources.metadata(&request)),
             Route::Jwks => Ok(self.server.jwks(&request)),
+            Route::ProblemTypes => self.show_problem_types(),
             Route::ProblemType(slug) => self.show_problem_type(&slug),
             Route::Document => self.show_document(&exchange.preconditions(&request)),
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
@@ -269,6 +304,7 @@ impl App {
         let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
+        Trail::reach(&request, Stage::Idempotency);
         let scope = KeyScope::new(caller.subject(), route.template());
         let in_transaction = matches!(
             route,
@@ -283,6 +319,7 @@ impl App {
             return Ok(exchange.run_in_transaction(&request, scope, handler).await);
         }
         let handler = async {
+            Trail::reach(&request, Stage::Handler);
             let handled = match *request.method() {
                 Method::POST => self.act(route).await,
                 _ => self.read_or_replace(route, &request, &caller).await,
@@ -294,6 +331,7 @@ impl App {
 
     /// Creates a resource or a secret, and completes the idempotency key, in one transaction.
     async fn create(&self, route: &Route, request: &Request<Bytes>, held: Option<HeldKey>) -> Reply {
+        Trail::reach(request, Stage::Handler);
         let completed = match route {
             Route::Charges => self.create_charge(request, held).await,
             Route::Refunds(charge) => self.request_refund(request, charge.clone(), held).await,

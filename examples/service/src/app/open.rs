@@ -37,6 +37,7 @@ use super::openapi::Document;
 use super::operator::Operator;
 use super::shared::Shared;
 use super::traced::Traced;
+use super::traffic::Traffic;
 use super::{App, problem};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -158,9 +159,8 @@ impl App {
             proxies,
             operator_routes,
         } = config;
-        let desk = open_desk(&stores, &clock).await?;
+        let desk = open_desk(&stores, &clock, &base_url, &access_tokens).await?;
         let shared = Shared::open(redis, &desk, &clock).await?;
-        seed::seed(&desk, &*stores.clients, &base_url, &access_tokens.other_apis).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
         let sessions = sessions(&base_url, &stores, &clock)?;
         let addresses = address_policy(danger_deliver_to_loopback);
@@ -178,6 +178,7 @@ impl App {
         let operator = Operator::new(&base_url, &clock, operator_routes)?;
         Ok(Self {
             sessions,
+            traffic: Traffic::default(),
             resources: authority.resources,
             server: authority.server,
             document: Document::new(&base_url, &conventions),
@@ -204,15 +205,23 @@ impl App {
     }
 }
 
-async fn open_desk(stores: &Stores, clock: &DemoClock) -> Result<Desk, OpenError> {
-    let desk = Desk::open(stores.clone(), clock.clone()).await;
-    desk.map_err(at("the desk's tables"))
-}
-
 /// Origins whose pages can open a WebSocket: the service's own, and those of CORS.
 fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOrigins, OpenError> {
     let own = [base_url.to_owned()];
     AllowedOrigins::new(cross_origins.iter().cloned().chain(own)).map_err(at("the origins of WebSockets"))
+}
+
+/// Opens the desk and registers the demo's user and clients.
+async fn open_desk(
+    stores: &Stores,
+    clock: &DemoClock,
+    base_url: &str,
+    access_tokens: &AccessTokens,
+) -> Result<Desk, OpenError> {
+    let desk = Desk::open(stores.clone(), clock.clone()).await;
+    let desk = desk.map_err(at("the desk's tables"))?;
+    seed::seed(&desk, &*stores.clients, base_url, &access_tokens.other_apis).await?;
+    Ok(desk)
 }
 
 /// Checks that the user of `--sign-in-as` exists.

@@ -3,9 +3,12 @@
 use askama::Template;
 use bytes::Bytes;
 use host_ports::MediaRange;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_conventions::caching::CacheControl;
+use http_conventions::errors::{ReceivedProblem, is_problem};
 
 use super::Handled;
 use super::problem::unavailable;
@@ -15,8 +18,12 @@ use super::problem::unavailable;
 pub(super) enum Capability {
     /// None.
     Nothing,
-    /// Runs the console's script, which calls this service.
+    /// Runs the script of the example client, which calls this service.
     Call,
+    /// Runs the script of the console.
+    Read,
+    /// Runs the script of the console and submits forms to this service.
+    Act,
     /// Submits a form to this service, which may redirect to these origins.
     Send(Vec<String>),
 }
@@ -27,6 +34,8 @@ impl Capability {
         let more = match self {
             Self::Nothing => "form-action 'none'".to_owned(),
             Self::Call => "script-src 'self'; connect-src 'self'; form-action 'none'".to_owned(),
+            Self::Read => "script-src 'self'; form-action 'none'".to_owned(),
+            Self::Act => "script-src 'self'; form-action 'self'".to_owned(),
             // browsers apply form-action to redirects after a form, too
             Self::Send(origins) => ["form-action 'self'"]
                 .into_iter()
@@ -64,12 +73,27 @@ pub(super) fn rendered(status: StatusCode, page: &impl Template, capability: &Ca
     Ok(response)
 }
 
+/// Page for a browser that the authorization server must not redirect, under the policy of the
+/// other pages.
+pub(super) fn under_policy(mut page: Response<Bytes>) -> Response<Bytes> {
+    if page.headers().contains_key(CONTENT_SECURITY_POLICY)
+        && let Ok(policy) = HeaderValue::try_from(Capability::Nothing.policy())
+    {
+        page.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    page
+}
+
 #[derive(Template)]
-#[template(path = "problem.html")]
-pub(super) struct ProblemPage<'a> {
-    pub(super) title: &'a str,
-    pub(super) status: u16,
-    pub(super) description: &'a str,
+#[template(path = "console/error.html")]
+struct ErrorPage<'a> {
+    title: &'a str,
+    status: u16,
+    reason: &'static str,
+    description: &'a str,
+    /// Path of the problem type; empty without one.
+    kind: &'a str,
+    request_id: &'a str,
 }
 
 /// Renders a problem as a page, if the request accepts HTML.
@@ -121,27 +145,89 @@ pub(super) fn limit_as_page(request: &Request<Bytes>, refused: Response<Bytes>) 
     in_place_of(&refused, title, description).unwrap_or(refused)
 }
 
+/// Renders a finished problem as a page, if the request accepts HTML.
+pub(super) fn in_browser(accepts_html: bool, answer: Response<Bytes>) -> Response<Bytes> {
+    if !accepts_html || !is_problem(&answer) {
+        return answer;
+    }
+    let Ok(problem) = ReceivedProblem::parse(answer.body()) else {
+        return answer;
+    };
+    let (title, description) = match answer.status() {
+        StatusCode::NOT_FOUND => (
+            "Nothing is here",
+            "The address may be mistyped, or what was here is gone.",
+        ),
+        StatusCode::UNAUTHORIZED => (
+            "This address needs an access token",
+            "It belongs to the API, which applications call. Sign in to see the same data in the console.",
+        ),
+        _ => (
+            problem.title().unwrap_or("The request was refused"),
+            problem.detail().unwrap_or("Go back and try again."),
+        ),
+    };
+    // only types of this service are links
+    let path = problem
+        .type_uri()
+        .find("/problems/")
+        .and_then(|start| problem.type_uri().get(start..));
+    let request_id = answer
+        .headers()
+        .get("x-request-id")
+        .and_then(|id| id.to_str().ok());
+    let page = ErrorPage {
+        title,
+        status: answer.status().as_u16(),
+        reason: answer.status().canonical_reason().unwrap_or_default(),
+        description,
+        kind: path.unwrap_or_default(),
+        request_id: request_id.unwrap_or_default(),
+    };
+    with_headers_of(&answer, &page).unwrap_or(answer)
+}
+
 /// Renders the page of a refusal and copies the refusal's headers.
 fn in_place_of(refused: &Response<Bytes>, title: &str, description: &str) -> Handled {
     let status = refused.status();
-    let page = ProblemPage {
+    let page = ErrorPage {
         title,
         status: status.as_u16(),
+        reason: status.canonical_reason().unwrap_or_default(),
         description,
+        kind: "",
+        request_id: "",
     };
-    let mut response = rendered(status, &page, &Capability::Nothing)?;
+    with_headers_of(refused, &page)
+}
+
+fn with_headers_of(refused: &Response<Bytes>, page: &ErrorPage<'_>) -> Handled {
+    let page = rendered(refused.status(), page, &Capability::Nothing)?;
+    Ok(in_place(refused, page))
+}
+
+/// Gives a page the status and the headers of the refusal that it shows.
+pub(super) fn in_place(refused: &Response<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    *response.status_mut() = refused.status();
+    let of_the_body = [
+        CONTENT_TYPE,
+        CACHE_CONTROL,
+        CONTENT_LENGTH,
+        CONTENT_SECURITY_POLICY,
+        X_CONTENT_TYPE_OPTIONS,
+    ];
     let owed = refused.headers().iter();
-    let owed = owed.filter(|(name, _)| *name != CONTENT_TYPE && *name != CACHE_CONTROL);
+    let owed = owed.filter(|(name, _)| !of_the_body.contains(name));
     let headers = response.headers_mut();
     for (name, value) in owed {
         headers.append(name, value.clone());
     }
-    Ok(response)
+    response
 }
 
 /// Returns `true` if `Accept` names `text/html` with a weight above zero. `*/*` is not enough,
 /// since programs send it.
-fn accepts_html(request: &Request<Bytes>) -> bool {
+pub(super) fn accepts_html(request: &Request<Bytes>) -> bool {
     MediaRange::all(request.headers())
         .any(|range| range.precision("text/html") == Some(2) && range.weight().is_acceptable())
 }

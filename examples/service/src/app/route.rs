@@ -6,12 +6,14 @@ use http_conventions::versions::ApiVersion;
 
 use super::assets::Asset;
 use super::body::MERGE_PATCH;
+use super::console::Place;
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
 /// Resource or endpoint that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    Console,
+    Console(Place),
+    Client,
     Asset(&'static Asset),
     SignInCallback,
     Login,
@@ -45,6 +47,7 @@ pub(super) enum Route {
     WebhookDeliveries,
     WebhookDelivery(String),
     WebhookReplays(String),
+    ProblemTypes,
     ProblemType(String),
     Document,
 }
@@ -83,7 +86,7 @@ impl Route {
             return Self::of_resource(&segments);
         }
         let route = match segments.as_slice() {
-            [""] => Self::Console,
+            ["client"] => Self::Client,
             ["callback"] => Self::SignInCallback,
             ["login"] => Self::Login,
             ["consent"] => Self::Consent,
@@ -108,8 +111,9 @@ impl Route {
             ["graphql", "stream"] => Self::GraphStream,
             ["openapi.json"] => Self::Document,
             ["assets", name] => Self::Asset(Asset::named(name)?),
+            ["problems"] => Self::ProblemTypes,
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
-            _ => return None,
+            page => Self::Console(Place::of(page)?),
         };
         Some(route)
     }
@@ -151,7 +155,8 @@ impl Route {
     pub(super) const fn is_for_people(&self) -> bool {
         matches!(
             self,
-            Self::Authorize
+            Self::Console(_)
+                | Self::Authorize
                 | Self::EndSession
                 | Self::Login
                 | Self::Consent
@@ -166,7 +171,8 @@ impl Route {
     /// allowed.
     pub(super) const fn methods(&self) -> &'static [Method] {
         match self {
-            Self::Console
+            Self::Console(place) => place.methods(),
+            Self::Client
             | Self::Asset(_)
             | Self::SignInCallback
             | Self::Account
@@ -177,6 +183,7 @@ impl Route {
             | Self::Customer(_)
             | Self::WebhookDeliveries
             | Self::WebhookDelivery(_)
+            | Self::ProblemTypes
             | Self::ProblemType(_)
             | Self::Document => &[Method::GET, Method::HEAD, Method::OPTIONS],
             Self::Login
@@ -227,7 +234,8 @@ impl Route {
     /// Path template of any route, for logs and metrics. It contains no identifier.
     pub(super) const fn label(&self) -> &'static str {
         match self {
-            Self::Console => "/",
+            Self::Console(place) => place.template(),
+            Self::Client => "/client",
             Self::Asset(_) => "/assets/{name}",
             Self::SignInCallback => "/callback",
             Self::Login => "/login",
@@ -248,6 +256,7 @@ impl Route {
             Self::Jwks => "/.well-known/jwks.json",
             Self::Graph => "/graphql",
             Self::GraphStream => "/graphql/stream",
+            Self::ProblemTypes => "/problems",
             Self::ProblemType(_) => "/problems/{slug}",
             Self::Document => "/openapi.json",
             Self::Charges
@@ -305,7 +314,7 @@ mod tests {
     fn a_path_is_one_route_or_none() {
         let version: Option<ApiVersion> = "1".parse().ok();
         let charge = ChargeId::from_random([1; 16]);
-        assert_eq!(Route::of("/", None), Some(Route::Console));
+        assert_eq!(Route::of("/", None), Some(Route::Console(Place::Overview)));
         assert_eq!(Route::of("/charges", version), Some(Route::Charges));
         assert_eq!(
             Route::of(&format!("/charges/{charge}/refunds"), version),

@@ -76,7 +76,7 @@ impl App {
         }
     }
 
-    async fn delivery(&self, id: &str) -> Result<Delivery, Problem> {
+    pub(super) async fn delivery(&self, id: &str) -> Result<Delivery, Problem> {
         let not_found = || Problem::new(ErrorStatus::NOT_FOUND);
         let filter = DeliveryFilter::one(&delivery_id(id).ok_or_else(not_found)?);
         let found = self
@@ -99,11 +99,11 @@ pub(super) fn location_of(id: &DeliveryId) -> Result<Location, InvalidLocation> 
 
 /// Identifier of a delivery in a path: those of the event and the endpoint, which contain no dot
 /// here.
-fn wire_id(id: &DeliveryId) -> String {
+pub(super) fn wire_id(id: &DeliveryId) -> String {
     format!("{}.{}", id.event, id.endpoint)
 }
 
-fn delivery_id(text: &str) -> Option<DeliveryId> {
+pub(super) fn delivery_id(text: &str) -> Option<DeliveryId> {
     let (event, endpoint) = text.split_once('.')?;
     Some(DeliveryId {
         event: event.parse().ok()?,
@@ -112,7 +112,7 @@ fn delivery_id(text: &str) -> Option<DeliveryId> {
 }
 
 /// Position of a delivery in the list, which is sorted by id.
-struct Place(DeliveryId);
+pub(super) struct Place(pub(super) DeliveryId);
 
 impl Position for Place {
     fn to_values(&self) -> Vec<PositionValue> {

@@ -41,7 +41,23 @@ impl App {
         request: &Request<Bytes>,
         held: Option<HeldKey>,
     ) -> Completed {
-        let mut body: NewEndpoint = read_json(request, self.conventions.problems())?;
+        let body: NewEndpoint = read_json(request, self.conventions.problems())?;
+        self.register(body, held, |endpoint, secret| {
+            let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()])?;
+            let mut body = endpoint_json(endpoint, None);
+            add_secret(&mut body, secret);
+            Ok(respond_created(&location, json(StatusCode::OK, &body)))
+        })
+        .await
+    }
+
+    /// Registers an endpoint; `shown` makes the response, with the secret.
+    pub(super) async fn register(
+        &self,
+        mut body: NewEndpoint,
+        held: Option<HeldKey>,
+        shown: impl FnOnce(&Endpoint, String) -> Handled,
+    ) -> Completed {
         let url = self.destination(&body.url)?;
         let settings = body.take_settings(EndpointUpdate::new());
         let owner = match body.audience {
@@ -54,11 +70,7 @@ impl App {
         let mut endpoint = Endpoint::register(id, owner, &url, signer, &self.addresses)
             .map_err(|error| self.address_refused(error.to_string()))?;
         endpoint.update(settings);
-        let location = Location::of_path(["v1", "webhook-endpoints", endpoint.id.as_str()])?;
-        let mut body = endpoint_json(&endpoint, None);
-        add_secret(&mut body, secret);
-        let response = respond_created(&location, json(StatusCode::OK, &body));
-        let answer = Answer::unkept(response, held.as_ref());
+        let answer = Answer::unkept(shown(&endpoint, secret)?, held.as_ref());
         let registered = self.desk.register_endpoint(endpoint, answer.settlement).await;
         match registered.map_err(|error| self.refused(error))? {
             (Inserted::Inserted, receipt) => Ok(Reply::completed(answer.response, receipt)),
@@ -137,6 +149,21 @@ impl App {
 
     /// Responds with a new secret; the old one signs beside it for a day.
     pub(super) async fn rotate_secret(&self, id: &str, held: Option<HeldKey>) -> Completed {
+        self.rotate(id, held, |endpoint, secret| {
+            let mut body = endpoint_json(endpoint, None);
+            add_secret(&mut body, secret);
+            Ok(json(StatusCode::OK, &body))
+        })
+        .await
+    }
+
+    /// Rotates the secret; `shown` makes the response, with the new secret.
+    pub(super) async fn rotate(
+        &self,
+        id: &str,
+        held: Option<HeldKey>,
+        shown: impl FnOnce(&Endpoint, String) -> Handled,
+    ) -> Completed {
         let endpoint = self.endpoint(id).await?;
         let next = Signer::standard_webhooks(&SigningSecret::generate(&OsEntropy));
         let (secret, now) = (next.expose_text(), self.clock.now());
@@ -145,10 +172,7 @@ impl App {
             now,
             overlap: Signers::OVERLAP,
         };
-        let mut body = endpoint_json(&endpoint, None);
-        add_secret(&mut body, secret);
-        let response = json(StatusCode::OK, &body);
-        let answer = Answer::unkept(response, held.as_ref());
+        let answer = Answer::unkept(shown(&endpoint, secret)?, held.as_ref());
         let rotated = self
             .desk
             .rotate_secret(endpoint.id.clone(), rotation, answer.settlement)
@@ -202,7 +226,7 @@ impl App {
         Ok(respond_accepted(&location, json(StatusCode::OK, &body)))
     }
 
-    async fn endpoint(&self, id: &str) -> Result<Endpoint, Problem> {
+    pub(super) async fn endpoint(&self, id: &str) -> Result<Endpoint, Problem> {
         let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
         match self.stores.endpoints.load(&id).await {
             Ok(found) => found.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND)),

@@ -44,7 +44,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "examples/README.md",
         map: "docs/rules/examples.md",
-        ids: &[("X", 1..=8), ("X", 10..=10)],
+        ids: &[("X", 1..=10)],
     },
 ];
 

@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use service::app::{App, Config};
 use service::clock::DemoClock;
+use service::stores::Stores;
 
 pub(crate) const BASE: &str = "http://127.0.0.1:8080";
 
@@ -18,7 +19,7 @@ pub(crate) async fn open() -> Arc<App> {
 }
 
 /// A service over a database that the test also accesses.
-pub(crate) async fn open_over(database: Database) -> Arc<App> {
+pub(crate) async fn open_over(database: impl Into<Stores>) -> Arc<App> {
     Arc::new(App::open(Config::new(BASE, database)).await.unwrap())
 }
 

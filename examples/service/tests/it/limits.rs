@@ -151,7 +151,7 @@ async fn an_address_is_counted_before_the_sign_in() {
     let elsewhere = from(&app, "[2001:db8:1:3::1]:1", ("GET", "/v1/charges"), &[]).await;
     assert_eq!(elsewhere.status(), 401);
     // public files are not counted and state no quota
-    let page = from(&app, "[2001:db8:1:2::1]:1", ("GET", "/"), &[]).await;
+    let page = from(&app, "[2001:db8:1:2::1]:1", ("GET", "/client"), &[]).await;
     assert_eq!(
         (page.status().as_u16(), header(page.headers(), "ratelimit")),
         (200, "")

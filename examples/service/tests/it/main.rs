@@ -9,6 +9,7 @@ mod browser;
 mod checklist;
 mod compliance;
 mod compression;
+mod console;
 mod desk;
 mod desk_store;
 mod digests;

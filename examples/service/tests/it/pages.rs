@@ -18,6 +18,7 @@ async fn every_page_has_a_policy_that_it_keeps() {
     let mut pages = Vec::new();
     for path in [
         "/",
+        "/client",
         "/callback?code=x",
         "/problems/invalid-content",
         "/login?interaction=x",
@@ -104,7 +105,10 @@ async fn the_graph_shows_a_browser_an_explorer() {
 async fn assets_are_served() {
     let app = open().await;
     for (path, content_type) in [
+        ("/assets/tokens.css", "text/css; charset=utf-8"),
+        ("/assets/console.css", "text/css; charset=utf-8"),
         ("/assets/desk.css", "text/css; charset=utf-8"),
+        ("/assets/client.js", "text/javascript; charset=utf-8"),
         ("/assets/console.js", "text/javascript; charset=utf-8"),
         ("/assets/icon.svg", "image/svg+xml"),
     ] {
@@ -169,7 +173,7 @@ async fn pages_are_accessible() {
     let consent = browser
         .get(&format!("/consent?interaction={}", begun.interaction))
         .await;
-    for page in [login, account, consent, browser.get("/").await] {
+    for page in [login, account, consent, browser.get("/client").await] {
         let page = text(&page);
         for needed in [
             "<html lang=\"en\">",

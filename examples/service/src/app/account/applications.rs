@@ -11,15 +11,18 @@ use super::super::{App, Handled};
 use super::{Problem, ago};
 
 /// An application to which the user has consented.
-pub(super) struct ApplicationShown {
-    pub(super) client_id: ClientId,
-    pub(super) name: String,
-    pub(super) scopes: Vec<String>,
-    pub(super) allowed: String,
+pub(in super::super) struct ApplicationShown {
+    pub(in super::super) client_id: ClientId,
+    pub(in super::super) name: String,
+    pub(in super::super) scopes: Vec<String>,
+    pub(in super::super) allowed: String,
 }
 
 impl App {
-    pub(super) async fn applications(&self, subject: &Subject) -> Result<Vec<ApplicationShown>, Problem> {
+    pub(in super::super) async fn applications(
+        &self,
+        subject: &Subject,
+    ) -> Result<Vec<ApplicationShown>, Problem> {
         let consents = self.stores.consents.consents_of(subject).await;
         let consents = consents.map_err(|error| self.store_failed(&error))?;
         let mut shown = Vec::with_capacity(consents.len());

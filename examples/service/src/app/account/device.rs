@@ -2,10 +2,10 @@
 
 /// A device, guessed from the `User-Agent`. Only shown to its user; no decision depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Device {
-    pub(super) name: String,
+pub(in super::super) struct Device {
+    pub(in super::super) name: String,
     /// Selects the phone icon beside the name.
-    pub(super) handheld: bool,
+    pub(in super::super) handheld: bool,
 }
 
 /// Product token of each browser. Most browsers also send the tokens of older ones, so the youngest
@@ -34,7 +34,7 @@ const SYSTEMS: [(&str, &str, bool); 7] = [
 
 impl Device {
     /// Derives the device from a `User-Agent`.
-    pub(super) fn of(agent: &str) -> Self {
+    pub(in super::super) fn of(agent: &str) -> Self {
         let browser = BROWSERS.iter().find(|(word, _)| agent.contains(word));
         let browser = browser.map(|(_, name)| *name);
         let system = SYSTEMS.iter().find(|(word, ..)| agent.contains(word));

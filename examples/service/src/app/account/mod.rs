@@ -16,7 +16,7 @@ use oauth_core::session::Session;
 use oauth_core::store::{RevocationReason, SessionId, SessionRecord};
 use tracing::info;
 
-use self::applications::ApplicationShown;
+pub(super) use self::applications::ApplicationShown;
 use self::device::Device;
 use super::browser::{Browser, form, missing_csrf_token, see_other};
 use super::lists::query_parameter;
@@ -38,17 +38,17 @@ struct AccountPage<'a> {
     shortest_password: usize,
 }
 
-struct SessionShown {
-    id: SessionId,
-    device: Device,
-    begun: String,
-    seen: String,
+pub(super) struct SessionShown {
+    pub(super) id: SessionId,
+    pub(super) device: Device,
+    pub(super) begun: String,
+    pub(super) seen: String,
     /// The session of this browser.
-    here: bool,
+    pub(super) here: bool,
 }
 
 impl SessionShown {
-    fn of(record: &SessionRecord, here: &SessionId, now: SystemTime) -> Self {
+    pub(super) fn of(record: &SessionRecord, here: &SessionId, now: SystemTime) -> Self {
         Self {
             id: record.id,
             device: Device::of(record.label.as_deref().unwrap_or_default()),

@@ -12,6 +12,7 @@ use oauth_core::vocabulary::Subject;
 
 use super::super::browser::{Browser, form, see_other};
 use super::super::client_address::describe_client;
+use super::super::console::page_to_return_to;
 use super::super::lists::query_parameter;
 use super::super::page::{Capability, rendered};
 use super::super::problem::unavailable;
@@ -25,6 +26,8 @@ use crate::seed;
 struct LoginPage<'a> {
     client: Option<&'a str>,
     interaction: &'a str,
+    /// Page of the console to return to; empty for none.
+    return_to: &'a str,
     csrf_token: &'a str,
     email: &'a str,
     /// Signed-in user who may continue without a password.
@@ -38,6 +41,8 @@ struct LoginPage<'a> {
 struct LoginInput {
     /// Interaction of the client; empty without one.
     interaction: String,
+    /// Page of the console to return to; empty for none.
+    return_to: String,
     details: Option<InteractionDetails>,
     email: String,
     /// Signed-in user, if the session is sufficient for this request.
@@ -48,9 +53,10 @@ struct LoginInput {
 impl LoginInput {
     /// Redirect target after the sign-in.
     fn next(&self) -> String {
-        match self.interaction.as_str() {
-            "" => "/account".to_owned(),
-            interaction => at("/consent", interaction),
+        match (self.interaction.as_str(), self.return_to.as_str()) {
+            ("", "") => "/account".to_owned(),
+            ("", page) => page.to_owned(),
+            (interaction, _) => at("/consent", interaction),
         }
     }
 }
@@ -59,6 +65,7 @@ impl App {
     pub(super) async fn show_login(&self, request: &Request<Bytes>) -> Handled {
         let interaction = query_parameter(request, "interaction");
         let mut asked = self.login_input(request, interaction.as_deref()).await?;
+        asked.return_to = console_page(query_parameter(request, "return_to").as_deref());
         let browser = self.browser(request.headers()).await?;
         if let Some((user, session)) = self.user_of(&browser).await? {
             let details = asked.details.as_ref();
@@ -77,6 +84,7 @@ impl App {
     pub(super) async fn log_in(&self, request: &Request<Bytes>) -> Handled {
         let form = form(request)?;
         let mut asked = self.login_input(request, form.optional("interaction")).await?;
+        asked.return_to = console_page(form.optional("return_to"));
         asked.email = form.optional("email").unwrap_or_default().to_owned();
         let browser = self.browser(request.headers()).await?;
         if !browser.accepts_form(&form) {
@@ -147,6 +155,7 @@ impl App {
         let hint = details.as_ref().and_then(|details| details.login_hint.clone());
         Ok(LoginInput {
             interaction: interaction.unwrap_or_default().to_owned(),
+            return_to: String::new(),
             email: hint.unwrap_or_default(),
             details,
             current: None,
@@ -164,6 +173,7 @@ impl App {
         let page = LoginPage {
             client: asked.details.as_ref().map(client_name),
             interaction: &asked.interaction,
+            return_to: &asked.return_to,
             csrf_token: &browser.csrf_token(),
             email: &asked.email,
             current: asked.current.as_deref(),
@@ -174,6 +184,11 @@ impl App {
         let page = rendered(status, &page, &Capability::Send(Vec::new()))?;
         Ok(self.with_browser_cookie(browser, page))
     }
+}
+
+/// Page of the console that a sign-in may lead back to; empty for another one.
+fn console_page(text: Option<&str>) -> String {
+    text.and_then(page_to_return_to).unwrap_or_default().to_owned()
 }
 
 /// Page text for a notice in the query.

@@ -23,6 +23,7 @@ use oauth_core::store::SessionRecord;
 use oauth_core::vocabulary::Subject;
 
 use super::browser::see_other;
+use super::page::under_policy;
 use super::problem::unavailable;
 use super::route::Route;
 use super::{App, Handled};
@@ -31,7 +32,7 @@ use crate::desk::User;
 impl App {
     pub(super) async fn authorize(&self, request: Request<Bytes>) -> Handled {
         let interaction = match self.server.authorize(request.clone()).await {
-            Authorize::Respond(answer) => return Ok(self.log_and_return(answer)),
+            Authorize::Respond(answer) => return Ok(under_policy(self.log_and_return(answer))),
             Authorize::Interact(interaction) => interaction,
         };
         self.log_events(&interaction.events);

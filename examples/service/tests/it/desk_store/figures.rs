@@ -44,7 +44,7 @@ async fn register_endpoint(desk: &Desk) {
     desk.register_endpoint(endpoint, None).await.unwrap();
 }
 
-/// X6: charges are counted by hour, currency and status.
+/// X6, X9: charges are counted by hour, currency and status.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn charges_are_counted_by_hour_and_status() {
     for fixture in Fixture::on_each("charges_are_counted_by_hour_and_status").await {
@@ -79,7 +79,7 @@ async fn charges_are_counted_by_hour_and_status() {
     }
 }
 
-/// X6: the events of a charge are found, and no others.
+/// X6, X9: the events of a charge are found, and no others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_of_a_charge_are_found() {
     for fixture in Fixture::on_each("events_of_a_charge_are_found").await {
@@ -107,7 +107,7 @@ async fn events_of_a_charge_are_found() {
     }
 }
 
-/// X6: deliveries are counted by state, also once they have ended.
+/// X6, X9: deliveries are counted by state, also once they have ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deliveries_are_counted_by_state() {
     for fixture in Fixture::on_each("deliveries_are_counted_by_state").await {
@@ -246,7 +246,7 @@ impl Fixture {
     }
 }
 
-/// X6: a user's token families are listed with their rotations and revocations.
+/// X6, X9: a user's token families are listed with their rotations and revocations.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn token_families_of_a_user_are_listed() {
     for fixture in Fixture::on_each("token_families_of_a_user_are_listed").await {

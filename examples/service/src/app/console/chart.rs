@@ -1,0 +1,68 @@
+//! Charts as paths of SVG, coloured by the style sheet.
+
+use std::fmt::Write as _;
+
+/// Area and line of a sparkline in a box of 100 by 32.
+pub(super) struct Sparkline {
+    pub(super) area: String,
+    pub(super) line: String,
+}
+
+impl Sparkline {
+    /// A line through the values. Returns `None` for fewer than two values.
+    pub(super) fn of(values: &[u64]) -> Option<Self> {
+        let highest = values.iter().copied().max().unwrap_or(0).max(1);
+        let steps = u64::try_from(values.len())
+            .ok()?
+            .checked_sub(1)
+            .filter(|steps| *steps > 0)?;
+        let mut line = String::new();
+        for (index, value) in (0..).zip(values) {
+            let (x, y) = (index * 100 / steps, 30 - value * 26 / highest);
+            let command = if index == 0 { 'M' } else { 'L' };
+            // writing to a string does not fail
+            let _written = write!(line, "{command}{x} {y}");
+        }
+        Some(Self {
+            area: format!("{line}V32H0z"),
+            line,
+        })
+    }
+}
+
+/// Width of `part` in a bar of 100, at least 1 for a part that is not 0.
+pub(super) fn share(part: u64, whole: u64) -> u64 {
+    match (part, whole) {
+        (0, _) | (_, 0) => 0,
+        (part, whole) => (part * 100 / whole).clamp(1, 100),
+    }
+}
+
+/// A part as a percentage with one decimal place: `96.7 %`. `None` of nothing.
+pub(super) fn percent(part: u64, whole: u64) -> Option<String> {
+    let thousandths = (part * 1_000 + whole / 2).checked_div(whole)?;
+    Some(format!("{}.{} %", thousandths / 10, thousandths % 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparkline_stays_in_its_box() {
+        let chart = Sparkline::of(&[0, 5, 10]).unwrap();
+        assert_eq!(chart.line, "M0 30L50 17L100 4");
+        assert_eq!(chart.area, "M0 30L50 17L100 4V32H0z");
+        assert!(Sparkline::of(&[]).is_none() && Sparkline::of(&[1]).is_none());
+        assert_eq!(Sparkline::of(&[0, 0]).unwrap().line, "M0 30L100 30");
+    }
+
+    #[test]
+    fn shares_are_seen_and_percentages_rounded() {
+        for (part, whole, expected) in [(0, 9, 0), (1, 1_000, 1), (205, 212, 96), (9, 9, 100), (1, 0, 0)] {
+            assert_eq!(share(part, whole), expected);
+        }
+        assert_eq!(percent(205, 212).as_deref(), Some("96.7 %"));
+        assert_eq!(percent(0, 0), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! The console: pages about charges, webhooks, requests and applications.
+//!
+//! A page of the console shows data to a signed-in user only; a browser without a session is sent
+//! to the sign-in and comes back. Every signed-in user sees the whole desk, because each could
+//! allow an application every scope of it. Pages work without JavaScript: lists are GET and can be
+//! bookmarked, changes are POST with the CSRF token of the browser and an idempotency key.
+
+mod applications;
+mod change;
+mod charge;
+mod charges;
+mod chart;
+mod deliveries;
+mod endpoints;
+mod find;
+mod overview;
+mod pager;
+mod place;
+mod problems;
+mod refusal;
+mod requests;
+mod state;
+mod text;
+mod welcome;
+
+use std::fmt::Write as _;
+
+use askama::Template;
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_conventions::errors::Problem;
+use oauth_core::session::Session;
+
+pub(super) use place::{Place, page_to_return_to};
+pub(super) use refusal::refusal;
+
+use super::browser::{Browser, see_other};
+use super::page::{Capability, rendered};
+use super::{App, Handled};
+use crate::desk::User;
+
+/// Values that the layout of a page needs.
+struct Frame {
+    /// Word of the chosen place.
+    place: &'static str,
+    /// Name of the signed-in user; empty without one.
+    user: String,
+    /// Number of deliveries that need attention.
+    attention: u64,
+}
+
+impl Frame {
+    /// Frame of a public page.
+    const fn public(place: &'static str) -> Self {
+        Self {
+            place,
+            user: String::new(),
+            attention: 0,
+        }
+    }
+}
+
+/// Hidden fields of a form.
+struct Ticket {
+    csrf_token: String,
+    /// Random: the form takes effect once, even if it is sent twice.
+    idempotency_key: String,
+}
+
+/// A signed-in user at a browser.
+struct Visitor {
+    browser: Browser,
+    session: Session,
+    user: User,
+}
+
+impl Visitor {
+    /// New hidden fields for one form.
+    fn ticket(&self) -> Ticket {
+        let mut idempotency_key = String::new();
+        for byte in crate::random::<16>() {
+            // writing to a string does not fail
+            let _written = write!(idempotency_key, "{byte:02x}");
+        }
+        Ticket {
+            csrf_token: self.browser.csrf_token(),
+            idempotency_key,
+        }
+    }
+}
+
+impl App {
+    /// Serves a page of the console.
+    pub(super) async fn console(&self, place: &Place, request: &Request<Bytes>) -> Handled {
+        let Some(visitor) = self.visitor(request).await? else {
+            return match place {
+                Place::Overview => self.show_welcome(),
+                _ => Ok(see_other(&sign_in_for(request), None)),
+            };
+        };
+        match place {
+            Place::Overview => self.show_overview(&visitor).await,
+            Place::Find => self.find(request).await,
+            Place::Charges => self.show_charges(request, &visitor, None).await,
+            Place::Charge(id) => self.show_charge(request, id, &visitor, None).await,
+            Place::Endpoints => self.show_endpoints(&visitor, None).await,
+            Place::Endpoint(id) => self.show_endpoint(request, id, &visitor, None).await,
+            Place::Deliveries => self.show_deliveries(request, &visitor).await,
+            Place::Delivery(id) => self.show_delivery(request, id, &visitor).await,
+            Place::Requests => self.show_requests(request, &visitor).await,
+            Place::Request(id) => self.show_request(id, &visitor).await,
+            Place::Applications => self.show_applications(request, &visitor).await,
+            Place::Refund(_) | Place::EndpointForm(..) | Place::Replay(_) | Place::ApplicationForm(_) => {
+                Err(Problem::of_status(StatusCode::METHOD_NOT_ALLOWED))
+            }
+        }
+    }
+
+    /// Signed-in user of the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns 503 if a store fails.
+    async fn visitor(&self, request: &Request<Bytes>) -> Result<Option<Visitor>, Problem> {
+        let browser = self.browser(request.headers()).await?;
+        let known = self.user_of(&browser).await?;
+        let known = known.map(|(user, session)| (user, session.clone()));
+        Ok(known.map(|(user, session)| Visitor {
+            browser,
+            session,
+            user,
+        }))
+    }
+
+    /// Frame of a page for this visitor.
+    async fn frame(&self, place: &'static str, visitor: &Visitor) -> Result<Frame, Problem> {
+        let attention = self.desk.failed_deliveries().await;
+        Ok(Frame {
+            place,
+            user: visitor.user.name.clone(),
+            attention: attention.map_err(|error| self.refused(error))?,
+        })
+    }
+}
+
+/// Renders a page with forms.
+fn page(status: StatusCode, page: &impl Template) -> Handled {
+    rendered(status, page, &Capability::Act)
+}
+
+/// Path of the sign-in that leads back to the page of the request.
+fn sign_in_for(request: &Request<Bytes>) -> String {
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |target| target.as_str());
+    let target = page_to_return_to(target).unwrap_or("/");
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("return_to", target)
+        .finish();
+    format!("/login?{query}")
+}

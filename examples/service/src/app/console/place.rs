@@ -1,0 +1,162 @@
+//! Pages of the console and their paths.
+
+use http::Method;
+
+use crate::domain::ChargeId;
+
+/// A page of the console, or the target of one of its forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) enum Place {
+    Overview,
+    Find,
+    Charges,
+    Charge(ChargeId),
+    Refund(ChargeId),
+    Endpoints,
+    Endpoint(String),
+    EndpointForm(String, EndpointForm),
+    Deliveries,
+    Delivery(String),
+    Replay(String),
+    Requests,
+    Request(String),
+    Applications,
+    ApplicationForm(ApplicationForm),
+}
+
+/// Forms of an endpoint's page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum EndpointForm {
+    Test,
+    Rotate,
+    Settings,
+    State,
+    Delete,
+}
+
+/// Forms of the applications page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum ApplicationForm {
+    Disconnect,
+    RevokeFamily,
+    EndSession,
+}
+
+impl Place {
+    /// Parses the segments of a path. Returns `None` for another path.
+    pub(in super::super) fn of(segments: &[&str]) -> Option<Self> {
+        let segments = match segments {
+            [""] => return Some(Self::Overview),
+            ["console", rest @ ..] => rest,
+            _ => return None,
+        };
+        let text = |id: &&str| (*id).to_owned();
+        let place = match segments {
+            ["find"] => Self::Find,
+            ["charges"] => Self::Charges,
+            ["charges", id] => Self::Charge(id.parse().ok()?),
+            ["charges", id, "refunds"] => Self::Refund(id.parse().ok()?),
+            ["endpoints"] => Self::Endpoints,
+            ["endpoints", id] => Self::Endpoint(text(id)),
+            ["endpoints", id, form] => Self::EndpointForm(
+                text(id),
+                match *form {
+                    "test" => EndpointForm::Test,
+                    "rotate" => EndpointForm::Rotate,
+                    "settings" => EndpointForm::Settings,
+                    "state" => EndpointForm::State,
+                    "delete" => EndpointForm::Delete,
+                    _ => return None,
+                },
+            ),
+            ["deliveries"] => Self::Deliveries,
+            ["deliveries", id] => Self::Delivery(text(id)),
+            ["deliveries", id, "replay"] => Self::Replay(text(id)),
+            ["requests"] => Self::Requests,
+            ["requests", id] => Self::Request(text(id)),
+            ["applications"] => Self::Applications,
+            ["applications", form] => Self::ApplicationForm(match *form {
+                "disconnect" => ApplicationForm::Disconnect,
+                "revoke-family" => ApplicationForm::RevokeFamily,
+                "end-session" => ApplicationForm::EndSession,
+                _ => return None,
+            }),
+            _ => return None,
+        };
+        Some(place)
+    }
+
+    /// Methods of the page.
+    pub(in super::super) const fn methods(&self) -> &'static [Method] {
+        match self {
+            Self::Refund(_) | Self::EndpointForm(..) | Self::Replay(_) | Self::ApplicationForm(_) => {
+                &[Method::POST, Method::OPTIONS]
+            }
+            Self::Charges | Self::Endpoints => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
+            _ => &[Method::GET, Method::HEAD, Method::OPTIONS],
+        }
+    }
+
+    /// Template of the path, for idempotency keys, logs and metrics.
+    pub(in super::super) const fn template(&self) -> &'static str {
+        match self {
+            Self::Overview => "/",
+            Self::Find => "/console/find",
+            Self::Charges => "/console/charges",
+            Self::Charge(_) => "/console/charges/{id}",
+            Self::Refund(_) => "/console/charges/{id}/refunds",
+            Self::Endpoints => "/console/endpoints",
+            Self::Endpoint(_) => "/console/endpoints/{id}",
+            Self::EndpointForm(_, EndpointForm::Test) => "/console/endpoints/{id}/test",
+            Self::EndpointForm(_, EndpointForm::Rotate) => "/console/endpoints/{id}/rotate",
+            Self::EndpointForm(_, EndpointForm::Settings) => "/console/endpoints/{id}/settings",
+            Self::EndpointForm(_, EndpointForm::State) => "/console/endpoints/{id}/state",
+            Self::EndpointForm(_, EndpointForm::Delete) => "/console/endpoints/{id}/delete",
+            Self::Deliveries => "/console/deliveries",
+            Self::Delivery(_) => "/console/deliveries/{id}",
+            Self::Replay(_) => "/console/deliveries/{id}/replay",
+            Self::Requests => "/console/requests",
+            Self::Request(_) => "/console/requests/{id}",
+            Self::Applications => "/console/applications",
+            Self::ApplicationForm(ApplicationForm::Disconnect) => "/console/applications/disconnect",
+            Self::ApplicationForm(ApplicationForm::RevokeFamily) => "/console/applications/revoke-family",
+            Self::ApplicationForm(ApplicationForm::EndSession) => "/console/applications/end-session",
+        }
+    }
+}
+
+/// The page to which a sign-in leads back: `text`, if it is the path of a page of the console, with
+/// or without a query. A path of another site is none.
+pub(in super::super) fn page_to_return_to(text: &str) -> Option<&str> {
+    let (path, _) = text.split_once('?').unwrap_or((text, ""));
+    let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+    let place = Place::of(&segments)?;
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    (is_plain && place.methods().contains(&Method::GET)).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// X9: a sign-in leads back to pages of the console only.
+    #[test]
+    fn sign_in_returns_to_pages_of_the_console_only() {
+        for (text, expected) in [
+            ("/", true),
+            ("/console/charges", true),
+            ("/console/charges?status=refunded", true),
+            ("/console/deliveries/a.b", true),
+            ("", false),
+            ("//evil.example", false),
+            ("/\\evil.example", false),
+            ("https://evil.example/", false),
+            ("/console/charges\r\nx: y", false),
+            ("/console/applications/disconnect", false),
+            ("/account", false),
+            ("/console", false),
+        ] {
+            assert_eq!(page_to_return_to(text).is_some(), expected, "{text}");
+        }
+    }
+}

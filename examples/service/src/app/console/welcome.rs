@@ -1,0 +1,102 @@
+//! The first page of a browser without a session, and the example client.
+
+use askama::Template;
+use http::StatusCode;
+
+use super::super::page::{Capability, rendered};
+use super::super::{App, Handled};
+use crate::seed::{EMAIL, PASSWORD};
+
+#[derive(Template)]
+#[template(path = "console/landing.html")]
+struct Landing {
+    email: &'static str,
+    password: &'static str,
+    places: &'static [Address],
+}
+
+/// The example client: a page that calls the service as an OAuth client.
+#[derive(Template)]
+#[template(path = "client.html")]
+struct ExampleClient {
+    email: &'static str,
+    password: &'static str,
+    places: &'static [Address],
+}
+
+struct Address {
+    path: &'static str,
+    /// A browser can open the path as it is.
+    opens: bool,
+    what: &'static str,
+}
+
+impl Address {
+    const fn new(path: &'static str, what: &'static str) -> Self {
+        Self {
+            path,
+            opens: false,
+            what,
+        }
+    }
+
+    const fn opens(path: &'static str, what: &'static str) -> Self {
+        Self {
+            path,
+            opens: true,
+            what,
+        }
+    }
+}
+
+const ADDRESSES: &[Address] = &[
+    Address::opens("/graphql", "GraphQL; in a browser, the explorer"),
+    Address::new(
+        "/authorize  /token",
+        "authorization code with PKCE, refresh, client credentials",
+    ),
+    Address::new(
+        "/oauth/introspect  /oauth/revoke",
+        "token introspection and revocation",
+    ),
+    Address::new("/userinfo", "claims about the user of an access token"),
+    Address::opens(
+        "/.well-known/openid-configuration",
+        "discovery; also oauth-authorization-server and jwks.json",
+    ),
+    Address::opens("/openapi.json", "machine-readable description of /v1"),
+    Address::opens("/problems", "every problem type, its cause and its mend"),
+    Address::new(
+        "/v1/charges",
+        "create, list, read, replace; refunds below each charge",
+    ),
+    Address::new("/v1/customers", "create, list, read"),
+    Address::new(
+        "/v1/webhook-endpoints",
+        "register a receiver; its secret is shown once",
+    ),
+    Address::new(
+        "/v1/webhook-deliveries",
+        "status of each delivery; POST …/replays sends it again",
+    ),
+];
+
+impl App {
+    pub(super) fn show_welcome(&self) -> Handled {
+        let page = Landing {
+            email: EMAIL,
+            password: PASSWORD,
+            places: ADDRESSES,
+        };
+        rendered(StatusCode::OK, &page, &Capability::Nothing)
+    }
+
+    pub(in super::super) fn show_client(&self) -> Handled {
+        let page = ExampleClient {
+            email: EMAIL,
+            password: PASSWORD,
+            places: ADDRESSES,
+        };
+        rendered(StatusCode::OK, &page, &Capability::Call)
+    }
+}
