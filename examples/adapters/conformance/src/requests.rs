@@ -8,7 +8,7 @@ mod cases {
     use std::net::SocketAddr;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use bytes::Bytes;
     use futures_util::future;
@@ -18,7 +18,7 @@ mod cases {
     use http_conventions::routing::AllowedHosts;
     use tokio::sync::{mpsc, oneshot};
 
-    use crate::running::{Running, patient, within_patience};
+    use crate::running::{PATIENCE, Running, patient, within_patience};
     use crate::{Adapter, Body};
 
     const MEBIBYTE: usize = 1 << 20;
@@ -335,6 +335,21 @@ mod cases {
         peer.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(20));
         peer.wait_until_reset();
         assert!(calls.load(Ordering::SeqCst) < 20);
+    }
+
+    /// X10: small responses hold a client that reads nothing no longer than large ones. The kernel
+    /// takes many of them, but not one for each time limit.
+    pub fn unread_small_responses_end_in_time(adapter: &Arc<Adapter>) {
+        let limits = Limits {
+            write_timeout: Duration::from_secs(1),
+            ..patient()
+        };
+        let running = Running::start_with(adapter, limits, echo);
+        let mut peer = running.connect_with_buffer(4096);
+        let request = "GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(1000);
+        let begun = Instant::now();
+        while peer.try_send(&request) {}
+        assert!(begun.elapsed() < PATIENCE, "still open");
     }
 
     /// X10: a client that reads slowly is no client that reads nothing.

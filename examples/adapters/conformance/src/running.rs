@@ -128,6 +128,7 @@ impl Running {
         socket.connect(&self.address.into()).unwrap();
         let socket = TcpStream::from(socket);
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_write_timeout(Some(PATIENCE)).unwrap();
         Peer(socket)
     }
 

@@ -88,13 +88,27 @@ impl Socket {
                 written => return Poll::Ready(self.written(written)),
             }
         }
+        // The kernel reports room only after half of the unsent bytes are sent. The wait begins when
+        // there is no room at all, so that room at its end is progress of the client.
+        if self.waiting.is_none()
+            && let Some(written) = self.send_now(first)
+        {
+            return Poll::Ready(self.written(written));
+        }
         let limit = self.write_timeout;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(waiting.as_mut().poll(cx));
-        // a slow client: the kernel reports room only after half of the unsent bytes are sent
-        match rustix::net::send(&self.shared.stream, first, SendFlags::NOSIGNAL) {
-            Err(Errno::AGAIN) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            written => Poll::Ready(self.written(written.map_err(io::Error::from))),
+        Poll::Ready(match self.send_now(first) {
+            Some(written) => self.written(written),
+            None => Err(io::ErrorKind::TimedOut.into()),
+        })
+    }
+
+    /// Sends without asking whether the stream is writable. `None` if there is no room.
+    fn send_now(&self, bytes: &[u8]) -> Option<io::Result<usize>> {
+        match rustix::net::send(&self.shared.stream, bytes, SendFlags::NOSIGNAL) {
+            Err(Errno::AGAIN) => None,
+            written => Some(written.map_err(io::Error::from)),
         }
     }
 

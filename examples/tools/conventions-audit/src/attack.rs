@@ -11,9 +11,8 @@ use serde_json::json;
 
 /// Attacks that run at the same time.
 const PARALLEL: usize = 16;
-/// Time limit of one attack: several times the usual time limits of servers, because a kernel may
-/// take a part of a response after each.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Time limit of one attack. It exceeds the usual time limits of servers, which are at most 30 s.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Findings of all attacks on one server.
 #[derive(Clone, Debug, Default)]
