@@ -88,8 +88,8 @@ impl Socket {
                 written => return Poll::Ready(self.written(written)),
             }
         }
-        // The kernel reports room only after half of the unsent bytes are sent. The wait begins when
-        // there is no room at all, so that room at its end is progress of the client.
+        // The kernel reports room only after half of the unsent bytes are sent. The wait begins
+        // when there is no room at all, so that room at its end is progress of the client.
         if self.waiting.is_none()
             && let Some(written) = self.send_now(first)
         {
