@@ -13,7 +13,9 @@ use actix_web::rt::time::timeout;
 use actix_web::{App, HttpRequest, HttpResponse, dev::AppConfig, dev::Extensions, web, web::Payload};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use host_server::{Accepted, Carrier, Limits, Opened, RunsToEnd, Work, check_head, serve_connections};
+use host_server::{
+    Accepted, Carrier, LINGER, Limits, Opened, RunsToEnd, Work, check_head, serve_connections,
+};
 use http::{Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::Full;
@@ -23,10 +25,6 @@ use crate::convert::{answer, head, status};
 use crate::gate::{GatedBody, Passing};
 use crate::stream::{ConnectionData, ConnectionStream, Ending};
 use crate::{BoxError, upgrade};
-
-/// Time for which a refused upload is still read, so that the client sees the response and not a
-/// reset.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// Handler of the host, and its responses to refused requests.
 struct Host<H, R> {
@@ -107,7 +105,7 @@ async fn serve_connection<S>(
 ) {
     let ending = Rc::<Ending>::default();
     let data = ConnectionData {
-        extensions: opened.known,
+        extensions: opened.extensions,
         work: opened.work,
         ending: Rc::clone(&ending),
         gate: Rc::default(),
@@ -115,7 +113,11 @@ async fn serve_connection<S>(
     let stream = ConnectionStream::new(opened.stream, data, opened.limits.read_timeout);
     let served = http.call((stream, None));
     // in a task of its own, because actix-http restarts its keep-alive time at each poll
-    let gone = actix_web::rt::spawn(opened.peer_watch.gone(opened.limits.half_closed_timeout));
+    let gone = actix_web::rt::spawn(
+        opened
+            .peer_watch
+            .wait_until_gone(opened.limits.half_closed_timeout),
+    );
     let stop_watching = gone.abort_handle();
     tokio::select! {
         _ = served => {}

@@ -1,16 +1,13 @@
 //! Collects request bodies within limits.
 
-use std::{error::Error, iter::successors, pin::pin, time::Duration};
+use std::{error::Error, iter::successors, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::{Request, StatusCode, header};
+use host_server::LINGER;
+use http::StatusCode;
 use http_body_util::{BodyExt, LengthLimitError};
 use tokio::time::timeout;
-
-/// Time for which a refused upload is still read, so that its sender sees the response and not a
-/// reset.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// Collects a limited body; otherwise 413, 408 or 400.
 pub(crate) async fn collect(mut body: Body, read_timeout: Duration) -> Result<Bytes, StatusCode> {
@@ -37,15 +34,4 @@ pub(crate) async fn collect(mut body: Body, read_timeout: Duration) -> Result<By
 /// Returns `true` if a length limit is among the causes: each layer wraps the error of the body.
 fn is_over_limit(error: &(dyn Error + 'static)) -> bool {
     successors(Some(error), |&error| error.source()).any(|cause| cause.is::<LengthLimitError>())
-}
-
-/// Reads the rest of the content for a moment, so that the client sees the response. A client that
-/// waits for `100 Continue` sends nothing.
-pub(crate) async fn read_on<B: http_body::Body>(request: Request<B>) {
-    if request.headers().contains_key(header::EXPECT) {
-        return;
-    }
-    let mut content = pin!(request.into_body());
-    let rest = async { while let Some(Ok(_)) = content.frame().await {} };
-    timeout(LINGER, rest).await.ok();
 }

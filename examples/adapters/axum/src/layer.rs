@@ -5,7 +5,7 @@ use std::{task::Context, task::Poll};
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
-use host_server::{RunsToEnd, Work};
+use host_server::{RunsToEnd, Work, read_on};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Either, Full, Limited};
@@ -14,7 +14,6 @@ use http_conventions::pipeline::{Admitted, Conventions, Exchange};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::content::read_on;
 use crate::nonce::NextNonce;
 use crate::target::asked_for;
 
@@ -142,7 +141,8 @@ where
     let mut exchange = match admitted {
         Ok(exchange) => exchange,
         Err(early) => {
-            read_on(request).await;
+            let (parts, content) = request.into_parts();
+            read_on(&parts.headers, content).await;
             return Ok(early.into_response().map(whole));
         }
     };

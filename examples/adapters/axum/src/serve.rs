@@ -9,11 +9,10 @@ use futures_util::{FutureExt, future::BoxFuture};
 #[cfg(feature = "tls")]
 use host_adapter_hyper::serve_streaming_tls;
 use host_adapter_hyper::{respond, serve_streaming};
+use host_server::read_on;
 use http::{StatusCode, header};
 use hyper::body::Incoming;
 use tower_service::Service;
-
-use crate::content::read_on;
 
 pub use host_adapter_hyper::{Limits, check_head};
 
@@ -169,7 +168,12 @@ fn answer(
     move |mut request| {
         let check = |limits| check_head(&request, limits);
         if let Some(Err(status)) = checked.as_ref().map(check) {
-            return read_on(request).map(move |()| status.into_response()).boxed();
+            let (parts, content) = request.into_parts();
+            return async move {
+                read_on(&parts.headers, content).await;
+                status.into_response()
+            }
+            .boxed();
         }
         if let Some(peer) = request.extensions().get::<SocketAddr>().copied() {
             request.extensions_mut().insert(ConnectInfo(peer));

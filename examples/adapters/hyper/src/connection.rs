@@ -134,7 +134,7 @@ where
     let switch: Switch = Default::default();
     let stream = TokioIo::new(switch.spelled(opened.stream));
     let connection = Connection {
-        known: opened.known,
+        known: opened.extensions,
         served: Served {
             switch,
             work: Some(opened.work),
@@ -164,11 +164,11 @@ async fn serve_http<S>(
         .max_buf_size(BUFFER);
     let http = http.serve_connection(stream, answer);
     let mut http = pin!(http.with_upgrades());
-    let mut gone = pin!(peer_watch.gone(connection.limits.half_closed_timeout));
+    let mut gone = pin!(peer_watch.wait_until_gone(connection.limits.half_closed_timeout));
     tokio::select! {
         _ = &mut http => return,
         () = &mut gone => return,
-        () = closing.begun() => http.as_mut().graceful_shutdown(),
+        () = closing.wait() => http.as_mut().graceful_shutdown(),
     }
     tokio::select! {
         _ = http => {}

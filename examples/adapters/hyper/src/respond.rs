@@ -1,21 +1,17 @@
 //! Requests with complete bodies.
 
-use std::{error::Error, panic::AssertUnwindSafe, pin::Pin, pin::pin, time::Duration};
+use std::{error::Error, panic::AssertUnwindSafe, pin::Pin, pin::pin};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use host_server::{Limits, RunsToEnd, check_head};
+use host_server::{Limits, RunsToEnd, check_head, read_on};
 use http::request::Parts;
-use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Either, Full, LengthLimitError};
 use hyper::{body::Body, upgrade::OnUpgrade};
 use tokio::time::timeout;
 
 use crate::connection::Served;
-
-/// Time for which a refused upload is still read, so that the client sees the response and not a
-/// reset.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// Checks the head of a request, reads its body within the limits and returns the response of
 /// `handler`, or the response of `refuse` in the cases that [`serve`](crate::serve) lists. Adapters
@@ -126,16 +122,6 @@ where
             .await
             .unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)),
     }
-}
-
-/// Reads the rest of a refused body for a moment. A client that waits for `100 Continue` sends
-/// nothing.
-async fn read_on<I: Body + Unpin>(headers: &HeaderMap, mut body: I) {
-    if headers.contains_key(header::EXPECT) || body.is_end_stream() {
-        return;
-    }
-    let rest = async { while let Some(Ok(_)) = body.frame().await {} };
-    timeout(LINGER, rest).await.ok();
 }
 
 /// Reads a body of at most `limit` bytes. A body in one frame is not copied.

@@ -37,8 +37,8 @@ impl Carrier for host_tls::Tls {
 
     async fn open(self, socket: Socket) -> io::Result<(Self::Stream, Extensions)> {
         let (stream, certificate) = self.accept(socket).await?;
-        let mut known = Extensions::new();
-        certificate.map(|certificate| known.insert(certificate));
-        Ok((stream, known))
+        let mut extensions = Extensions::new();
+        certificate.map(|certificate| extensions.insert(certificate));
+        Ok((stream, extensions))
     }
 }

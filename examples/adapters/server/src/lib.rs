@@ -5,6 +5,7 @@ mod connections;
 mod finish;
 mod head;
 mod limits;
+mod linger;
 mod serve;
 mod socket;
 
@@ -13,6 +14,7 @@ pub use self::{
     finish::RunsToEnd,
     head::check_head,
     limits::Limits,
+    linger::{LINGER, read_on},
     serve::{Accepted, Closing, Opened, Work, serve_connections},
     socket::{PeerWatch, Socket},
 };

@@ -28,7 +28,7 @@ pub struct Opened<S> {
     pub peer_watch: PeerWatch,
     /// Extensions to add to each request of the connection. They contain the client's
     /// [`SocketAddr`].
-    pub known: Extensions,
+    pub extensions: Extensions,
     /// Limits of the server.
     pub limits: Arc<Limits>,
     /// Signal of the shutdown.
@@ -50,7 +50,7 @@ pub struct Work {
 
 impl Closing {
     /// Waits until the shutdown begins.
-    pub async fn begun(&mut self) {
+    pub async fn wait(&mut self) {
         // an error means that the server has ended
         self.0.wait_for(|is_closing| *is_closing).await.ok();
     }
@@ -70,14 +70,14 @@ impl Accepted {
         let peer_watch = socket.watch();
         let stream = tokio::select! {
             opened = timeout(limits.read_timeout, carrier.open(socket)) => opened.ok()?.ok(),
-            () = closing.begun() => None,
+            () = closing.wait() => None,
         };
-        let (stream, mut known) = stream?;
-        known.insert(peer);
+        let (stream, mut extensions) = stream?;
+        extensions.insert(peer);
         Some(Opened {
             stream,
             peer_watch,
-            known,
+            extensions,
             limits,
             closing,
             work,

@@ -188,7 +188,7 @@ impl PeerWatch {
     /// Completes after the client has closed its sending half and the server has then written
     /// nothing for `timeout`. It checks once per `timeout`, so it may complete up to `timeout`
     /// later.
-    pub async fn gone(self, timeout: Duration) {
+    pub async fn wait_until_gone(self, timeout: Duration) {
         let (mut ticks, mut last) = (interval(timeout.max(SHORTEST)), None);
         loop {
             ticks.tick().await;
@@ -226,7 +226,7 @@ mod tests {
         let mut peer = TcpStream::connect(address).await.unwrap();
         let (socket, _) = connections.accept().await;
         peer.shutdown().await.unwrap();
-        let gone = socket.watch().gone(Duration::ZERO);
+        let gone = socket.watch().wait_until_gone(Duration::ZERO);
         timeout(Duration::from_secs(20), gone).await.unwrap();
     }
 }

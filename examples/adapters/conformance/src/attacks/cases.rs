@@ -1,6 +1,6 @@
 //! The attacks.
 
-use super::Expected::{Answered, Closed, Refused};
+use super::Expected::{Answered, Closed, RefusedAndClosed};
 use super::Manner::{AtOnce, Dripping, HalfClosed, Unread};
 use super::bodies::{CHUNKS, CODINGS, EXPECTATIONS, LENGTHS, PIPELINES, SMUGGLING};
 use super::heads::{FIELDS, HOSTS, REQUEST_LINES, TARGETS};
@@ -37,7 +37,8 @@ pub fn all() -> Vec<Attack> {
         });
     written
         .chain(half_closed())
-        .chain(large())
+        .chain(large_heads())
+        .chain(large_bodies())
         .chain(slow())
         .collect()
 }
@@ -56,10 +57,14 @@ fn half_closed() -> impl Iterator<Item = Attack> {
         ("three half-closed requests", Answered(3), GET.repeat(3)),
         (
             "a head cut by a half-close",
-            Refused(SYNTAX),
+            RefusedAndClosed(SYNTAX),
             "GET {path} HTTP/1.1\r\nHos".to_owned(),
         ),
-        ("a body cut by a half-close", Refused(SYNTAX), format!("{post}h")),
+        (
+            "a body cut by a half-close",
+            RefusedAndClosed(SYNTAX),
+            format!("{post}h"),
+        ),
         (
             "a half-closed connection without a request",
             Closed,
@@ -71,62 +76,76 @@ fn half_closed() -> impl Iterator<Item = Attack> {
         .into_iter()
 }
 
-/// Requests that are too large, large requests that are valid, and many requests at once.
-fn large() -> impl Iterator<Item = Attack> {
+/// Heads that are too large, large heads that are valid, and many requests at once.
+fn large_heads() -> impl Iterator<Item = Attack> {
     let head = "GET {path} HTTP/1.1\r\nHost: {host}\r\n";
     let lines = |count: usize| format!("{head}{}\r\n", "X-A: b\r\n".repeat(count));
-    let x = |count: usize| "x".repeat(count);
-    let chunked = "POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let x = "x".repeat(200_000);
     let rows = [
         (
             "a target of 200 kB",
             "RFC 9110 §15.5.15",
-            Refused(LONG_TARGET),
-            format!("GET /{} HTTP/1.1\r\nHost: {{host}}\r\n\r\n", x(200_000)),
+            RefusedAndClosed(LONG_TARGET),
+            format!("GET /{x} HTTP/1.1\r\nHost: {{host}}\r\n\r\n"),
         ),
         (
             "a method of 200 kB",
             "RFC 9112 §3",
-            Refused(&[400, 414, 431, 501]),
-            format!("{} / HTTP/1.1\r\nHost: {{host}}\r\n\r\n", x(200_000)),
+            RefusedAndClosed(&[400, 414, 431, 501]),
+            format!("{x} / HTTP/1.1\r\nHost: {{host}}\r\n\r\n"),
         ),
         (
             "a field of 200 kB",
             "RFC 6585 §5",
-            Refused(LARGE_FIELDS),
-            format!("{head}X-A: {}\r\n\r\n", x(200_000)),
+            RefusedAndClosed(LARGE_FIELDS),
+            format!("{head}X-A: {x}\r\n\r\n"),
         ),
         (
             "a field name of 200 kB",
             "RFC 6585 §5",
-            Refused(LARGE_FIELDS),
-            format!("{head}{}: b\r\n\r\n", x(200_000)),
+            RefusedAndClosed(LARGE_FIELDS),
+            format!("{head}{x}: b\r\n\r\n"),
         ),
-        ("300 fields", "RFC 6585 §5", Refused(LARGE_FIELDS), lines(300)),
+        (
+            "300 fields",
+            "RFC 6585 §5",
+            RefusedAndClosed(LARGE_FIELDS),
+            lines(300),
+        ),
         (
             "10,000 fields",
             "RFC 6585 §5",
-            Refused(LARGE_FIELDS),
+            RefusedAndClosed(LARGE_FIELDS),
             lines(10_000),
         ),
         ("90 fields", "RFC 6585 §5", Answered(1), lines(90)),
-        (
-            "a chunk extension of 200 kB",
-            "RFC 9112 §7.1.1",
-            Refused(&[400, 413]),
-            format!("{chunked}2;{}\r\nhi\r\n0\r\n\r\n", x(200_000)),
-        ),
-        (
-            "a trailer of 200 kB",
-            "RFC 9112 §7.1.2",
-            Refused(&[400, 413, 431]),
-            format!("{chunked}0\r\nX-A: {}\r\n\r\n", x(200_000)),
-        ),
         (
             "40 requests at once",
             "RFC 9112 §9.3.2",
             Answered(40),
             format!("{head}\r\n").repeat(40),
+        ),
+    ];
+    rows.map(|(name, section, expected, sends)| attack(name, section, (AtOnce, expected), sends))
+        .into_iter()
+}
+
+/// Chunked bodies with large parts beside their content.
+fn large_bodies() -> impl Iterator<Item = Attack> {
+    let chunked = "POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let x = "x".repeat(200_000);
+    let rows = [
+        (
+            "a chunk extension of 200 kB",
+            "RFC 9112 §7.1.1",
+            RefusedAndClosed(&[400, 413]),
+            format!("{chunked}2;{x}\r\nhi\r\n0\r\n\r\n"),
+        ),
+        (
+            "a trailer of 200 kB",
+            "RFC 9112 §7.1.2",
+            RefusedAndClosed(&[400, 413, 431]),
+            format!("{chunked}0\r\nX-A: {x}\r\n\r\n"),
         ),
     ];
     rows.map(|(name, section, expected, sends)| attack(name, section, (AtOnce, expected), sends))

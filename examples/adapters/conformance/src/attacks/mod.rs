@@ -93,13 +93,13 @@ pub enum Manner {
 pub enum Expected {
     /// One response with one of the statuses. Then the server closes the connection, because it
     /// does not know where the request ends. A close without a response is accepted too.
-    Refused(&'static [u16]),
+    RefusedAndClosed(&'static [u16]),
     /// One response with one of the statuses.
-    Rejected(&'static [u16]),
+    Refused(&'static [u16]),
     /// This number of responses, as to valid requests: none is 400, 408, 411, 431 or a server
     /// error.
     Answered(usize),
-    /// Either [`Refused`](Self::Refused) with 400, or one response as in
+    /// Either [`RefusedAndClosed`](Self::RefusedAndClosed) with 400, or one response as in
     /// [`Answered`](Self::Answered).
     RefusedOrAnswered,
     /// At most one response, and no server error except 501: the server has seen no second request.

@@ -118,9 +118,9 @@ impl Expected {
     fn is_settled(self, responses: &Responses) -> bool {
         let is_answered = !responses.finals.is_empty();
         match self {
-            Self::Refused(_) | Self::OneThenClosed | Self::Closed => false,
+            Self::RefusedAndClosed(_) | Self::OneThenClosed | Self::Closed => false,
             Self::RefusedOrAnswered => is_answered && responses.finals != [400],
-            Self::Rejected(_) | Self::OneRequest => is_answered,
+            Self::Refused(_) | Self::OneRequest => is_answered,
             Self::Answered(count) => responses.finals.len() >= count,
         }
     }
@@ -131,10 +131,10 @@ impl Expected {
         let is_valid = |status: &u16| !matches!(status, 400 | 408 | 411 | 431 | 500..);
         let is_one = finals.len() <= 1 && finals.iter().all(|status| *status < 500 || *status == 501);
         let is_met = match self {
-            Self::Refused(statuses) => {
+            Self::RefusedAndClosed(statuses) => {
                 is_closed && finals.len() <= 1 && finals.iter().all(|status| statuses.contains(status))
             }
-            Self::Rejected(statuses) => {
+            Self::Refused(statuses) => {
                 finals.len() == 1 && finals.iter().all(|status| statuses.contains(status))
             }
             Self::Answered(count) => finals.len() == count && finals.iter().all(is_valid),
@@ -147,7 +147,7 @@ impl Expected {
             Self::OneThenClosed => is_one && is_closed,
             Self::Closed => is_closed,
         };
-        let is_body_invited = matches!(self, Self::Rejected([413])) && responses.interim > 0;
+        let is_body_invited = matches!(self, Self::Refused([413])) && responses.interim > 0;
         match is_met && !is_body_invited {
             true => Ok(()),
             false => Err(format!(

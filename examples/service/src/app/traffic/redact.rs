@@ -5,6 +5,7 @@
 use bytes::Bytes;
 use host_ports::ContentType;
 use http::{HeaderMap, Uri};
+use http_conventions::content::JsonReader;
 use serde_json::Value;
 
 /// Text in place of a secret.
@@ -131,9 +132,9 @@ pub(super) fn content(headers: &HeaderMap, content: Option<&Bytes>) -> String {
     } else if is("application/x-www-form-urlencoded") {
         Some(form(content))
     } else if is_json.into_iter().any(is) {
-        serde_json::from_slice::<Value>(content)
-            .ok()
-            .map(|value| json(value, content))
+        // refuses a member that stands twice: one of the two would be kept unseen
+        let value = JsonReader::new().read_bytes::<Value>(content);
+        value.ok().map(|value| json(value, content))
     } else {
         None
     };
@@ -293,6 +294,10 @@ mod tests {
                 r#"{"note":"[redacted]"}"#,
             ),
             ("{\"password\":", "[12 bytes, not kept]"),
+            (
+                r#"{"password":"hunter2","password":null}"#,
+                "[38 bytes, not kept]",
+            ),
         ] {
             assert_eq!(kept(json, text), expected);
         }
