@@ -1,10 +1,8 @@
 //! A process that is killed while it writes.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::io::{BufRead, BufReader, Write, stdout};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::{Write, stdout};
+use std::path::Path;
 use std::time::SystemTime;
 
 use futures_util::future::join_all;
@@ -14,10 +12,8 @@ use webhook_core::receiver::{Claim, Dedupe};
 use webhook_core::sender::Enqueued;
 
 use crate::support::{File, event, incoming, note_and_enqueue, with_notes};
+use crate::victim::{self, Victim};
 
-/// Tells a second process of the test binary the file to write to until it is killed.
-const VICTIM: &str = "STORE_SQLITE_VICTIM";
-const ROUND: &str = "STORE_SQLITE_ROUND";
 const TASKS: i64 = 16;
 const TURNS: i64 = 100_000;
 
@@ -27,8 +23,9 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
     let file = File::new();
     let mut acknowledged = BTreeSet::new();
     for round in 0..6 {
-        let victim = start(&file.path(), round);
-        acknowledged.extend(kill_after(victim, 40 + 90 * usize::try_from(round).unwrap()));
+        let victim = Victim::start("crash::victim", &file.path(), round);
+        let told = victim.kill_after("acknowledged", 40 + 90 * usize::try_from(round).unwrap());
+        acknowledged.extend(told.iter().map(|id| id.parse::<i64>().unwrap()));
 
         drop(file.open());
         let found = Found::in_file(&file.path()).unwrap();
@@ -51,10 +48,9 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
 /// The process of the test above. Without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn victim() {
-    let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
+    let Some((path, round)) = victim::task() else {
         return;
     };
-    let round: i64 = env::var(ROUND).unwrap().parse().unwrap();
     let database = with_notes(Database::open(path).unwrap()).await;
     let tasks = (0..TASKS).map(|task| {
         let database = database.clone();
@@ -81,37 +77,6 @@ async fn send_and_receive(database: &Database, id: i64) {
     let mut acknowledgements = stdout();
     // fails, and ends the process, after the killer has ended
     writeln!(acknowledgements, "acknowledged {id}").unwrap();
-}
-
-fn start(path: &Path, round: i64) -> Child {
-    Command::new(env::current_exe().unwrap())
-        .args(["--exact", "crash::victim", "--nocapture"])
-        .env(VICTIM, path)
-        .env(ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-/// Lets the victim acknowledge `count` verbs, kills it, and returns all that it acknowledged.
-fn kill_after(mut victim: Child, count: usize) -> Vec<i64> {
-    let mut output = BufReader::new(victim.stdout.take().unwrap());
-    let mut acknowledged = Vec::new();
-    let mut line = String::new();
-    while output.read_line(&mut line).unwrap() > 0 {
-        // the last line may be cut
-        let whole = line.strip_suffix('\n');
-        if let Some(id) = whole.and_then(|line| line.strip_prefix("acknowledged ")) {
-            acknowledged.push(id.parse().unwrap());
-            if acknowledged.len() == count {
-                victim.kill().unwrap();
-            }
-        }
-        line.clear();
-    }
-    assert!(!victim.wait().unwrap().success(), "it ended by itself");
-    assert!(acknowledged.len() >= count);
-    acknowledged
 }
 
 /// The numbers of the events in each table.

@@ -1,10 +1,7 @@
 //! A process that is killed while its requests complete their keys in transactions of the host.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::io::{BufRead, BufReader, Write, stdout};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::{Write, stdout};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -20,10 +17,8 @@ use http_conventions_conformance::completes_in_transaction::End;
 
 use crate::completes::Notes;
 use crate::support::{File, notes, with_notes};
+use crate::victim::{self, Victim};
 
-/// Tells a second process of the test binary the file to write to until it is killed.
-const VICTIM: &str = "STORE_SQLITE_KEYS_VICTIM";
-const ROUND: &str = "STORE_SQLITE_KEYS_ROUND";
 const ROUNDS: i64 = 20;
 const TASKS: i64 = 16;
 const LEASE: Duration = Duration::from_secs(60);
@@ -37,8 +32,9 @@ async fn killed_process_leaves_each_key_its_answer() {
     let file = File::new();
     let (mut cut_off, mut stored) = (0, 0);
     for round in 0..ROUNDS {
-        let victim = start(&file.path(), round);
-        let answered = kill_after(victim, 20 + 10 * usize::try_from(round).unwrap());
+        let victim = Victim::start("killed_keys::victim", &file.path(), round);
+        let told = victim.kill_after("answered", 20 + 10 * usize::try_from(round).unwrap());
+        let answered: BTreeMap<i64, i64> = told.iter().map(|line| key_and_row(line)).collect();
         let database = with_notes(file.open()).await;
         let desk = Desk::new(database.clone(), round, 1);
         desk.clock.advance(LEASE);
@@ -68,10 +64,9 @@ async fn killed_process_leaves_each_key_its_answer() {
 /// The process of the test above. Without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn victim() {
-    let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
+    let Some((path, round)) = victim::task() else {
         return;
     };
-    let round: i64 = env::var(ROUND).unwrap().parse().unwrap();
     let database = with_notes(Database::open(path).unwrap()).await;
     let desk = Arc::new(Desk::new(database, round, 0));
     let tasks = (0..TASKS).map(|task| {
@@ -86,6 +81,11 @@ async fn victim() {
         })
     });
     join_all(tasks).await;
+}
+
+fn key_and_row(line: &str) -> (i64, i64) {
+    let (key, row) = line.split_once(' ').unwrap();
+    (key.parse().unwrap(), row.parse().unwrap())
 }
 
 fn key(round: i64, task: i64, turn: i64) -> i64 {
@@ -145,37 +145,4 @@ impl Desk {
             Ok(Err(_)) | Err(_) => Reply::OutcomeUnknown(Problem::new(ErrorStatus::INTERNAL_SERVER_ERROR)),
         }
     }
-}
-
-fn start(path: &Path, round: i64) -> Child {
-    Command::new(env::current_exe().unwrap())
-        .args(["--exact", "killed_keys::victim", "--nocapture"])
-        .env(VICTIM, path)
-        .env(ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-/// Lets the victim answer `count` requests, kills it, and returns the row of each answered key.
-fn kill_after(mut victim: Child, count: usize) -> BTreeMap<i64, i64> {
-    let mut output = BufReader::new(victim.stdout.take().unwrap());
-    let mut answered = BTreeMap::new();
-    let mut line = String::new();
-    while output.read_line(&mut line).unwrap() > 0 {
-        // the last line may be cut
-        let whole = line
-            .strip_suffix('\n')
-            .and_then(|line| line.strip_prefix("answered "));
-        if let Some((key, row)) = whole.and_then(|line| line.split_once(' ')) {
-            answered.insert(key.parse().unwrap(), row.parse().unwrap());
-            if answered.len() == count {
-                victim.kill().unwrap();
-            }
-        }
-        line.clear();
-    }
-    assert!(!victim.wait().unwrap().success(), "it ended by itself");
-    assert!(answered.len() >= count);
-    answered
 }

@@ -1,10 +1,7 @@
 //! A process that is killed while its workers acknowledge events in transactions of the host.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::io::{BufRead, BufReader, Write, stdout};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::{Write, stdout};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
@@ -14,10 +11,8 @@ use webhook_core::ports::OsEntropy;
 use webhook_core::receiver::{Claim, Dedupe, Queued, Receipt, WorkFailure, WorkOutcome, WorkPolicy, Worker};
 
 use crate::support::{File, incoming, notes, with_notes};
+use crate::victim::{self, Victim};
 
-/// Tells a second process of the test binary the file to write to until it is killed.
-const VICTIM: &str = "STORE_SQLITE_WORKERS_VICTIM";
-const ROUND: &str = "STORE_SQLITE_WORKERS_ROUND";
 const ROUNDS: i64 = 20;
 const TASKS: i64 = 16;
 const TURNS: i64 = 10_000;
@@ -32,8 +27,9 @@ async fn killed_process_leaves_each_event_one_row() {
     let file = File::new();
     let (mut cut_off, mut unheard) = (0, 0);
     for round in 0..ROUNDS {
-        let victim = start(&file.path(), round);
-        let handled = kill_after(victim, 20 + 10 * usize::try_from(round).unwrap());
+        let victim = Victim::start("killed_workers::victim", &file.path(), round);
+        let told = victim.kill_after("handled", 20 + 10 * usize::try_from(round).unwrap());
+        let handled: BTreeSet<i64> = told.iter().map(|number| number.parse().unwrap()).collect();
         let database = with_notes(file.open()).await;
         let arrived = arrivals(&database).await;
         let written: BTreeSet<i64> = events(&notes(&database).await).into_iter().collect();
@@ -70,10 +66,9 @@ async fn killed_process_leaves_each_event_one_row() {
 /// The process of the test above. Without its variable it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn victim() {
-    let Some(path) = env::var_os(VICTIM).map(PathBuf::from) else {
+    let Some((path, round)) = victim::task() else {
         return;
     };
-    let round: i64 = env::var(ROUND).unwrap().parse().unwrap();
     let database = with_notes(Database::open(path).unwrap()).await;
     let tasks = (0..TASKS).map(|task| {
         let desk = Desk::new(database.clone(), clock(round), 0);
@@ -158,35 +153,4 @@ impl Desk {
 fn number_of(event: &Queued) -> i64 {
     let id = event.ticket.key.id.as_str();
     id.strip_prefix("evt_").unwrap().parse().unwrap()
-}
-
-fn start(path: &Path, round: i64) -> Child {
-    Command::new(env::current_exe().unwrap())
-        .args(["--exact", "killed_workers::victim", "--nocapture"])
-        .env(VICTIM, path)
-        .env(ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-/// Lets the victim handle `count` events, kills it, and returns all that it handled.
-fn kill_after(mut victim: Child, count: usize) -> BTreeSet<i64> {
-    let mut output = BufReader::new(victim.stdout.take().unwrap());
-    let mut handled = BTreeSet::new();
-    let mut line = String::new();
-    while output.read_line(&mut line).unwrap() > 0 {
-        // the last line may be cut
-        let whole = line.strip_suffix('\n');
-        if let Some(number) = whole.and_then(|line| line.strip_prefix("handled ")) {
-            handled.insert(number.parse().unwrap());
-            if handled.len() == count {
-                victim.kill().unwrap();
-            }
-        }
-        line.clear();
-    }
-    assert!(!victim.wait().unwrap().success(), "it ended by itself");
-    assert!(handled.len() >= count);
-    handled
 }

@@ -20,3 +20,4 @@ mod parallel_requests;
 mod purge;
 mod sealed;
 mod support;
+mod victim;
