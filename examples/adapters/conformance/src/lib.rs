@@ -10,6 +10,8 @@ pub mod attacks;
 pub mod authority;
 #[cfg(feature = "tls")]
 pub mod client_certificates;
+pub mod clients;
+mod handlers;
 mod peer;
 pub mod requests;
 mod running;

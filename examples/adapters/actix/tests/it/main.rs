@@ -28,6 +28,13 @@ mod requests {
     );
 }
 
+mod clients {
+    host_adapter_conformance::clients!(
+        #[test]
+        super::adapter()
+    );
+}
+
 mod websockets {
     host_adapter_conformance::websockets!(
         #[test]

@@ -32,12 +32,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use host_server::Limits;
-use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
 
 use crate::Adapter;
+use crate::handlers::whole;
 use crate::running::{Running, patient};
 
 pub use self::{cases::all, run::run};
@@ -125,6 +123,8 @@ pub fn withstands_all(adapter: &Arc<Adapter>, exceptions: &[(&str, &str)]) {
         write_timeout: Duration::from_secs(1),
         ..patient()
     };
+    // of a size at which few responses fill the buffers of a connection
+    let large = |_| std::future::ready(whole(vec![b'x'; 64 << 10]));
     let running = Running::start_with(adapter, limits, large);
     let target = Target {
         address: running.address,
@@ -158,13 +158,4 @@ pub fn withstands_all(adapter: &Arc<Adapter>, exceptions: &[(&str, &str)]) {
     });
     let findings = findings.into_inner().unwrap();
     assert!(findings.is_empty(), "\n{}", findings.join("\n"));
-}
-
-/// A response of 64 KiB, so that few of them fill the buffers of a connection.
-async fn large(request: Request<Bytes>) -> Response<crate::Body> {
-    let content = Bytes::from(vec![b'x'; 64 << 10]);
-    let length = request.body().len();
-    let mut response = Response::new(Full::new(content).map_err(|never| match never {}).boxed_unsync());
-    response.headers_mut().insert("x-length", length.into());
-    response
 }
