@@ -31,6 +31,7 @@ mod operator;
 mod page;
 mod problem;
 mod refunds;
+mod resources;
 mod route;
 mod shared;
 mod sign_in;
@@ -50,9 +51,9 @@ use futures_util::FutureExt;
 use graph_core::subscription::transport_ws::AllowedOrigins;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_conventions::content::{WANT_CONTENT_DIGEST, WANT_REPR_DIGEST, add_wanted_digests};
-use http_conventions::errors::{ErrorStatus, Problem, ProblemBase};
+use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::forwarding::TrustedProxies;
-use http_conventions::idempotency::{HeldKey, IntoReply as _, KeyScope, Reply, Settlement};
+use http_conventions::idempotency::Reply;
 use http_conventions::paging::CursorKeyring;
 use http_conventions::patching::ACCEPT_PATCH;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited, Started};
@@ -64,12 +65,12 @@ use tracing::{Instrument as _, error};
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
-use self::caller::Caller;
 use self::graph::Graph;
 use self::limits::{Limiting, render_early_response};
 use self::observed::{Findings, Observation};
 use self::openapi::Document;
 use self::operator::Operator;
+use self::resources::{Answer, reply};
 use self::route::Route;
 use self::traffic::{Asked, Stage, Traffic, Trail};
 use crate::clock::DemoClock;
@@ -293,91 +294,6 @@ impl App {
         }
     }
 
-    /// Handles a request of `/v1`: checks the scope, and runs a change at most once per idempotency
-    /// key.
-    async fn answer_resource(
-        &self,
-        mut exchange: Exchange<Limited>,
-        route: &Route,
-        request: Request<Bytes>,
-    ) -> Result<Response<Bytes>, EarlyResponse> {
-        let (caller, request) = self.authenticated(&mut exchange, request).await?;
-        let exchange = self.limit_caller(exchange, &caller).await?;
-        exchange.check(self.require(&caller, needed_scope(route, request.method())))?;
-        Trail::reach(&request, Stage::Idempotency);
-        let scope = KeyScope::new(caller.subject(), route.template());
-        let in_transaction = matches!(
-            route,
-            Route::Charges
-                | Route::Refunds(_)
-                | Route::Customers
-                | Route::WebhookEndpoints
-                | Route::WebhookRotations(_)
-        );
-        if in_transaction && *request.method() == Method::POST {
-            let handler = async |held| self.create(route, &request, held).await;
-            return Ok(exchange.run_in_transaction(&request, scope, handler).await);
-        }
-        let handler = async {
-            Trail::reach(&request, Stage::Handler);
-            let handled = match *request.method() {
-                Method::POST => self.act(route).await,
-                _ => self.read_or_replace(route, &request, &caller).await,
-            };
-            reply(handled, self.conventions.problems())
-        };
-        Ok(exchange.run(&request, scope, handler).await)
-    }
-
-    /// Creates a resource or a secret, and completes the idempotency key, in one transaction.
-    async fn create(&self, route: &Route, request: &Request<Bytes>, held: Option<HeldKey>) -> Reply {
-        Trail::reach(request, Stage::Handler);
-        let completed = match route {
-            Route::Charges => self.create_charge(request, held).await,
-            Route::Refunds(charge) => self.request_refund(request, charge.clone(), held).await,
-            Route::Customers => self.create_customer(request, held).await,
-            Route::WebhookEndpoints => self.register_endpoint(request, held).await,
-            Route::WebhookRotations(id) => self.rotate_secret(id, held).await,
-            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
-        };
-        // after a 5xx the transaction may have committed: the record of the key shows if it has
-        completed.into_reply(self.conventions.problems())
-    }
-
-    async fn act(&self, route: &Route) -> Handled {
-        match route {
-            Route::WebhookTestEvents(id) => self.send_test_event(id).await,
-            Route::WebhookReplays(id) => self.replay_delivery(id).await,
-            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
-        }
-    }
-
-    async fn read_or_replace(&self, route: &Route, request: &Request<Bytes>, caller: &Caller) -> Handled {
-        match route {
-            Route::Charges => self.list_charges(request, caller).await,
-            Route::Charge(id) if *request.method() == Method::PUT => {
-                self.replace_charge(request, id.clone()).await
-            }
-            Route::Charge(id) if *request.method() == Method::PATCH => {
-                self.patch_charge(request, id.clone()).await
-            }
-            Route::Charge(id) => self.read_charge(request, id.clone()).await,
-            Route::Refunds(charge) => self.list_refunds(request, charge.clone(), caller).await,
-            Route::Refund(charge, id) => self.read_refund(charge.clone(), id.clone()).await,
-            Route::Customers => self.list_customers(request, caller).await,
-            Route::Customer(id) => self.read_customer(id.clone()).await,
-            Route::WebhookEndpoints => self.list_endpoints(request, caller).await,
-            Route::WebhookEndpoint(id) => match *request.method() {
-                Method::PATCH => self.change_endpoint(request, id).await,
-                Method::DELETE => self.delete_endpoint(id).await,
-                _ => self.read_endpoint(id).await,
-            },
-            Route::WebhookDeliveries => self.list_deliveries(request, caller).await,
-            Route::WebhookDelivery(id) => self.read_delivery(id).await,
-            _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
-        }
-    }
-
     /// Passes on a response of the authorization server and logs its events and failures.
     fn log_and_return(&self, answer: EndpointResponse) -> Response<Bytes> {
         self.log_events(&answer.events);
@@ -405,37 +321,6 @@ impl App {
             error!(error = program::in_one_line(&error), "the desk failed");
         }
         problem::from_desk(error, self.conventions.problems())
-    }
-}
-
-/// A response, and the settlement of the idempotency key that is stored with its rows.
-struct Answer {
-    response: Response<Bytes>,
-    settlement: Option<Settlement>,
-}
-
-impl Answer {
-    fn new(response: Response<Bytes>, held: Option<&HeldKey>) -> Self {
-        let settlement = held.map(|held| held.settlement(&response));
-        Self { response, settlement }
-    }
-
-    /// As [`new`](Self::new), for a response with a secret that is shown once: only its status is
-    /// stored.
-    fn unkept(response: Response<Bytes>, held: Option<&HeldKey>) -> Self {
-        let settlement = held.map(|held| held.unkept_settlement(&response));
-        Self { response, settlement }
-    }
-}
-
-/// Decides how the response is stored for its idempotency key. After a 503 a retry may run, because
-/// the transactions of the desk are atomic. After any other 5xx the outcome is unknown.
-fn reply(handled: Handled, problems: &ProblemBase) -> Reply {
-    match handled {
-        Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
-            Reply::NothingHappened(problem)
-        }
-        handled => handled.into_reply(problems),
     }
 }
 
@@ -482,15 +367,6 @@ fn as_get(mut request: Request<Bytes>) -> Request<Bytes> {
         *request.method_mut() = Method::GET;
     }
     request
-}
-
-/// Scope that a request of `/v1` requires.
-fn needed_scope(route: &Route, method: &Method) -> &'static str {
-    match (route, method) {
-        (_, &Method::GET) => "read:charges",
-        (Route::Refunds(_), _) => "write:refunds",
-        _ => "write:charges",
-    }
 }
 
 impl fmt::Debug for App {
