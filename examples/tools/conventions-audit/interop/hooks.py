@@ -31,6 +31,7 @@ EXCEPTIONS = {
     ("RejectedPositiveData", "PUT /v1/charges/{id}", 412, "precondition-failed"): anything,
     # RFC 9110, 13.2.1: preconditions are evaluated before the content
     ("AcceptedNegativeData", "PUT /v1/charges/{id}", 412, "precondition-failed"): anything,
+    ("AcceptedNegativeData", "PATCH /v1/charges/{id}", 412, "precondition-failed"): anything,
     # RFC 6585, 3: a write without a precondition
     ("RejectedPositiveData", "PUT /v1/charges/{id}", 428, "precondition-required"): anything,
     # RFC 9110, 15.5.21: valid form, but another currency than the charge
