@@ -16,8 +16,13 @@ pub(crate) struct Process {
 impl Process {
     /// Starts a service under a URL of its own.
     pub(crate) fn start(binary: &str, database: &str, redis: &str) -> Self {
+        Self::start_with(binary, database, redis, &[])
+    }
+
+    /// As [`start`](Self::start), with these variables of the environment.
+    pub(crate) fn start_with(binary: &str, database: &str, redis: &str, variables: &[(&str, &str)]) -> Self {
         let stores = ["--database", database, "--redis", redis];
-        let (child, console) = Self::spawn(binary, &["--listen", "127.0.0.1:0"], &stores);
+        let (child, console) = Self::spawn(binary, &["--listen", "127.0.0.1:0"], &stores, variables);
         let address = console.split_once("http://").unwrap().1.to_owned();
         Self { child, address }
     }
@@ -28,13 +33,14 @@ impl Process {
         let address = format!("127.0.0.2:{port}");
         let base_url = format!("http://{}", first.address);
         let place = ["--listen", &address, "--base-url", &base_url];
-        let (child, _) = Self::spawn(binary, &place, &["--database", database, "--redis", redis]);
+        let (child, _) = Self::spawn(binary, &place, &["--database", database, "--redis", redis], &[]);
         Self { child, address }
     }
 
     /// Starts a service, and waits for the line about its console.
-    fn spawn(binary: &str, place: &[&str], stores: &[&str]) -> (Child, String) {
+    fn spawn(binary: &str, place: &[&str], stores: &[&str], variables: &[(&str, &str)]) -> (Child, String) {
         let mut child = Command::new(binary)
+            .envs(variables.iter().copied())
             .args(place)
             .args(stores)
             .stdout(Stdio::piped())

@@ -13,6 +13,7 @@ mod console;
 mod desk;
 mod desk_store;
 mod digests;
+mod encrypted_databases;
 mod end_session;
 mod exits;
 mod fan_out;

@@ -49,11 +49,12 @@ pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -
         .bind(LOCK)
         .execute(&mut *transaction)
         .await?;
-    sqlx::query(
-        "CREATE TABLE IF NOT EXISTS store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL)",
-    )
-    .execute(&mut *transaction)
-    .await?;
+    // `IF NOT EXISTS` would send a notice, which sqlx logs for the operator
+    if !has_tables(&mut transaction).await? {
+        sqlx::query("CREATE TABLE store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
+            .execute(&mut *transaction)
+            .await?;
+    }
     for step in steps_left(&mut transaction, name, steps).await? {
         sqlx::raw_sql(*step).execute(&mut *transaction).await?;
     }
