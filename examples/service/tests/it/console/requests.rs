@@ -1,0 +1,87 @@
+//! Pages of the last requests.
+
+use super::signed_in;
+use crate::browser::{PASSWORD, text};
+use crate::desk::{ALL_SCOPES, bearer, call, header, json};
+use crate::sign_in::{begin, log_in};
+
+/// X9: the requests of every flow are kept without any of its secrets.
+#[tokio::test]
+async fn kept_requests_have_no_secret_of_the_flows() {
+    let (app, mut browser) = signed_in().await;
+    let mut secrets = vec![PASSWORD.to_owned(), "demo-service-secret".to_owned()];
+    let begun = begin(&mut browser, "").await;
+    log_in(&mut browser, &begun, PASSWORD).await;
+    secrets.push(begun.interaction.clone());
+    secrets.extend(browser.cookies.values().cloned());
+    secrets.push(browser.token.clone());
+    let token = bearer(&app, ALL_SCOPES).await;
+    secrets.push(token.trim_start_matches("Bearer ").to_owned());
+    let body = r#"{"url":"https://a.example/hook","headers":[{"name":"x-key","value":"static-secret"}]}"#;
+    let hook = call(&app, &token, ("POST", "/v1/webhook-endpoints"), &[], body).await;
+    let secret = json(&hook).get("secret").unwrap().as_str().unwrap().to_owned();
+    secrets.extend([secret, "static-secret".to_owned()]);
+    browser
+        .post(
+            "/login",
+            &[
+                ("email", "ada@example.com"),
+                ("password", "incorrect-horse-secret"),
+            ],
+        )
+        .await;
+    browser
+        .get("/password/reset?token=pr_reset-secret-of-a-mail")
+        .await;
+    browser.get("/callback?code=ac_code-of-a-client&state=x").await;
+    secrets.extend(
+        [
+            "incorrect-horse-secret",
+            "reset-secret-of-a-mail",
+            "code-of-a-client",
+        ]
+        .map(str::to_owned),
+    );
+
+    let list = text(&browser.get("/console/requests").await);
+    let ids = list.split("href=\"/console/requests/").skip(1);
+    let ids: Vec<_> = ids
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect();
+    assert!(ids.len() >= 10, "{list}");
+    // the pages of the console carry their own tokens, and a request id is not one
+    for id in ids {
+        let page = text(&browser.get(&format!("/console/requests/{id}")).await);
+        assert!(page.contains("What came"), "{page}");
+        for secret in &secrets {
+            assert!(!page.contains(secret.as_str()), "{secret} in {page}");
+        }
+    }
+    assert!(list.contains("/token") && list.contains("/v1/webhook-endpoints"));
+}
+
+/// X9: a request shows the stage that ended it, and becomes a command of curl.
+#[tokio::test]
+async fn request_shows_what_the_pipeline_decided() {
+    let (app, mut browser) = signed_in().await;
+    let token = bearer(&app, "read:charges").await;
+    let key = [("idempotency-key", "\"console-1\"")];
+    let body = r#"{"amount":4900,"currency":"eur"}"#;
+    let all = bearer(&app, ALL_SCOPES).await;
+    for (token, body, ended_by, word) in [
+        (token.as_str(), body, "Authorize", "Ended here"),
+        (all.as_str(), body, "Handler", "Answered"),
+        (all.as_str(), body, "Idempotency", "Replayed"),
+        (all.as_str(), "{}", "Idempotency", "Ended here"),
+    ] {
+        let answer = call(&app, token, ("POST", "/v1/charges"), &key, body).await;
+        let id = header(answer.headers(), "x-request-id").to_owned();
+        let page = text(&browser.get(&format!("/console/requests/{id}")).await);
+        let stage = page.split(&format!("<h3>{ended_by}</h3>")).nth(1).unwrap();
+        let stage = stage.split("</li>").next().unwrap();
+        assert!(stage.contains(word), "{ended_by}: {stage}");
+        assert!(page.contains("Authorization: Bearer $TOKEN"), "{page}");
+    }
+    let found = text(&browser.get("/console/requests?status=4xx&q=/v1/charges").await);
+    assert_eq!(found.matches("class=\"open mono\"").count(), 2, "{found}");
+}
