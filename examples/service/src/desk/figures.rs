@@ -134,6 +134,15 @@ impl Desk {
         self.store.charges_by_status().await
     }
 
+    /// Counts the refunds of each status.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DeskError::Store`] if the database fails.
+    pub async fn refunds_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        self.store.refunds_by_status().await
+    }
+
     /// Counts the webhook deliveries in each state.
     ///
     /// # Errors

@@ -35,6 +35,7 @@ pub(crate) use events::shop;
 pub use figures::{EventSeen, FamilySeen, HourOfCharges, RefreshTokenSeen};
 pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
+pub use refunds::{RefundFilter, RefundSeen};
 pub(crate) use store::DeskStore;
 pub use users::{Authenticated, User};
 

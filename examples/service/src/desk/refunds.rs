@@ -3,10 +3,43 @@
 use http_conventions::idempotency::{Receipt, Settlement};
 
 use super::{Desk, DeskError, Placed, Window};
-use crate::domain::{ChargeId, NewRefund, Refund, RefundId, RefundRefused};
+use crate::domain::{ChargeId, Currency, NewRefund, Refund, RefundId, RefundRefused, RefundStatus};
 
 /// Maximum number of refunds processed by one transaction.
 const BATCH: u32 = 64;
+
+/// Filter of the refunds of all charges. All conditions must hold; the default has none.
+#[derive(Clone, Debug, Default)]
+pub struct RefundFilter {
+    /// Status of the refund.
+    pub status: Option<RefundStatus>,
+    /// Refunded charge.
+    pub charge: Option<ChargeId>,
+    /// The refund itself.
+    pub id: Option<RefundId>,
+}
+
+/// A refund with the facts of its charge that a list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefundSeen {
+    /// The refund.
+    pub refund: Refund,
+    /// Currency of the charge.
+    pub currency: Currency,
+    /// Description of the charge.
+    pub description: Option<String>,
+}
+
+impl RefundSeen {
+    pub(super) const fn new(refund: Refund, currency: Currency, description: Option<String>) -> Self {
+        Self {
+            refund,
+            currency,
+            description,
+        }
+    }
+}
 
 impl Desk {
     /// Queues a refund of a charge.
@@ -73,6 +106,19 @@ impl Desk {
             self.charge(charge).await?;
         }
         Ok(found)
+    }
+
+    /// Reads the refunds of all charges in `window` that match `filter`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DeskError::Store`] if the database fails.
+    pub async fn all_refunds(
+        &self,
+        filter: RefundFilter,
+        window: Window,
+    ) -> Result<Vec<Placed<RefundSeen>>, DeskError> {
+        self.store.all_refunds(filter, window).await
     }
 
     /// Processes up to 64 queued refunds in one transaction, oldest first. A refund becomes

@@ -8,7 +8,7 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
-    PartialCharge, PartialCustomer, Placed, User, Window,
+    PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -90,6 +90,13 @@ pub(crate) trait DeskStore: Send + Sync {
     /// Reads the refunds of a charge in `window`.
     async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError>;
 
+    /// Reads the refunds of all charges in `window` that match `filter`.
+    async fn all_refunds(
+        &self,
+        filter: RefundFilter,
+        window: Window,
+    ) -> Result<Vec<Placed<RefundSeen>>, DeskError>;
+
     /// Books the `limit` oldest pending refunds by [`Refund::book`], and enqueues an event for each
     /// change of a charge. Concurrent calls, also of other processes, book each refund once.
     async fn book_refunds(&self, limit: u32, now: SystemTime) -> Result<Booked, DeskError>;
@@ -161,6 +168,9 @@ pub(crate) trait DeskStore: Send + Sync {
 
     /// Counts the charges of each status that a charge has.
     async fn charges_by_status(&self) -> Result<Vec<(String, u64)>, DeskError>;
+
+    /// Counts the refunds of each status that a refund has.
+    async fn refunds_by_status(&self) -> Result<Vec<(String, u64)>, DeskError>;
 
     /// Counts the deliveries of webhooks in each state that a delivery has.
     async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError>;

@@ -36,6 +36,9 @@ pub enum RefundStatus {
 }
 
 impl RefundStatus {
+    /// Every status.
+    pub const ALL: [Self; 3] = [Self::Pending, Self::Succeeded, Self::Failed];
+
     /// Value in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -49,9 +52,7 @@ impl RefundStatus {
     /// Parses the value in JSON; `None` if it is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Pending, Self::Succeeded, Self::Failed]
-            .into_iter()
-            .find(|status| status.as_str() == word)
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 

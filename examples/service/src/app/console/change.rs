@@ -92,6 +92,7 @@ impl App {
             place,
             Place::Charges
                 | Place::Refund(_)
+                | Place::Customers
                 | Place::Endpoints
                 | Place::EndpointForm(_, EndpointForm::Rotate)
         );
@@ -139,6 +140,7 @@ impl App {
         match place {
             Place::Charges => self.charge_from(fields, held).await,
             Place::Refund(charge) => self.refund_from(charge.clone(), fields, held).await,
+            Place::Customers => self.customer_from(fields, held).await,
             Place::Endpoints => self.endpoint_from(fields, visitor, held).await,
             Place::EndpointForm(id, EndpointForm::Rotate) => self.rotate_from(id, visitor, held).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
@@ -149,6 +151,7 @@ impl App {
         match place {
             Place::EndpointForm(id, form) => self.endpoint_form(id, *form, fields).await,
             Place::Replay(id) => self.replay_from(id).await,
+            Place::Replays => self.replays_from(fields, visitor).await,
             Place::ApplicationForm(form) => self.application_form(*form, fields, visitor).await,
             _ => Err(Problem::new(ErrorStatus::NOT_FOUND)),
         }
@@ -167,7 +170,9 @@ impl App {
             _ if answer.status() == StatusCode::NOT_FOUND || answer.status().is_server_error() => None,
             Place::Charges => Some(self.show_charges(request, visitor, refusal).await),
             Place::Refund(id) => Some(self.show_charge(request, id, visitor, refusal).await),
+            Place::Customers => Some(self.show_customers(request, visitor, refusal).await),
             Place::Endpoints => Some(self.show_endpoints(visitor, refusal).await),
+            Place::Replays => Some(self.show_replays(request, visitor, refusal).await),
             Place::EndpointForm(id, _) => Some(self.show_endpoint(request, id, visitor, refusal).await),
             _ => None,
         };

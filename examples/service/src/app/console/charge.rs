@@ -20,7 +20,7 @@ use super::state::Pill;
 use super::text::{clock, date, lasting, moment, money, plain, short, took, typed};
 use super::{Frame, Ticket, Visitor, page};
 use crate::desk::{EventSeen, Order, Window};
-use crate::domain::{Charge, ChargeId, NewRefund, RefundStatus};
+use crate::domain::{Charge, ChargeId, NewRefund};
 use crate::wire::ChargeBody;
 
 #[derive(Template)]
@@ -222,14 +222,17 @@ impl App {
         let entries = refunds.iter().map(|placed| {
             let refund = &placed.row;
             let amount = money(refund.amount.units().into(), charge.currency.as_str());
-            let (class, pill) = match refund.status {
-                RefundStatus::Succeeded => ("good", Pill::BOOKED),
-                RefundStatus::Failed => ("bad", Pill::REFUSED),
-                _ => ("wait", Pill::QUEUED),
-            };
-            Entry::new(refund.created, class, format!("Refund of {amount} requested"))
-                .with_pill(pill)
-                .with_text(short(refund.id.as_str()))
+            let pill = Pill::of_refund(refund.status);
+            Entry::new(
+                refund.created,
+                pill.class,
+                format!("Refund of {amount} requested"),
+            )
+            .with_pill(pill)
+            .with_link(
+                format!("/console/refunds?about={}", refund.id),
+                short(refund.id.as_str()),
+            )
         });
         Ok(entries.collect())
     }

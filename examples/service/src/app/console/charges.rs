@@ -1,7 +1,5 @@
 //! `/console/charges`: the list of charges, and the form for a new one.
 
-use std::collections::BTreeMap;
-
 use askama::Template;
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -40,6 +38,35 @@ pub(super) struct Tab {
     pub(super) name: &'static str,
     pub(super) count: Option<u64>,
     pub(super) is_chosen: bool,
+}
+
+impl Tab {
+    /// "All" and one tab for each choice: its word in the address and its name. `path` ends with
+    /// the parameter of the choice.
+    pub(super) fn all(
+        path: &str,
+        choices: &[(&'static str, &'static str)],
+        counts: &[(String, u64)],
+        chosen: &str,
+    ) -> Vec<Self> {
+        let count = |word: &str| {
+            let found = counts.iter().find(|(name, _)| name == word);
+            found.map_or(0, |(_, count)| *count)
+        };
+        let mut tabs = vec![Self {
+            path: path.split('?').next().unwrap_or_default().to_owned(),
+            name: "All",
+            count: Some(counts.iter().map(|(_, count)| count).sum()),
+            is_chosen: chosen.is_empty(),
+        }];
+        tabs.extend(choices.iter().map(|(word, name)| Self {
+            path: format!("{path}{word}"),
+            name,
+            count: Some(count(word)),
+            is_chosen: *word == chosen,
+        }));
+        tabs
+    }
 }
 
 struct Row {
@@ -111,21 +138,10 @@ impl App {
         chosen: Option<ChargeStatus>,
     ) -> Result<Vec<Tab>, http_conventions::errors::Problem> {
         let counts = self.desk.charges_by_status().await;
-        let counts: BTreeMap<String, u64> =
-            counts.map_err(|error| self.refused(error))?.into_iter().collect();
-        let mut tabs = vec![Tab {
-            path: "/console/charges".to_owned(),
-            name: "All",
-            count: Some(counts.values().sum()),
-            is_chosen: chosen.is_none(),
-        }];
-        tabs.extend(ChargeStatus::ALL.map(|status| Tab {
-            path: format!("/console/charges?status={}", status.as_str()),
-            name: Pill::of_charge(status).word,
-            count: Some(counts.get(status.as_str()).copied().unwrap_or(0)),
-            is_chosen: chosen == Some(status),
-        }));
-        Ok(tabs)
+        let counts = counts.map_err(|error| self.refused(error))?;
+        let word = chosen.map_or("", ChargeStatus::as_str);
+        let choices = ChargeStatus::ALL.map(|status| (status.as_str(), Pill::of_charge(status).word));
+        Ok(Tab::all("/console/charges?status=", &choices, &counts, word))
     }
 
     /// Creates the charge of a form and leads to its page.
@@ -173,9 +189,11 @@ impl Row {
 
 /// Description of a charge, or words for a missing one.
 pub(super) fn what_for(charge: &Charge) -> String {
-    let description = charge
-        .description
-        .as_deref()
-        .filter(|text| !text.trim().is_empty());
+    described(charge.description.as_deref())
+}
+
+/// The description of a charge, or words for a missing one.
+pub(super) fn described(description: Option<&str>) -> String {
+    let description = description.filter(|text| !text.trim().is_empty());
     description.unwrap_or("Without description").to_owned()
 }

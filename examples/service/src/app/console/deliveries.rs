@@ -31,6 +31,8 @@ struct DeliveriesPage {
     endpoints: Vec<(String, String)>,
     rows: Vec<Row>,
     pager: Pager,
+    /// Number of deliveries of the replay that led here.
+    replayed: Option<u64>,
 }
 
 /// Row of a list of deliveries.
@@ -109,6 +111,7 @@ impl App {
             rows: self.delivery_rows(found.data()).await?,
             pager: Pager::of("/console/deliveries", &filters, &found),
             endpoint: of_endpoint,
+            replayed: query_parameter(request, "replayed").and_then(|count| count.parse().ok()),
         };
         page(StatusCode::OK, &deliveries)
     }
@@ -201,25 +204,9 @@ impl App {
     async fn delivery_tabs(&self, chosen: Option<DeliveryState>) -> Result<Vec<Tab>, Problem> {
         let counts = self.desk.deliveries_by_state().await;
         let counts = counts.map_err(|error| self.refused(error))?;
-        let count = |state: &str| {
-            counts
-                .iter()
-                .find(|(name, _)| name == state)
-                .map_or(0, |(_, count)| *count)
-        };
-        let mut tabs = vec![Tab {
-            path: "/console/deliveries".to_owned(),
-            name: "All",
-            count: Some(counts.iter().map(|(_, count)| count).sum()),
-            is_chosen: chosen.is_none(),
-        }];
-        tabs.extend(DeliveryState::ALL.map(|state| Tab {
-            path: format!("/console/deliveries?state={}", state.as_str()),
-            name: Pill::of_delivery(state).word,
-            count: Some(count(state.as_str())),
-            is_chosen: chosen == Some(state),
-        }));
-        Ok(tabs)
+        let word = chosen.map_or("", DeliveryState::as_str);
+        let choices = DeliveryState::ALL.map(|state| (state.as_str(), Pill::of_delivery(state).word));
+        Ok(Tab::all("/console/deliveries?state=", &choices, &counts, word))
     }
 }
 

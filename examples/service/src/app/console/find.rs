@@ -9,17 +9,23 @@ use super::super::browser::see_other;
 use super::super::lists::query_parameter;
 use super::super::webhook_deliveries::{delivery_id, wire_id};
 use super::super::{App, Handled};
-use crate::domain::ChargeId;
+use crate::domain::{ChargeId, CustomerId, RefundId};
 
 impl App {
-    /// Redirects to the page of a charge, an event, a delivery or an endpoint, and to the
-    /// requests for another text.
+    /// Redirects to the page of a charge, a refund, a customer, an event, a delivery or an endpoint,
+    /// and to the requests for another text.
     pub(super) async fn find(&self, request: &Request<Bytes>) -> Handled {
         let text = query_parameter(request, "id").unwrap_or_default();
         let text = text.trim();
         let failed = |error: webhook_core::ports::StoreError| self.refused(error.into());
         if text.parse::<ChargeId>().is_ok() {
             return Ok(see_other(&format!("/console/charges/{text}"), None));
+        }
+        if text.parse::<RefundId>().is_ok() {
+            return Ok(see_other(&format!("/console/refunds?about={text}"), None));
+        }
+        if text.parse::<CustomerId>().is_ok() {
+            return Ok(see_other(&format!("/console/charges?customer={text}"), None));
         }
         if let Some(id) = delivery_id(text) {
             return Ok(see_other(&format!("/console/deliveries/{}", wire_id(&id)), None));

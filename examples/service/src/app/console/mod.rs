@@ -6,10 +6,12 @@
 //! bookmarked, changes are POST with the CSRF token of the browser and an idempotency key.
 
 mod applications;
+mod calendar;
 mod change;
 mod charge;
 mod charges;
 mod chart;
+mod customers;
 mod deliveries;
 mod endpoints;
 mod find;
@@ -17,7 +19,9 @@ mod overview;
 mod pager;
 mod place;
 mod problems;
+mod refunds;
 mod refusal;
+mod replays;
 mod requests;
 mod state;
 mod text;
@@ -103,10 +107,13 @@ impl App {
             Place::Find => self.find(request).await,
             Place::Charges => self.show_charges(request, &visitor, None).await,
             Place::Charge(id) => self.show_charge(request, id, &visitor, None).await,
+            Place::Refunds => self.show_refunds(request, &visitor).await,
+            Place::Customers => self.show_customers(request, &visitor, None).await,
             Place::Endpoints => self.show_endpoints(&visitor, None).await,
             Place::Endpoint(id) => self.show_endpoint(request, id, &visitor, None).await,
             Place::Deliveries => self.show_deliveries(request, &visitor).await,
             Place::Delivery(id) => self.show_delivery(request, id, &visitor).await,
+            Place::Replays => self.show_replays(request, &visitor, None).await,
             Place::Requests => self.show_requests(request, &visitor).await,
             Place::Request(id) => self.show_request(id, &visitor).await,
             Place::Applications => self.show_applications(request, &visitor).await,

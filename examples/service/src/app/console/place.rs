@@ -12,12 +12,15 @@ pub(in super::super) enum Place {
     Charges,
     Charge(ChargeId),
     Refund(ChargeId),
+    Refunds,
+    Customers,
     Endpoints,
     Endpoint(String),
     EndpointForm(String, EndpointForm),
     Deliveries,
     Delivery(String),
     Replay(String),
+    Replays,
     Requests,
     Request(String),
     Applications,
@@ -56,6 +59,8 @@ impl Place {
             ["charges"] => Self::Charges,
             ["charges", id] => Self::Charge(id.parse().ok()?),
             ["charges", id, "refunds"] => Self::Refund(id.parse().ok()?),
+            ["refunds"] => Self::Refunds,
+            ["customers"] => Self::Customers,
             ["endpoints"] => Self::Endpoints,
             ["endpoints", id] => Self::Endpoint(text(id)),
             ["endpoints", id, form] => Self::EndpointForm(
@@ -72,6 +77,7 @@ impl Place {
             ["deliveries"] => Self::Deliveries,
             ["deliveries", id] => Self::Delivery(text(id)),
             ["deliveries", id, "replay"] => Self::Replay(text(id)),
+            ["replays"] => Self::Replays,
             ["requests"] => Self::Requests,
             ["requests", id] => Self::Request(text(id)),
             ["applications"] => Self::Applications,
@@ -92,7 +98,9 @@ impl Place {
             Self::Refund(_) | Self::EndpointForm(..) | Self::Replay(_) | Self::ApplicationForm(_) => {
                 &[Method::POST, Method::OPTIONS]
             }
-            Self::Charges | Self::Endpoints => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
+            Self::Charges | Self::Customers | Self::Endpoints | Self::Replays => {
+                &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS]
+            }
             _ => &[Method::GET, Method::HEAD, Method::OPTIONS],
         }
     }
@@ -105,6 +113,8 @@ impl Place {
             Self::Charges => "/console/charges",
             Self::Charge(_) => "/console/charges/{id}",
             Self::Refund(_) => "/console/charges/{id}/refunds",
+            Self::Refunds => "/console/refunds",
+            Self::Customers => "/console/customers",
             Self::Endpoints => "/console/endpoints",
             Self::Endpoint(_) => "/console/endpoints/{id}",
             Self::EndpointForm(_, EndpointForm::Test) => "/console/endpoints/{id}/test",
@@ -115,6 +125,7 @@ impl Place {
             Self::Deliveries => "/console/deliveries",
             Self::Delivery(_) => "/console/deliveries/{id}",
             Self::Replay(_) => "/console/deliveries/{id}/replay",
+            Self::Replays => "/console/replays",
             Self::Requests => "/console/requests",
             Self::Request(_) => "/console/requests/{id}",
             Self::Applications => "/console/applications",

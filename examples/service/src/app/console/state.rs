@@ -2,7 +2,7 @@
 
 use webhook_core::sender::{DeliveryState, EndpointState};
 
-use crate::domain::ChargeStatus;
+use crate::domain::{ChargeStatus, RefundStatus};
 
 /// A word with the class of its pill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,15 +17,12 @@ impl Pill {
     }
 
     pub(super) const REPLAYED: Self = Self::new("wait", "Replayed");
-    pub(super) const BOOKED: Self = Self::new("good", "Booked");
-    pub(super) const REFUSED: Self = Self::new("bad", "Refused");
     pub(super) const ANSWERED: Self = Self::new("good", "Acknowledged");
     pub(super) const NOT_ACKNOWLEDGED: Self = Self::new("bad", "Refused");
     pub(super) const NO_ANSWER: Self = Self::new("bad", "No answer");
     pub(super) const ACTIVE: Self = Self::new("good", "Active");
     pub(super) const REVOKED: Self = Self::new("bad", "Revoked");
     pub(super) const EXPIRED: Self = Self::new("off", "Ended");
-    pub(super) const QUEUED: Self = Self::new("wait", "Queued");
 
     pub(super) const fn of_delivery(state: DeliveryState) -> Self {
         match state {
@@ -43,6 +40,14 @@ impl Pill {
             ChargeStatus::Succeeded => Self::new("good", "Succeeded"),
             ChargeStatus::PartiallyRefunded => Self::new("warn", "Partly refunded"),
             ChargeStatus::Refunded => Self::new("off", "Refunded"),
+        }
+    }
+
+    pub(super) const fn of_refund(status: RefundStatus) -> Self {
+        match status {
+            RefundStatus::Pending => Self::new("wait", "Queued"),
+            RefundStatus::Succeeded => Self::new("good", "Booked"),
+            RefundStatus::Failed => Self::new("bad", "Refused"),
         }
     }
 

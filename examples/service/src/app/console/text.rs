@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::calendar::civil;
+
 /// Number of decimal places of a currency.
 pub(super) fn places(currency: &str) -> u32 {
     match currency {
@@ -73,23 +75,6 @@ fn since_1970(time: SystemTime) -> Duration {
 pub(super) fn midnight(time: SystemTime) -> SystemTime {
     let since = since_1970(time);
     SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs() / 86_400 * 86_400)
-}
-
-/// Year, month and day of a number of days since 1970, by the algorithm of Howard Hinnant
-/// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).
-const fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    (year_of_era + era * 400 + (month <= 2) as u64, month, day)
 }
 
 /// Date and time: `22 Nov 2026, 14:02:11`.

@@ -11,6 +11,7 @@ use crate::desk::{DeskError, EventSeen, FamilySeen, HourOfCharges};
 use crate::domain::ChargeId;
 
 pub(super) const BY_STATUS: &str = "SELECT status, COUNT(*) FROM charge GROUP BY status";
+pub(super) const REFUNDS_BY_STATUS: &str = "SELECT status, COUNT(*) FROM refund GROUP BY status";
 pub(super) const BY_STATE: &str = "SELECT state, COUNT(*) FROM webhook_delivery GROUP BY state";
 
 pub(super) async fn by_hour(
@@ -30,7 +31,7 @@ pub(super) async fn by_hour(
     Ok(read.collect::<Result<_, Error>>()?)
 }
 
-/// Reads the names and counts of [`BY_STATUS`] or [`BY_STATE`].
+/// Reads the names and counts of [`BY_STATUS`], [`REFUNDS_BY_STATUS`] or [`BY_STATE`].
 pub(super) async fn counts(
     executor: impl PgExecutor<'_>,
     sql: &'static str,

@@ -24,7 +24,7 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
-    PartialCharge, PartialCustomer, Placed, User, Window, partial,
+    PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -144,6 +144,14 @@ impl DeskStore for Database {
 
     async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError> {
         limited(refunds::select(self.pool(), &charge, window)).await
+    }
+
+    async fn all_refunds(
+        &self,
+        filter: RefundFilter,
+        window: Window,
+    ) -> Result<Vec<Placed<RefundSeen>>, DeskError> {
+        limited(refunds::select_all(self.pool(), &filter, window)).await
     }
 
     async fn book_refunds(&self, limit: u32, now: SystemTime) -> Result<Booked, DeskError> {
@@ -266,6 +274,10 @@ impl DeskStore for Database {
 
     async fn charges_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
         limited(figures::counts(self.pool(), figures::BY_STATUS)).await
+    }
+
+    async fn refunds_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        limited(figures::counts(self.pool(), figures::REFUNDS_BY_STATUS)).await
     }
 
     async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError> {

@@ -9,8 +9,8 @@ use super::charges;
 use super::rows::{self, nanoseconds};
 use crate::desk::events::{EventKind, event};
 use crate::desk::store::Booked;
-use crate::desk::{DeskError, Placed, Window};
-use crate::domain::{ChargeId, Refund, RefundId};
+use crate::desk::{DeskError, Placed, RefundFilter, RefundSeen, Window};
+use crate::domain::{ChargeId, Refund, RefundId, RefundStatus};
 
 pub(super) async fn insert(executor: impl PgExecutor<'_>, refund: &Refund) -> Result<(), DeskError> {
     sqlx::query("INSERT INTO refund (id, charge, amount, status, created) VALUES ($1, $2, $3, $4, $5)")
@@ -58,6 +58,38 @@ pub(super) async fn select(
         .fetch_all(executor)
         .await?;
     Ok(found.iter().map(rows::refund).collect::<Result<_, _>>()?)
+}
+
+/// Reads the refunds of all charges in `window` that match `filter`.
+pub(super) async fn select_all(
+    executor: impl PgExecutor<'_>,
+    filter: &RefundFilter,
+    window: Window,
+) -> Result<Vec<Placed<RefundSeen>>, DeskError> {
+    let (side, from, order) = window.bounds();
+    // one condition per filter, so that a generic plan can use its index
+    let condition = |is_set: bool, column: &str, number: usize| match is_set {
+        true => format!("refund.{column} = ${number}"),
+        false => format!("${number}::text IS NULL"),
+    };
+    let by_status = condition(filter.status.is_some(), "status", 2);
+    let by_charge = condition(filter.charge.is_some(), "charge", 3);
+    let by_id = condition(filter.id.is_some(), "id", 4);
+    let sql = format!(
+        "SELECT {} FROM refund JOIN charge ON charge.id = refund.charge \
+         WHERE refund.position {side} $1 AND {by_status} AND {by_charge} AND {by_id} \
+         ORDER BY refund.position {order} LIMIT $5",
+        rows::REFUND_SEEN
+    );
+    let found = sqlx::query(AssertSqlSafe(sql))
+        .bind(from)
+        .bind(filter.status.map(RefundStatus::as_str))
+        .bind(filter.charge.as_ref().map(ChargeId::as_str))
+        .bind(filter.id.as_ref().map(RefundId::as_str))
+        .bind(window.limit())
+        .fetch_all(executor)
+        .await?;
+    Ok(found.iter().map(rows::refund_seen).collect::<Result<_, _>>()?)
 }
 
 /// Books refunds. One process books at a time, so that two transactions lock charges in no

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use host_store_postgres::sqlx::postgres::PgRow;
 use host_store_postgres::sqlx::{Error, Row};
 
-use crate::desk::{ChargeColumn, PartialCharge, Placed};
+use crate::desk::{ChargeColumn, PartialCharge, Placed, RefundSeen};
 use crate::domain::{Amount, Charge, ChargeStatus, Customer, Refund, RefundStatus};
 
 /// Error for a column whose value no version of the desk has written.
@@ -84,6 +84,19 @@ pub(super) fn refund(row: &PgRow) -> Result<Placed<Refund>, Error> {
         position: row.try_get(0)?,
         row: refund,
     })
+}
+
+/// Columns that [`refund_seen`] reads: those of [`REFUND`], and two of the charge.
+pub(super) const REFUND_SEEN: &str = "refund.position, refund.id, refund.charge, refund.amount, \
+     refund.status, refund.created, charge.currency, charge.description";
+
+pub(super) fn refund_seen(row: &PgRow) -> Result<Placed<RefundSeen>, Error> {
+    let Placed {
+        position,
+        row: refund,
+    } = refund(row)?;
+    let seen = RefundSeen::new(refund, parsed(row, 6)?, row.try_get(7)?);
+    Ok(Placed { position, row: seen })
 }
 
 /// Columns that [`customer`] reads.

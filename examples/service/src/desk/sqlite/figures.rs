@@ -11,6 +11,7 @@ use crate::desk::{DeskError, EventSeen, FamilySeen, HourOfCharges};
 use crate::domain::ChargeId;
 
 pub(super) const BY_STATUS: &str = "SELECT status, COUNT(*) FROM charge GROUP BY status";
+pub(super) const REFUNDS_BY_STATUS: &str = "SELECT status, COUNT(*) FROM refund GROUP BY status";
 pub(super) const BY_STATE: &str = "SELECT state, COUNT(*) FROM webhook_delivery GROUP BY state";
 
 pub(super) fn by_hour(connection: &Connection, from: SystemTime) -> Result<Vec<HourOfCharges>, DeskError> {
@@ -30,7 +31,7 @@ pub(super) fn by_hour(connection: &Connection, from: SystemTime) -> Result<Vec<H
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Reads the names and counts of [`BY_STATUS`] or [`BY_STATE`].
+/// Reads the names and counts of [`BY_STATUS`], [`REFUNDS_BY_STATUS`] or [`BY_STATE`].
 pub(super) fn counts(connection: &Connection, sql: &str) -> Result<Vec<(String, u64)>, DeskError> {
     let mut query = connection.prepare_cached(sql)?;
     let found = query.query_map([], |row| Ok((row.get(0)?, number(row, 1)?)))?;

@@ -19,7 +19,7 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
-    PartialCharge, PartialCustomer, Placed, User, Window, partial,
+    PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -135,6 +135,15 @@ impl DeskStore for Database {
 
     async fn refunds(&self, charge: ChargeId, window: Window) -> Result<Vec<Placed<Refund>>, DeskError> {
         self.read(move |connection| refunds::select(connection, &charge, window))
+            .await
+    }
+
+    async fn all_refunds(
+        &self,
+        filter: RefundFilter,
+        window: Window,
+    ) -> Result<Vec<Placed<RefundSeen>>, DeskError> {
+        self.read(move |connection| refunds::select_all(connection, &filter, window))
             .await
     }
 
@@ -257,6 +266,11 @@ impl DeskStore for Database {
 
     async fn charges_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
         self.read(|connection| figures::counts(connection, figures::BY_STATUS))
+            .await
+    }
+
+    async fn refunds_by_status(&self) -> Result<Vec<(String, u64)>, DeskError> {
+        self.read(|connection| figures::counts(connection, figures::REFUNDS_BY_STATUS))
             .await
     }
 

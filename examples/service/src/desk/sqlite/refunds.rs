@@ -9,8 +9,8 @@ use host_store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, pa
 use super::{charges, rows};
 use crate::desk::events::{EventKind, event};
 use crate::desk::store::Booked;
-use crate::desk::{DeskError, Placed, Window};
-use crate::domain::{ChargeId, Refund, RefundId};
+use crate::desk::{DeskError, Placed, RefundFilter, RefundSeen, Window};
+use crate::domain::{ChargeId, Refund, RefundId, RefundStatus};
 
 pub(super) fn insert(transaction: &Transaction<'_>, refund: &Refund) -> Result<(), DeskError> {
     transaction
@@ -55,6 +55,38 @@ pub(super) fn select(
     );
     let mut query = connection.prepare_cached(&sql)?;
     let found = query.query_map(params![charge.as_str(), from, window.limit()], rows::refund)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Reads the refunds of all charges in `window` that match `filter`.
+pub(super) fn select_all(
+    connection: &Connection,
+    filter: &RefundFilter,
+    window: Window,
+) -> Result<Vec<Placed<RefundSeen>>, DeskError> {
+    let (side, from, order) = window.bounds();
+    // one condition per filter, so that SQLite can use its index
+    let condition = |is_set: bool, column: &str, number: usize| match is_set {
+        true => format!("refund.{column} = ?{number}"),
+        false => format!("?{number} IS NULL"),
+    };
+    let by_status = condition(filter.status.is_some(), "status", 2);
+    let by_charge = condition(filter.charge.is_some(), "charge", 3);
+    let by_id = condition(filter.id.is_some(), "id", 4);
+    let sql = format!(
+        "SELECT {} FROM refund JOIN charge ON charge.id = refund.charge \
+         WHERE refund.position {side} ?1 AND {by_status} AND {by_charge} AND {by_id} \
+         ORDER BY refund.position {order} LIMIT ?5",
+        rows::REFUND_SEEN
+    );
+    let status = filter.status.map(RefundStatus::as_str);
+    let charge = filter.charge.as_ref().map(ChargeId::as_str);
+    let id = filter.id.as_ref().map(RefundId::as_str);
+    let mut query = connection.prepare_cached(&sql)?;
+    let found = query.query_map(
+        params![from, status, charge, id, window.limit()],
+        rows::refund_seen,
+    )?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 

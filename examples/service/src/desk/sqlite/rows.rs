@@ -6,7 +6,7 @@ use host_store_sqlite::column::Time;
 use host_store_sqlite::rusqlite::types::{FromSqlError, Type};
 use host_store_sqlite::rusqlite::{Error, Result, Row};
 
-use crate::desk::{ChargeColumn, PartialCharge, Placed};
+use crate::desk::{ChargeColumn, PartialCharge, Placed, RefundSeen};
 use crate::domain::{Amount, Charge, ChargeStatus, Customer, Refund, RefundStatus};
 
 /// Error for a column whose text no version of the desk has written.
@@ -70,6 +70,19 @@ pub(super) fn refund(row: &Row<'_>) -> Result<Placed<Refund>> {
         position: row.get(0)?,
         row: refund,
     })
+}
+
+/// Columns that [`refund_seen`] reads: those of [`REFUND`], and two of the charge.
+pub(super) const REFUND_SEEN: &str = "refund.position, refund.id, refund.charge, refund.amount, \
+     refund.status, refund.created, charge.currency, charge.description";
+
+pub(super) fn refund_seen(row: &Row<'_>) -> Result<Placed<RefundSeen>> {
+    let Placed {
+        position,
+        row: refund,
+    } = refund(row)?;
+    let seen = RefundSeen::new(refund, parsed(row, 6)?, row.get(7)?);
+    Ok(Placed { position, row: seen })
 }
 
 /// Columns that [`customer`] reads.

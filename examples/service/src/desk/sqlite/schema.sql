@@ -39,6 +39,7 @@ CREATE TABLE refund (
     created INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX refund_by_charge ON refund (charge, position);
+CREATE INDEX refund_by_status ON refund (status, position);
 CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
 
 -- Secrets that survive a restart: signing key, keys of cursors. A production host keeps them in a vault.

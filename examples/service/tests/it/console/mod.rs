@@ -2,8 +2,11 @@
 
 mod applications;
 mod charges;
+mod customers;
 mod endpoints;
+mod refunds;
 mod refusals;
+mod replays;
 mod requests;
 
 use std::sync::Arc;
@@ -34,6 +37,17 @@ async fn submit(browser: &mut Browser, page: &str, action: &str, fields: &[(&str
     browser.post(action, &all).await
 }
 
+/// Target of the link that `mark` follows in the page.
+fn link(page: &str, mark: &str) -> String {
+    let before = page.split(mark).next().unwrap();
+    let link = before.rsplit("href=\"").next().unwrap();
+    link.split('"')
+        .next()
+        .unwrap()
+        .replace("&#38;", "&")
+        .replace("&amp;", "&")
+}
+
 async fn signed_in() -> (Arc<App>, Browser) {
     let app = open().await;
     let mut browser = Browser::new(&app);
@@ -41,10 +55,13 @@ async fn signed_in() -> (Arc<App>, Browser) {
     (app, browser)
 }
 
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 10] = [
     "/",
     "/console/charges",
+    "/console/refunds",
+    "/console/customers",
     "/console/deliveries",
+    "/console/replays?run=dry",
     "/console/endpoints",
     "/console/requests",
     "/console/applications",
@@ -174,6 +191,16 @@ async fn any_id_is_found() {
     let id = path.rsplit('/').next().unwrap();
     let found = browser.get(&format!("/console/find?id={id}")).await;
     assert_eq!(where_to(&found), format!("/console/charges/{id}"));
+    for (id, path) in [
+        ("re_07070707070707070707070707070707", "/console/refunds?about="),
+        (
+            "cus_07070707070707070707070707070707",
+            "/console/charges?customer=",
+        ),
+    ] {
+        let found = browser.get(&format!("/console/find?id={id}")).await;
+        assert_eq!(where_to(&found), format!("{path}{id}"));
+    }
     let other = browser.get("/console/find?id=6dec605c").await;
     assert_eq!(where_to(&other), "/console/requests?q=6dec605c");
 }

@@ -10,8 +10,8 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::AccessTokenTerms;
 use serde_json::json;
-use service::desk::Desk;
-use service::domain::{Charge, NewRefund};
+use service::desk::{Desk, Order, RefundFilter, Window};
+use service::domain::{Charge, NewRefund, RefundStatus};
 use webhook_core::address::AddressPolicy;
 use webhook_core::ports::OsEntropy;
 use webhook_core::secret::SigningSecret;
@@ -76,6 +76,72 @@ async fn charges_are_counted_by_hour_and_status() {
         let mut expected = [(refunded.to_owned(), 1), (last.status().as_str().to_owned(), 2)];
         expected.sort();
         assert_eq!(statuses, expected);
+    }
+}
+
+/// X6, X9: the refunds of all charges are listed by status, charge and id, newest first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refunds_of_all_charges_are_listed() {
+    for fixture in Fixture::on_each("refunds_of_all_charges_are_listed").await {
+        let desk = &fixture.desk;
+        let (euros, dollars) = (charge(desk, 100, "eur").await, charge(desk, 300, "usd").await);
+        let booked = desk
+            .request_refund(euros.id.clone(), NewRefund::default())
+            .await
+            .unwrap();
+        desk.book_refunds().await.unwrap();
+        let queued = desk
+            .request_refund(dollars.id.clone(), NewRefund::default())
+            .await
+            .unwrap();
+        let listed = async |filter, window| {
+            let found = desk.all_refunds(filter, window).await.unwrap();
+            found
+                .into_iter()
+                .map(|placed| {
+                    (
+                        placed.row.refund.id,
+                        placed.row.currency.as_str().to_owned(),
+                        placed.position,
+                    )
+                })
+                .collect::<Vec<_>>()
+        };
+        let all = listed(RefundFilter::default(), window(None)).await;
+        let [(first, usd, newest), (last, eur, _)] = all.as_slice() else {
+            panic!("{all:?}");
+        };
+        assert_eq!((first, last), (&queued.id, &booked.id));
+        assert_eq!((usd.as_str(), eur.as_str()), ("usd", "eur"));
+        let rest = listed(RefundFilter::default(), window(Some(*newest))).await;
+        assert_eq!(rest, all[1..]);
+        let only = |filter: RefundFilter| listed(filter, window(None));
+        let by_status = RefundFilter {
+            status: Some(RefundStatus::Pending),
+            ..RefundFilter::default()
+        };
+        assert_eq!(only(by_status).await, all[..1]);
+        let by_charge = RefundFilter {
+            charge: Some(euros.id),
+            ..RefundFilter::default()
+        };
+        assert_eq!(only(by_charge).await, all[1..]);
+        let by_id = RefundFilter {
+            id: Some(queued.id),
+            ..RefundFilter::default()
+        };
+        assert_eq!(only(by_id).await, all[..1]);
+        let mut counts = desk.refunds_by_status().await.unwrap();
+        counts.sort();
+        assert_eq!(counts, [("pending".to_owned(), 1), ("succeeded".to_owned(), 1)]);
+    }
+}
+
+fn window(from: Option<i64>) -> Window {
+    Window {
+        from,
+        order: Order::NewestFirst,
+        limit: 10,
     }
 }
 

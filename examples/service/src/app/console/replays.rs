@@ -1,0 +1,216 @@
+//! `/console/replays`: replay of failed deliveries by filter, after a dry run.
+
+use std::time::{Duration, SystemTime};
+
+use askama::Template;
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_conventions::errors::{ErrorStatus, Problem};
+use oauth_core::params::Params;
+use webhook_core::sender::{DeliveryFilter, DeliveryState, EndpointId, Page, Period, ReplayRequest};
+
+use super::super::browser::see_other;
+use super::super::lists::query_parameter;
+use super::super::{App, Handled};
+use super::calendar::{field, read_field};
+use super::change::Refusal;
+use super::deliveries::Row;
+use super::{Frame, Ticket, Visitor, page};
+
+/// Maximum number of deliveries of one replay.
+const BOUND: u64 = 10_000;
+/// Number of deliveries that a dry run lists.
+const LISTED: usize = 10;
+/// States that can be chosen.
+const FAILED: [DeliveryState; 2] = [DeliveryState::DeadLetter, DeliveryState::PermanentFailure];
+
+#[derive(Template)]
+#[template(path = "console/replays.html")]
+struct ReplaysPage {
+    frame: Frame,
+    ticket: Ticket,
+    /// Reason for which a confirmed replay sent nothing.
+    refusal: Option<String>,
+    choice: Choice,
+    endpoints: Vec<(String, String)>,
+    states: Vec<(&'static str, &'static str)>,
+    found: Option<Found>,
+}
+
+/// Result of a dry run.
+struct Found {
+    count: u64,
+    listed: u64,
+    rows: Vec<Row>,
+    /// End of the period: later events are not part of the replay that is confirmed.
+    before: String,
+    is_too_many: bool,
+    bound: u64,
+}
+
+/// The fields of the form as they were sent.
+#[derive(Default)]
+struct Choice {
+    endpoint: String,
+    state: String,
+    from: String,
+    before: String,
+    faults: Vec<&'static str>,
+}
+
+impl Choice {
+    fn of(field: impl Fn(&str) -> String) -> Self {
+        let mut choice = Self {
+            endpoint: field("endpoint"),
+            state: field("state"),
+            from: field("from"),
+            before: field("before"),
+            faults: Vec::new(),
+        };
+        let is_time = |text: &str| text.is_empty() || read_field(text).is_some();
+        let checks = [
+            (
+                "endpoint",
+                choice.endpoint.is_empty() || choice.endpoint_id().is_some(),
+            ),
+            (
+                "state",
+                choice.state.is_empty() || choice.chosen_state().is_some(),
+            ),
+            ("from", is_time(&choice.from)),
+            ("before", is_time(&choice.before)),
+        ];
+        let wrong = checks.into_iter().filter(|(_, is_valid)| !is_valid);
+        choice.faults = wrong.map(|(name, _)| name).collect();
+        choice
+    }
+
+    fn has_fault(&self, name: &str) -> bool {
+        self.faults.contains(&name)
+    }
+
+    fn endpoint_id(&self) -> Option<EndpointId> {
+        self.endpoint.parse().ok()
+    }
+
+    fn chosen_state(&self) -> Option<DeliveryState> {
+        FAILED.into_iter().find(|state| state.as_str() == self.state)
+    }
+
+    /// The deliveries that the form selects. Returns `None` for a form with faults.
+    fn filter(&self) -> Option<DeliveryFilter> {
+        self.faults.is_empty().then(|| DeliveryFilter {
+            endpoint: self.endpoint_id(),
+            states: match self.chosen_state() {
+                Some(state) => vec![state],
+                None => FAILED.to_vec(),
+            },
+            created: Period {
+                from: read_field(&self.from),
+                before: read_field(&self.before),
+            },
+            ..DeliveryFilter::default()
+        })
+    }
+}
+
+impl App {
+    /// Shows the form; after a dry run also the number of the selected deliveries and the first of
+    /// them. Nothing is sent.
+    pub(super) async fn show_replays(
+        &self,
+        request: &Request<Bytes>,
+        visitor: &Visitor,
+        refusal: Option<Refusal>,
+    ) -> Handled {
+        let choice = match &refusal {
+            Some(refusal) => Choice::of(|name| refusal.typed(name).to_owned()),
+            None => Choice::of(|name| query_parameter(request, name).unwrap_or_default()),
+        };
+        let is_asked = refusal.is_some() || query_parameter(request, "run").is_some();
+        let found = match choice.filter() {
+            Some(filter) if is_asked => Some(self.dry_run(filter).await?),
+            _ => None,
+        };
+        let known = self.all_endpoints().await?;
+        let hosts = self.hosts(known.iter().map(|endpoint| &endpoint.id)).await?;
+        let replays = ReplaysPage {
+            frame: self.frame("deliveries", visitor).await?,
+            ticket: visitor.ticket(),
+            refusal: refusal.map(|refusal| refusal.detail),
+            choice,
+            endpoints: hosts
+                .into_iter()
+                .map(|(id, host)| (id.to_string(), host))
+                .collect(),
+            states: FAILED
+                .map(|state| (state.as_str(), super::state::Pill::of_delivery(state).word))
+                .into(),
+            found,
+        };
+        page(StatusCode::OK, &replays)
+    }
+
+    /// Counts the deliveries of the filter and reads the first of them.
+    async fn dry_run(&self, mut filter: DeliveryFilter) -> Result<Found, Problem> {
+        let before = *filter
+            .created
+            .before
+            .get_or_insert_with(|| next_second(self.clock.now()));
+        let count = self.replay_all(filter.clone(), true).await?;
+        let first = Page {
+            after: None,
+            limit: LISTED,
+        };
+        let rows = self.stores.outbox.list(&filter, &first).await;
+        let rows = rows.map_err(|error| self.refused(error.into()))?;
+        Ok(Found {
+            count,
+            listed: u64::try_from(rows.len()).unwrap_or(count),
+            rows: self.delivery_rows(&rows).await?,
+            before: field(before),
+            is_too_many: count > BOUND,
+            bound: BOUND,
+        })
+    }
+
+    /// Sends again what the form selects, and leads to the deliveries.
+    ///
+    /// # Errors
+    ///
+    /// - 422 for a form with faults, or that selects more than [`BOUND`] deliveries
+    /// - 503 if the store fails
+    pub(super) async fn replays_from(&self, fields: &Params, visitor: &Visitor) -> Handled {
+        let choice = Choice::of(|name| fields.optional(name).unwrap_or_default().to_owned());
+        let refused =
+            |detail: &str| Problem::new(ErrorStatus::UNPROCESSABLE_CONTENT).with_detail(detail.to_owned());
+        let filter = choice
+            .filter()
+            .ok_or_else(|| refused("A field of the form has an unknown value."))?;
+        if self.replay_all(filter.clone(), true).await? > BOUND {
+            return Err(refused("More deliveries match than one replay may send."));
+        }
+        let count = self.replay_all(filter, false).await?;
+        self.desk.event_notify().notify_one();
+        let subject = &visitor.session.record.subject;
+        tracing::info!(%subject, count, "deliveries replayed by filter");
+        Ok(see_other(&format!("/console/deliveries?replayed={count}"), None))
+    }
+
+    async fn replay_all(&self, filter: DeliveryFilter, dry_run: bool) -> Result<u64, Problem> {
+        let replay = ReplayRequest {
+            filter,
+            acknowledged: false,
+            now: self.clock.now(),
+            dry_run,
+        };
+        let count = self.stores.outbox.replay(&replay).await;
+        count.map_err(|error| self.refused(error.into()))
+    }
+}
+
+/// The first whole second after `now`, since events have whole seconds.
+fn next_second(now: SystemTime) -> SystemTime {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs() + 1)
+}
