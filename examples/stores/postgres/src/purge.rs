@@ -73,6 +73,9 @@ const IDEMPOTENCY_RECORDS: &str = delete!("idempotency_record", "expires_at <= $
 #[cfg(feature = "conventions")]
 const BUCKETS: &str = delete!("rate_limit_bucket", "full_at <= $1 - 300000000000");
 
+#[cfg(feature = "graph")]
+const DOCUMENTS: &str = delete!("graph_document", "expires_at <= $1");
+
 #[cfg(feature = "webhooks")]
 const CLAIMS: &str = delete!("webhook_claim", "expires_at <= $1");
 
@@ -102,6 +105,8 @@ const OF_EVERYTHING: &[&[&str]] = &[
     OF_SESSIONS,
     #[cfg(feature = "conventions")]
     &[IDEMPOTENCY_RECORDS, BUCKETS],
+    #[cfg(feature = "graph")]
+    &[DOCUMENTS],
     #[cfg(feature = "webhooks")]
     &[CLAIMS, HANDLING],
 ];

@@ -1,9 +1,14 @@
 #![cfg_attr(
-    all(feature = "conventions", feature = "oauth", feature = "webhooks"),
+    all(feature = "conventions", feature = "graph", feature = "oauth", feature = "webhooks"),
     doc = include_str!("../README.md")
 )]
 #![cfg_attr(
-    not(all(feature = "conventions", feature = "oauth", feature = "webhooks")),
+    not(all(
+        feature = "conventions",
+        feature = "graph",
+        feature = "oauth",
+        feature = "webhooks"
+    )),
     doc = "Stores of the suite; the page of a build with all features has the examples."
 )]
 
@@ -15,6 +20,8 @@ pub mod idempotency;
 mod json;
 #[cfg(feature = "oauth")]
 mod oauth;
+#[cfg(feature = "graph")]
+mod persisted;
 mod purge;
 #[cfg(feature = "conventions")]
 mod rate_limit;

@@ -66,6 +66,10 @@ const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_record WHERE rowid IN
 const BUCKETS: &str = "DELETE FROM rate_limit_bucket WHERE key IN (
     SELECT key FROM rate_limit_bucket WHERE full_at <= ?1 - 300000000000 LIMIT ?2)";
 
+#[cfg(feature = "graph")]
+const DOCUMENTS: &str = "DELETE FROM graph_document WHERE rowid IN (
+    SELECT rowid FROM graph_document WHERE expires_at <= ?1 LIMIT ?2)";
+
 #[cfg(feature = "webhooks")]
 const CLAIMS: &str = "DELETE FROM webhook_claim WHERE (source, event) IN (
     SELECT source, event FROM webhook_claim WHERE expires_at <= ?1 LIMIT ?2)";
@@ -97,6 +101,8 @@ const OF_EVERYTHING: &[&[&str]] = &[
     OF_SESSIONS,
     #[cfg(feature = "conventions")]
     &[IDEMPOTENCY_RECORDS, BUCKETS],
+    #[cfg(feature = "graph")]
+    &[DOCUMENTS],
     #[cfg(feature = "webhooks")]
     &[CLAIMS, HANDLING],
 ];

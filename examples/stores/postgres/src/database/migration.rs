@@ -15,6 +15,8 @@ const PARTS: &[(&str, &str)] = &[
         "host-store-postgres/conventions",
         include_str!("../schema/conventions.sql"),
     ),
+    #[cfg(feature = "graph")]
+    ("host-store-postgres/graph", include_str!("../schema/graph.sql")),
     #[cfg(feature = "oauth")]
     ("host-store-postgres/oauth", include_str!("../schema/oauth.sql")),
     #[cfg(feature = "webhooks")]

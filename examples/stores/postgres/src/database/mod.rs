@@ -196,9 +196,9 @@ impl Database {
     /// - Step N takes component `name` from version N to N + 1. It runs once per schema, even if
     ///   several processes start at the same time.
     /// - A release appends steps and never edits one.
-    /// - The suite owns the tables `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*`
-    ///   and `webhook_*`, and the components that begin with `host-store-postgres/`. All other
-    ///   names are the host's.
+    /// - The suite owns the tables `store_component`, `graph_*`, `idempotency_*`, `oauth_*`,
+    ///   `rate_limit_*` and `webhook_*`, and the components that begin with
+    ///   `host-store-postgres/`. All other names are the host's.
     ///
     /// # Errors
     ///

@@ -21,6 +21,13 @@ mod rate_limits {
     );
 }
 
+mod persisted_queries {
+    graph_core_conformance::persisted_store!(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        crate::server::fresh!()
+    );
+}
+
 mod clients {
     oauth_core_conformance::client_store!(
         #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

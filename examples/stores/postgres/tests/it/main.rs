@@ -19,6 +19,7 @@ mod killed_workers;
 mod outbox;
 mod own_server;
 mod parallel_requests;
+mod persisted;
 mod purge;
 mod retention;
 mod sealed;

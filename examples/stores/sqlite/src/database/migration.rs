@@ -16,6 +16,8 @@ const PARTS: &[(&str, &str)] = &[
         "host-store-sqlite/conventions",
         include_str!("../schema/conventions.sql"),
     ),
+    #[cfg(feature = "graph")]
+    ("host-store-sqlite/graph", include_str!("../schema/graph.sql")),
     #[cfg(feature = "oauth")]
     ("host-store-sqlite/oauth", include_str!("../schema/oauth.sql")),
     #[cfg(feature = "webhooks")]

@@ -25,7 +25,13 @@ mod connection;
 mod error;
 mod job;
 mod migration;
-#[cfg(all(test, feature = "conventions", feature = "oauth", feature = "webhooks"))]
+#[cfg(all(
+    test,
+    feature = "conventions",
+    feature = "graph",
+    feature = "oauth",
+    feature = "webhooks"
+))]
 mod plans;
 mod worker;
 mod writer;
@@ -248,8 +254,8 @@ impl Database {
     ///
     /// - Step N takes component `name` from version N to N + 1 and runs once per file.
     /// - A release appends steps and never edits one.
-    /// - The suite owns the tables `store_component`, `idempotency_*`, `oauth_*`, `rate_limit_*`
-    ///   and `webhook_*`. All other names are the host's.
+    /// - The suite owns the tables `store_component`, `graph_*`, `idempotency_*`, `oauth_*`,
+    ///   `rate_limit_*` and `webhook_*`. All other names are the host's.
     ///
     /// # Errors
     ///

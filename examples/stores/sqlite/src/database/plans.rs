@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use graph_core_conformance::persisted_store as persisted;
 use http_conventions_conformance::{idempotency_store as idempotency, rate_limit_store as rate_limits};
 use oauth_core_conformance::{
     attempt_store as attempts, client_store as clients, interaction_store as interactions,
@@ -31,6 +32,10 @@ const WALKS: &[(&str, &str)] = &[
     (
         "SCAN json_each VIRTUAL TABLE INDEX 1:",
         "the patterns that accept an event type, a few",
+    ),
+    (
+        "SCAN graph_document USING COVERING INDEX graph_document_expired",
+        "the sizes of the documents, 16,384 at most, before one is inserted",
     ),
     ("SCAN lane", "the endpoints, to find those with due deliveries"),
     ("SCAN sqlite_schema", "once, as the file is opened"),
@@ -114,6 +119,7 @@ async fn every_statement_of_the_stores_finds_its_rows_by_an_index() {
         seen,
         idempotency::record_settles_once,
         idempotency::released_key_is_claimable,
+        persisted::expired_text_is_kept_as_new,
         rate_limits::request_takes_from_all_buckets_or_none,
         dedupe::a_new_event_is_enqueued_and_its_repetition_is_a_duplicate,
         inbox::a_lost_lease_finishes_nothing,

@@ -21,6 +21,12 @@ macro_rules! kits {
                 $store
             );
         }
+        mod persisted_queries {
+            graph_core_conformance::persisted_store!(
+                #[tokio::test]
+                $store
+            );
+        }
         mod attempts {
             oauth_core_conformance::attempt_store!(
                 #[tokio::test]

@@ -17,6 +17,7 @@ mod killed_workers;
 mod opening;
 mod outbox;
 mod parallel_requests;
+mod persisted;
 mod purge;
 mod sealed;
 mod support;
