@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use graph_core::persisted::PersistedStore;
 use http_conventions::idempotency::IdempotencyStore;
 use oauth_core::store::{
     AttemptStore, ClientStore, ConsentStore, InteractionStore, LogoutStore, ReplayStore, SubjectLocks,
@@ -26,6 +27,7 @@ pub struct Stores {
     pub(crate) locks: Arc<dyn SubjectLocks>,
     pub(crate) attempts: Attempts,
     pub(crate) idempotency: Arc<dyn IdempotencyStore>,
+    pub(crate) queries: Arc<dyn PersistedStore>,
     pub(crate) outbox: Arc<dyn Outbox>,
     pub(crate) endpoints: Arc<dyn EndpointStore>,
 }
@@ -50,6 +52,7 @@ impl Stores {
             + LogoutStore
             + SubjectLocks
             + IdempotencyStore
+            + PersistedStore
             + Outbox
             + EndpointStore
             + 'static,
@@ -66,6 +69,7 @@ impl Stores {
             locks: database.clone(),
             attempts,
             idempotency: database.clone(),
+            queries: database.clone(),
             outbox: database.clone(),
             endpoints: database,
         }

@@ -160,7 +160,7 @@ impl App {
             operator_routes,
         } = config;
         let desk = open_desk(&stores, &clock, &base_url, &access_tokens).await?;
-        let shared = Shared::open(redis, &desk, &clock).await?;
+        let shared = Shared::open(redis, &desk, &clock, Arc::clone(&stores.queries)).await?;
         check_user(&desk, sign_in_as.as_deref()).await?;
         let sessions = sessions(&base_url, &stores, &clock)?;
         let addresses = address_policy(danger_deliver_to_loopback);

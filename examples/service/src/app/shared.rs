@@ -1,12 +1,10 @@
-//! Redis, shared by the processes on one database. It holds rate limits, persisted
-//! queries and announcements of changed charges. It may lose them: whatever is used once is in the
-//! database.
+//! Redis, shared by the processes on one database. It holds rate limits, persisted queries and
+//! announcements of changed charges. It may lose them: whatever is used once is in the database.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use graph_core::memory::MemoryPersisted;
 use graph_core::persisted::PersistedStore;
 use host_store_redis::Database;
 use host_store_redis::redis::Client;
@@ -22,8 +20,8 @@ use crate::desk::Desk;
 /// Time after which a rate limit no longer waits for Redis.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Stores that the processes on one database share over Redis. Without Redis they are in the memory
-/// of this process.
+/// Stores that the processes on one database share over Redis. Without Redis the rate limits are in
+/// the memory of this process, and the persisted queries in the database.
 pub(super) struct Shared {
     pub(super) redis: Option<Database>,
     pub(super) limiter: RateLimiter,
@@ -36,12 +34,13 @@ impl Shared {
         client: Option<Client>,
         desk: &Desk,
         clock: &DemoClock,
+        queries: Arc<dyn PersistedStore>,
     ) -> Result<Self, OpenError> {
         let Some(client) = client else {
             return Ok(Self {
                 redis: None,
                 limiter: limiter(Arc::new(MemoryRateLimitStore::default()), clock),
-                queries: Arc::new(MemoryPersisted::default()),
+                queries,
             });
         };
         let redis = connect(client, desk).await?;

@@ -132,6 +132,12 @@ async fn list_with_customers_takes_two_reads() {
     assert_eq!(charges[9]["node"]["customer"]["name"], "Barbara");
 }
 
+/// Extensions of a request for `query` by its hash.
+fn persisted(query: &str) -> Value {
+    let hash = DocumentHash::digest(query).to_string();
+    json!({ "persistedQuery": { "version": 1, "sha256Hash": hash } })
+}
+
 /// G13: after its text was sent once, an operation runs by its hash, for every client within its
 /// scopes.
 #[tokio::test]
@@ -139,8 +145,7 @@ async fn desk_runs_registered_operation_by_hash() {
     let app = open().await;
     let token = bearer(&app, ALL_SCOPES).await;
     let query = "{ viewer { subject } charges(first: 1) { edges { node { id } } } }";
-    let extensions =
-        json!({ "persistedQuery": { "version": 1, "sha256Hash": DocumentHash::digest(query).to_string() } });
+    let extensions = persisted(query);
     let hashed = json!({ "extensions": extensions });
     let miss = post(&app, &token, &hashed).await;
     assert_eq!(miss["errors"][0]["message"], "PersistedQueryNotFound");
@@ -156,6 +161,31 @@ async fn desk_runs_registered_operation_by_hash() {
     let refused = body(&ask(&app, anonymous).await);
     assert_eq!(refused["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
     assert_eq!(refused["data"]["viewer"], Value::Null);
+}
+
+/// X6, G13: without Redis the database has the registered operations: a second process runs them by
+/// their hash, and one that restarts.
+#[tokio::test]
+async fn database_keeps_registered_operations() {
+    let database = Database::open_in_memory().unwrap();
+    let query = "{ viewer { subject } }";
+    let extensions = persisted(query);
+    let first = open_over(database.clone()).await;
+    let token = bearer(&first, ALL_SCOPES).await;
+    let sent = post(
+        &first,
+        &token,
+        &json!({ "query": query, "extensions": extensions }),
+    )
+    .await;
+    drop(first);
+    let second = open_over(database).await;
+    let token = bearer(&second, ALL_SCOPES).await;
+    assert_eq!(
+        post(&second, &token, &json!({ "extensions": extensions })).await,
+        sent
+    );
+    assert_eq!(sent["data"]["viewer"]["subject"], "demo-service");
 }
 
 /// G18: a batch gets one list of responses; its limit is ten operations.
