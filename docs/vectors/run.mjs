@@ -4,10 +4,35 @@
 //   node docs/vectors/run.mjs --self-test  changes one expectation of each list and demands the difference
 import { readFileSync, readdirSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import * as conventions from "./javascript/conventions.mjs";
+import * as oauth from "./javascript/oauth.mjs";
 import * as webhooks from "./javascript/webhooks.mjs";
 
 // file → list → implementation of one case
 const CHECKS = {
+  "cursors.json": { cases: conventions.cursor },
+  "dpop.json": {
+    proofs: oauth.proof,
+    thumbprints: oauth.thumbprint,
+    token_hashes: oauth.tokenHash,
+    urls: oauth.url,
+  },
+  "idempotency.json": {
+    decisions: conventions.claim,
+    fingerprints: conventions.fingerprint,
+    keys: conventions.idempotencyKey,
+    record_keys: conventions.recordKey,
+  },
+  "pkce.json": { challenges: oauth.challenge, pairs: oauth.pair },
+  "preconditions.json": { cases: conventions.precondition },
+  "problems.json": { received: conventions.problem },
+  "rate-limits.json": { quotas: conventions.quota, sequences: conventions.sequence },
+  "redirect-uris.json": { matches: oauth.redirect, uris: oauth.redirectUri },
+  "retries.json": {
+    delays: conventions.delay,
+    retry_after: conventions.retryAfter,
+    waits: conventions.wait,
+  },
   "webhook-signatures.json": { cases: webhooks.judge },
   "webhook-providers.json": { cases: webhooks.judge },
 };

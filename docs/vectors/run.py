@@ -13,10 +13,35 @@ sys.dont_write_bytecode = True
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER / "python"))
 
+import conventions
+import oauth
 import webhooks
 
 # file → list → implementation of one case
 CHECKS = {
+    "cursors.json": {"cases": conventions.cursor},
+    "dpop.json": {
+        "proofs": oauth.proof,
+        "thumbprints": oauth.thumbprint,
+        "token_hashes": oauth.token_hash,
+        "urls": oauth.url,
+    },
+    "idempotency.json": {
+        "decisions": conventions.claim,
+        "fingerprints": conventions.fingerprint,
+        "keys": conventions.idempotency_key,
+        "record_keys": conventions.record_key,
+    },
+    "pkce.json": {"challenges": oauth.challenge, "pairs": oauth.pair},
+    "preconditions.json": {"cases": conventions.precondition},
+    "problems.json": {"received": conventions.problem},
+    "rate-limits.json": {"quotas": conventions.quota, "sequences": conventions.sequence},
+    "redirect-uris.json": {"matches": oauth.redirect, "uris": oauth.redirect_uri},
+    "retries.json": {
+        "delays": conventions.delay,
+        "retry_after": conventions.retry_after,
+        "waits": conventions.wait,
+    },
     "webhook-signatures.json": {"cases": webhooks.judge},
     "webhook-providers.json": {"cases": webhooks.judge},
 }

@@ -1,6 +1,11 @@
 //! Files of vectors: compared with the library, or rewritten.
 
-use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fmt::{Debug, Write as _},
+    fs,
+    path::Path,
+};
 
 use serde::Serialize;
 
@@ -67,6 +72,43 @@ impl VectorFile {
             "docs/vectors/{} differs from the library at {differing:?}; if that is intended, run {UPDATE}",
             self.name
         );
+    }
+}
+
+/// Case of one rule: name, origin of the answer if it is not this suite, input and decision.
+#[derive(Clone, Serialize)]
+pub(crate) struct Case<I, E> {
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    source: &'static str,
+    #[serde(flatten)]
+    pub(crate) input: I,
+    pub(crate) expect: E,
+}
+
+impl<I: Serialize, E: Serialize> Case<I, E> {
+    pub(crate) fn new(name: &str, input: I, expect: E) -> Self {
+        Self {
+            name: name.to_owned(),
+            source: "",
+            input,
+            expect,
+        }
+    }
+}
+
+impl<I: Serialize, E: Serialize + PartialEq + Debug> Case<I, E> {
+    /// Case whose decision is the known answer of `source`.
+    pub(crate) fn known(mut self, source: &'static str, answer: &E) -> Self {
+        assert_eq!(&self.expect, answer, "{}: {source}", self.name);
+        self.source = source;
+        self
+    }
+}
+
+impl<I: Serialize, E: Serialize> Named for Case<I, E> {
+    fn name(&self) -> &str {
+        &self.name
     }
 }
 

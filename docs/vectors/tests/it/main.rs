@@ -8,7 +8,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod cursor_file;
+mod dpop_file;
+mod dpop_proofs;
 mod file;
+mod idempotency_file;
+mod limit_files;
+mod oauth_files;
+mod precondition_file;
+mod problem_file;
 mod scheme;
 mod webhook_cases;
 mod webhook_files;
