@@ -2,12 +2,14 @@
 //!
 //! ```sh
 //! export PROVIDER=shopify SECRET=… # `webhook --list` names the providers
-//! cargo run -p webhook-receiver --example axum_receiver
+//! cargo run -p webhook-core --example axum_receiver
 //! ```
 //!
 //! The sender gets its response as soon as the event is queued, so the work may take longer than
-//! the sender waits. `src/worker.rs` has work that is acknowledged in the transaction of its rows.
-#![expect(clippy::print_stdout, reason = "what it is for")]
+//! the sender waits. The host webhook-receiver has work that is acknowledged in the transaction of
+//! its rows.
+#![expect(clippy::print_stdout, reason = "the example logs")]
+#![expect(clippy::disallowed_methods, reason = "a secret is read from the environment")]
 
 use std::{env, error::Error, sync::Arc, time::Duration};
 

@@ -2,10 +2,11 @@
 //!
 //! ```sh
 //! export SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-//! PROVIDER=standard-webhooks cargo run -p webhook-receiver --example axum_receiver
-//! cargo run -p webhook-sender --example sender -- http://127.0.0.1:8080/webhooks
+//! PROVIDER=standard-webhooks cargo run -p webhook-core --example axum_receiver
+//! cargo run -p webhook-core --example sender -- http://127.0.0.1:8080/webhooks
 //! ```
-#![expect(clippy::print_stdout, reason = "what it is for")]
+#![expect(clippy::print_stdout, reason = "the example logs")]
+#![expect(clippy::disallowed_methods, reason = "a secret is read from the environment")]
 
 use std::{env, error::Error, time::SystemTime};
 

@@ -2,9 +2,10 @@
 //!
 //! ```sh
 //! export PROVIDER=shopify SECRET=… # `webhook --list` names the providers
-//! cargo run -p webhook-receiver --example actix_receiver
+//! cargo run -p webhook-core --example actix_receiver
 //! ```
-#![expect(clippy::print_stdout, reason = "what it is for")]
+#![expect(clippy::print_stdout, reason = "the example logs")]
+#![expect(clippy::disallowed_methods, reason = "a secret is read from the environment")]
 
 use std::{env, error::Error, net::TcpListener};
 

@@ -2,9 +2,10 @@
 //!
 //! ```sh
 //! export STRIPE_SECRET=whsec_… # of the endpoint in Stripe's dashboard, or of `stripe listen`
-//! cargo run -p webhook-receiver --example stripe
+//! cargo run -p webhook-core --example stripe
 //! ```
-#![expect(clippy::print_stdout, reason = "what it is for")]
+#![expect(clippy::print_stdout, reason = "the example logs")]
+#![expect(clippy::disallowed_methods, reason = "a secret is read from the environment")]
 
 use std::{env, error::Error};
 
