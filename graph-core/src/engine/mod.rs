@@ -12,6 +12,7 @@ mod events;
 mod failures;
 mod find;
 mod incremental;
+mod measure;
 mod mistakes;
 mod multipart;
 mod prepare;

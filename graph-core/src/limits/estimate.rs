@@ -112,8 +112,9 @@ impl Limits {
         }
     }
 
-    /// One error for each limit that `estimate` exceeds.
-    pub(crate) fn exceeded(&self, estimate: &Estimate) -> Vec<ResponseError> {
+    /// Returns one error for each limit that `estimate` exceeds; none for an operation that runs.
+    #[must_use]
+    pub fn exceeded(&self, estimate: &Estimate) -> Vec<ResponseError> {
         let mut errors = Vec::new();
         let mut check = |exceeded: bool, code: ErrorCode, message: &dyn Fn() -> String| {
             if exceeded {

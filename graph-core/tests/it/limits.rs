@@ -1,5 +1,6 @@
 //! Limits of depth, aliases and root fields.
 
+use graph_core::http::GraphRequest;
 use graph_core::limits::Limits;
 use serde_json::Value;
 
@@ -109,4 +110,51 @@ async fn every_exceeded_limit_is_named() {
     assert_eq!(codes(&answer), expected);
     assert!(answer.get("data").is_none());
     assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G17, G18: the size of an operation is known without running it, also above the limits.
+#[test]
+fn estimate_measures_without_running() {
+    let shop = fixture();
+    let limits = Limits::default();
+    let estimated = |query: &str| {
+        let request = GraphRequest::new(query);
+        shop.engine.estimate(&request, &shop.anonymous()).unwrap()
+    };
+    let small = estimated("{ item(id: 1) { a: id b: id } }");
+    assert_eq!(
+        (small.depth(), small.aliases(), small.root_fields(), small.cost()),
+        (2, 2, 1, 1)
+    );
+    assert!(limits.exceeded(&small).is_empty());
+    let deep = estimated(&nested(18));
+    assert_eq!(deep.depth(), 18);
+    let exceeded = limits.exceeded(&deep);
+    let codes: Vec<_> = exceeded.iter().map(|error| error.code().to_string()).collect();
+    assert_eq!(codes, ["MAX_DEPTH_EXCEEDED"]);
+    assert_eq!(shop.shop.calls(), 0);
+}
+
+/// G19: the size of a page is that in the variables; other documents get their errors.
+#[test]
+fn estimate_counts_variables_and_refuses_mistakes() {
+    let shop = fixture();
+    let estimate = |request| shop.engine.estimate(&request, &shop.anonymous());
+    let skipped = "query A($no: Boolean!) { item(id: 1) @include(if: $no) { id } ping } query B { ping }";
+    let of = |variables: &str| {
+        GraphRequest::new(skipped)
+            .with_operation_name("A")
+            .with_variables(serde_json::from_str(variables).unwrap())
+    };
+    assert_eq!(estimate(of(r#"{"no":false}"#)).unwrap().depth(), 1);
+    assert_eq!(estimate(of(r#"{"no":true}"#)).unwrap().depth(), 2);
+    for (request, code) in [
+        (GraphRequest::new(skipped), "OPERATION_RESOLUTION_FAILURE"),
+        (GraphRequest::new("{ ping"), "GRAPHQL_PARSE_FAILED"),
+        (GraphRequest::new("{ pong }"), "GRAPHQL_VALIDATION_FAILED"),
+        (GraphRequest::new("{ a ".repeat(5_000)), "MAX_DEPTH_EXCEEDED"),
+    ] {
+        let refused = estimate(request).unwrap_err();
+        assert_eq!(refused.errors()[0].code().to_string(), code);
+    }
 }
