@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::time::{Duration, SystemTime};
 
 use oauth_core::store::{FamilyRevocation, RefreshTokenRecord, TokenFamily};
+use webhook_core::sender::EndpointId;
 
 use super::{Desk, DeskError};
 use crate::domain::{ChargeId, Currency};
@@ -29,6 +30,28 @@ impl HourOfCharges {
             currency,
             count,
             sum,
+        }
+    }
+}
+
+/// Attempts to deliver to an endpoint within one hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HourOfAttempts {
+    /// Hours since the first instant of the query.
+    pub hour: u32,
+    /// Attempts that were answered 2xx.
+    pub acknowledged: u64,
+    /// Attempts with another answer, or with none.
+    pub failed: u64,
+}
+
+impl HourOfAttempts {
+    pub(super) const fn new(hour: u32, acknowledged: u64, failed: u64) -> Self {
+        Self {
+            hour,
+            acknowledged,
+            failed,
         }
     }
 }
@@ -150,6 +173,20 @@ impl Desk {
     /// Returns [`DeskError::Store`] if the database fails.
     pub async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError> {
         self.store.deliveries_by_state().await
+    }
+
+    /// Counts the attempts to deliver to an endpoint since `from`, by hour. Hours without an
+    /// attempt are left out.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DeskError::Store`] if the database fails.
+    pub async fn attempts_by_hour(
+        &self,
+        endpoint: EndpointId,
+        from: SystemTime,
+    ) -> Result<Vec<HourOfAttempts>, DeskError> {
+        self.store.attempts_by_hour(endpoint, from).await
     }
 
     /// Counts the webhook deliveries that ended without an acknowledgement.

@@ -32,7 +32,7 @@ use crate::stores::Stores;
 
 pub use charges::ChargeFilter;
 pub(crate) use events::shop;
-pub use figures::{EventSeen, FamilySeen, HourOfCharges, RefreshTokenSeen};
+pub use figures::{EventSeen, FamilySeen, HourOfAttempts, HourOfCharges, RefreshTokenSeen};
 pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use refunds::{RefundFilter, RefundSeen};

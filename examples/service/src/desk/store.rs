@@ -7,8 +7,8 @@ use http_conventions::idempotency::{Receipt, Settlement};
 use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent};
 
 use super::{
-    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
-    PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window,
+    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
+    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -174,6 +174,13 @@ pub(crate) trait DeskStore: Send + Sync {
 
     /// Counts the deliveries of webhooks in each state that a delivery has.
     async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError>;
+
+    /// Counts the attempts to deliver to an endpoint since `from`, by hour, in order.
+    async fn attempts_by_hour(
+        &self,
+        endpoint: EndpointId,
+        from: SystemTime,
+    ) -> Result<Vec<HourOfAttempts>, DeskError>;
 
     /// Counts the deliveries that ended without an acknowledgement.
     async fn failed_deliveries(&self) -> Result<u64, DeskError>;

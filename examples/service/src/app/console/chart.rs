@@ -30,6 +30,54 @@ impl Sparkline {
     }
 }
 
+/// Columns of two stacked parts in a box of ten for each column by 100, with a scale.
+pub(super) struct Columns {
+    /// Class and path of each part that is not 0.
+    pub(super) parts: Vec<(&'static str, String)>,
+    /// Width of the box.
+    pub(super) width: usize,
+    /// Labels of the scale, from the top.
+    pub(super) scale: [u64; 3],
+}
+
+impl Columns {
+    /// Columns of the values, whose first part stands below the second, with their classes.
+    pub(super) fn of(values: &[[u64; 2]], classes: [&'static str; 2]) -> Self {
+        let highest = values.iter().map(|parts| parts.iter().sum()).max().unwrap_or(0);
+        let top = round_above(highest);
+        let height = |value: u64| value.saturating_mul(100) / top;
+        let mut parts = Vec::new();
+        for (left, [lower, upper]) in (1..).step_by(10).zip(values) {
+            let floor = 100 - height(*lower);
+            let ceiling = 100 - height(lower + upper);
+            if *lower > 0 {
+                parts.push((classes[0], format!("M{left} 100V{floor}h8V100z")));
+            }
+            if *upper > 0 {
+                parts.push((classes[1], format!("M{left} {floor}V{ceiling}h8V{floor}z")));
+            }
+        }
+        Self {
+            parts,
+            width: values.len() * 10,
+            scale: [top, top / 2, 0],
+        }
+    }
+}
+
+/// The least of 2, 4, 10, 20, 40, 100 and so on that is not below `value`.
+fn round_above(value: u64) -> u64 {
+    let mut ten = 1_u64;
+    loop {
+        for top in [2, 4, 10].map(|step| ten.saturating_mul(step)) {
+            if top >= value {
+                return top;
+            }
+        }
+        ten = ten.saturating_mul(10);
+    }
+}
+
 /// Width of `part` in a bar of 100, at least 1 for a part that is not 0.
 pub(super) fn share(part: u64, whole: u64) -> u64 {
     match (part, whole) {
@@ -55,6 +103,34 @@ mod tests {
         assert_eq!(chart.area, "M0 30L50 17L100 4V32H0z");
         assert!(Sparkline::of(&[]).is_none() && Sparkline::of(&[1]).is_none());
         assert_eq!(Sparkline::of(&[0, 0]).unwrap().line, "M0 30L100 30");
+    }
+
+    #[test]
+    fn columns_are_stacked_on_a_round_scale() {
+        let columns = Columns::of(&[[0, 0], [6, 2], [0, 10]], ["c-good", "c-bad"]);
+        assert_eq!((columns.width, columns.scale), (30, [10, 5, 0]));
+        let expected = [
+            ("c-good", "M11 100V40h8V100z"),
+            ("c-bad", "M11 40V20h8V40z"),
+            ("c-bad", "M21 100V0h8V100z"),
+        ];
+        let parts: Vec<_> = columns
+            .parts
+            .iter()
+            .map(|(class, path)| (*class, path.as_str()))
+            .collect();
+        assert_eq!(parts, expected);
+        for (value, top) in [
+            (0, 2),
+            (2, 2),
+            (3, 4),
+            (5, 10),
+            (11, 20),
+            (41, 100),
+            (u64::MAX, u64::MAX),
+        ] {
+            assert_eq!(round_above(value), top, "{value}");
+        }
     }
 
     #[test]

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::errors::Problem;
 use http_conventions::paging::{CursorBinding, PageRules};
-use webhook_core::sender::{AttemptResult, Delivery, DeliveryFilter, DeliveryState, EndpointId};
+use webhook_core::sender::{
+    Attempt, AttemptResult, ContentMode, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointId,
+};
 
 use super::super::browser::see_other;
 use super::super::lists::query_parameter;
@@ -15,11 +17,13 @@ use super::super::problem::unavailable;
 use super::super::webhook_deliveries::{Place as Position, wire_id};
 use super::super::{App, Handled};
 use super::charges::Tab;
+use super::chart::share;
 use super::endpoints::{attempts_of, delivery_behind};
 use super::pager::Pager;
 use super::state::Pill;
 use super::text::{lasting, lately, short, took};
 use super::{Frame, Ticket, Visitor, page};
+use crate::wire::seconds;
 
 #[derive(Template)]
 #[template(path = "console/deliveries.html")]
@@ -64,12 +68,36 @@ struct DeliveryPage {
 
 struct AttemptShown {
     number: usize,
+    /// Head of the request; `None` once the endpoint is deleted.
+    request: Option<Sent>,
+    /// Share of the longest attempt, in percent.
+    share: u64,
     pill: Pill,
     status: String,
     says: String,
     at: String,
     took: String,
     answer: String,
+}
+
+/// Head of the request of an attempt, from its stored parts.
+struct Sent {
+    url: String,
+    content_type: &'static str,
+    timestamp: u64,
+}
+
+impl Sent {
+    fn of(endpoint: &Endpoint, attempt: &Attempt) -> Self {
+        Self {
+            url: endpoint.url.as_str().to_owned(),
+            content_type: match endpoint.content {
+                ContentMode::CloudEventsStructured => "application/cloudevents+json",
+                _ => "application/json",
+            },
+            timestamp: seconds(attempt.started_at),
+        }
+    }
 }
 
 impl App {
@@ -128,11 +156,17 @@ impl App {
         let event = self.desk.event(delivery.id.event.to_string()).await;
         let event = event.map_err(|error| self.refused(error))?;
         let row = self.delivery_rows(std::slice::from_ref(&delivery)).await?.pop();
+        let endpoint = self.stores.endpoints.load(&delivery.id.endpoint).await;
+        let endpoint = endpoint.map_err(|error| self.refused(error.into()))?;
         let now = self.clock.now();
+        let micros = |attempt: &Attempt| u64::try_from(attempt.duration.as_micros()).unwrap_or(u64::MAX);
+        let longest = attempts.iter().map(micros).max().unwrap_or(0);
         let shown = attempts.iter().zip(1..).map(|(attempt, number)| {
             let (pill, status, says, answer) = result_of(&attempt.result);
             AttemptShown {
                 number,
+                request: endpoint.as_ref().map(|endpoint| Sent::of(endpoint, attempt)),
+                share: share(micros(attempt), longest),
                 pill,
                 status,
                 says,

@@ -22,6 +22,7 @@ use super::super::lists::query_parameter;
 use super::super::{App, Completed, Handled};
 use super::change::Refusal;
 use super::deliveries::Row;
+use super::health::Health;
 use super::place::EndpointForm;
 use super::state::Pill;
 use super::text::{moment, short};
@@ -71,6 +72,7 @@ struct EndpointPage {
     secrets: Vec<Option<String>>,
     deliveries: Vec<Row>,
     dead: usize,
+    health: Option<Health>,
 }
 
 struct Choice {
@@ -177,6 +179,7 @@ impl App {
             secrets: signers.map(|active| active.not_after.map(moment)).collect(),
             deliveries: self.delivery_rows(&deliveries).await?,
             dead: dead.len(),
+            health: self.health(&endpoint.id).await?,
         };
         page(StatusCode::OK, &shown)
     }

@@ -12,8 +12,8 @@ use super::super::{App, Handled};
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
 impl App {
-    /// Redirects to the page of a charge, a refund, a customer, an event, a delivery or an endpoint,
-    /// and to the requests for another text.
+    /// Redirects to the page of a charge, a refund, a customer, an event, a delivery or an
+    /// endpoint, and to the requests for another text.
     pub(super) async fn find(&self, request: &Request<Bytes>) -> Handled {
         let text = query_parameter(request, "id").unwrap_or_default();
         let text = text.trim();

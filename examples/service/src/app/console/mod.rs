@@ -15,6 +15,7 @@ mod customers;
 mod deliveries;
 mod endpoints;
 mod find;
+mod health;
 mod overview;
 mod pager;
 mod place;

@@ -1,6 +1,7 @@
 //! `/console/requests`: the last requests, and what the pipeline decided.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use askama::Template;
 use bytes::Bytes;
@@ -11,7 +12,7 @@ use super::super::lists::query_parameter;
 use super::super::traffic::{Half, STAGES, Seen, Stage};
 use super::super::{App, Handled};
 use super::charges::Tab;
-use super::text::{clock, moment, took};
+use super::text::{briefly, clock, moment, took};
 use super::{Frame, Visitor, page};
 
 /// Maximum number of rows of the list.
@@ -68,6 +69,8 @@ struct StageShown {
     pill: &'static str,
     word: &'static str,
     says: &'static str,
+    /// Duration; a dash for a stage without one.
+    took: String,
 }
 
 impl App {
@@ -167,7 +170,7 @@ fn stages(seen: &Seen) -> Vec<StageShown> {
     // other routes have no access token of the API, no idempotency key and no preconditions
     let of_resources = [Stage::Authorize, Stage::Idempotency, Stage::Preconditions];
     let is_resource = seen.path().starts_with("/v1/");
-    let decided = |stage: Stage| {
+    let decided = |(stage, duration): (Stage, Option<Duration>)| {
         let (class, pill, word) = match () {
             () if !is_resource && of_resources.contains(&stage) => ("not", "off", "Not used"),
             () if stage < seen.ended_by => ("passed", "good", "Passed"),
@@ -184,9 +187,10 @@ fn stages(seen: &Seen) -> Vec<StageShown> {
             pill,
             word,
             says: stage.question(),
+            took: duration.map_or_else(|| "–".to_owned(), briefly),
         }
     };
-    STAGES.map(decided).into()
+    STAGES.into_iter().zip(seen.durations).map(decided).collect()
 }
 
 impl Shown {

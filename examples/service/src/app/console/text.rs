@@ -136,6 +136,12 @@ pub(super) fn took(duration: Duration) -> String {
     }
 }
 
+/// Duration of a stage: `0.31 ms`.
+pub(super) fn briefly(duration: Duration) -> String {
+    let micros = duration.as_micros();
+    format!("{}.{:02} ms", micros / 1_000, micros / 10 % 100)
+}
+
 /// The beginning of an identifier, for lists.
 pub(super) fn short(id: &str) -> String {
     let end = id.char_indices().nth(12).map_or(id.len(), |(end, _)| end);

@@ -38,6 +38,8 @@ pub(super) struct Seen {
     pub(super) answer: Half,
     /// Stage that ended the request.
     pub(super) ended_by: Stage,
+    /// Duration of each stage that was reached.
+    pub(super) durations: [Option<Duration>; STAGES.len()],
     /// The stored response of an earlier request was sent.
     pub(super) is_replay: bool,
 }
@@ -106,7 +108,7 @@ impl Asked {
         if path == "/" || path.starts_with("/assets/") || path.starts_with("/console/") {
             return None;
         }
-        let trail = Trail::default();
+        let trail = Trail::begin();
         let asked = Self {
             at,
             method: request.method().clone(),
@@ -133,6 +135,7 @@ impl Asked {
             status: head.status(),
             answer: Half::of(headers, content),
             ended_by: self.trail.ended_by(head.status(), is_replay),
+            durations: self.trail.durations(),
             is_replay,
         }
     }

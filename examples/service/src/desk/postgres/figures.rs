@@ -7,8 +7,9 @@ use host_store_postgres::sqlx::{self, Error, PgExecutor, Row};
 
 use super::rows::{self, nanoseconds, unreadable};
 use crate::desk::figures::{EVENTS_SEARCHED, FAMILIES_SHOWN, FamilyRow, HOUR};
-use crate::desk::{DeskError, EventSeen, FamilySeen, HourOfCharges};
+use crate::desk::{DeskError, EventSeen, FamilySeen, HourOfAttempts, HourOfCharges};
 use crate::domain::ChargeId;
+use webhook_core::sender::EndpointId;
 
 pub(super) const BY_STATUS: &str = "SELECT status, COUNT(*) FROM charge GROUP BY status";
 pub(super) const REFUNDS_BY_STATUS: &str = "SELECT status, COUNT(*) FROM refund GROUP BY status";
@@ -38,6 +39,28 @@ pub(super) async fn counts(
 ) -> Result<Vec<(String, u64)>, DeskError> {
     let found = sqlx::query(sql).fetch_all(executor).await?;
     let read = found.iter().map(|row| Ok((row.try_get(0)?, total(row, 1)?)));
+    Ok(read.collect::<Result<_, Error>>()?)
+}
+
+pub(super) async fn attempts_by_hour(
+    executor: impl PgExecutor<'_>,
+    endpoint: &EndpointId,
+    from: SystemTime,
+) -> Result<Vec<HourOfAttempts>, DeskError> {
+    let query = sqlx::query(
+        "SELECT (started_at - $2) / $3, COUNT(*) FILTER (WHERE status BETWEEN 200 AND 299), COUNT(*) \
+         FROM webhook_attempt WHERE endpoint = $1 AND started_at >= $2 GROUP BY 1 ORDER BY 1",
+    );
+    let query = query.bind(endpoint.as_str()).bind(nanoseconds(from)).bind(HOUR);
+    let found = query.fetch_all(executor).await?;
+    let read = found.iter().map(|row| {
+        let (acknowledged, all) = (total(row, 1)?, total(row, 2)?);
+        Ok(HourOfAttempts::new(
+            rows::number(row, 0)?,
+            acknowledged,
+            all - acknowledged,
+        ))
+    });
     Ok(read.collect::<Result<_, Error>>()?)
 }
 

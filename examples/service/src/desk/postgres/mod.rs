@@ -23,8 +23,8 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
-    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
-    PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
+    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
+    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -282,6 +282,14 @@ impl DeskStore for Database {
 
     async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError> {
         limited(figures::counts(self.pool(), figures::BY_STATE)).await
+    }
+
+    async fn attempts_by_hour(
+        &self,
+        endpoint: EndpointId,
+        from: SystemTime,
+    ) -> Result<Vec<HourOfAttempts>, DeskError> {
+        limited(figures::attempts_by_hour(self.pool(), &endpoint, from)).await
     }
 
     async fn failed_deliveries(&self) -> Result<u64, DeskError> {

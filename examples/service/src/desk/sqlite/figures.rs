@@ -7,8 +7,9 @@ use host_store_sqlite::rusqlite::{self, Connection, OptionalExtension, Row, para
 
 use super::rows;
 use crate::desk::figures::{EVENTS_SEARCHED, FAMILIES_SHOWN, FamilyRow, HOUR};
-use crate::desk::{DeskError, EventSeen, FamilySeen, HourOfCharges};
+use crate::desk::{DeskError, EventSeen, FamilySeen, HourOfAttempts, HourOfCharges};
 use crate::domain::ChargeId;
+use webhook_core::sender::EndpointId;
 
 pub(super) const BY_STATUS: &str = "SELECT status, COUNT(*) FROM charge GROUP BY status";
 pub(super) const REFUNDS_BY_STATUS: &str = "SELECT status, COUNT(*) FROM refund GROUP BY status";
@@ -35,6 +36,22 @@ pub(super) fn by_hour(connection: &Connection, from: SystemTime) -> Result<Vec<H
 pub(super) fn counts(connection: &Connection, sql: &str) -> Result<Vec<(String, u64)>, DeskError> {
     let mut query = connection.prepare_cached(sql)?;
     let found = query.query_map([], |row| Ok((row.get(0)?, number(row, 1)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn attempts_by_hour(
+    connection: &Connection,
+    endpoint: &EndpointId,
+    from: SystemTime,
+) -> Result<Vec<HourOfAttempts>, DeskError> {
+    let mut query = connection.prepare_cached(
+        "SELECT (started_at - ?2) / ?3, COUNT(*) FILTER (WHERE status BETWEEN 200 AND 299), COUNT(*) \
+         FROM webhook_attempt WHERE endpoint = ?1 AND started_at >= ?2 GROUP BY 1 ORDER BY 1",
+    )?;
+    let found = query.query_map(params![endpoint.as_str(), Time(from), HOUR], |row| {
+        let (acknowledged, all) = (number(row, 1)?, number(row, 2)?);
+        Ok(HourOfAttempts::new(row.get(0)?, acknowledged, all - acknowledged))
+    })?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 

@@ -18,8 +18,8 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
-    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfCharges,
-    PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
+    ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
+    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -276,6 +276,15 @@ impl DeskStore for Database {
 
     async fn deliveries_by_state(&self) -> Result<Vec<(String, u64)>, DeskError> {
         self.read(|connection| figures::counts(connection, figures::BY_STATE))
+            .await
+    }
+
+    async fn attempts_by_hour(
+        &self,
+        endpoint: EndpointId,
+        from: SystemTime,
+    ) -> Result<Vec<HourOfAttempts>, DeskError> {
+        self.read(move |connection| figures::attempts_by_hour(connection, &endpoint, from))
             .await
     }
 

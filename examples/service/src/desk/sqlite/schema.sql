@@ -42,6 +42,9 @@ CREATE INDEX refund_by_charge ON refund (charge, position);
 CREATE INDEX refund_by_status ON refund (status, position);
 CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
 
+-- the health of an endpoint counts its attempts of a day
+CREATE INDEX desk_attempt_by_endpoint ON webhook_attempt (endpoint, started_at, status);
+
 -- Secrets that survive a restart: signing key, keys of cursors. A production host keeps them in a vault.
 CREATE TABLE host_secret (
     name TEXT PRIMARY KEY,

@@ -3,6 +3,7 @@
 mod applications;
 mod charges;
 mod customers;
+mod deliveries;
 mod endpoints;
 mod refunds;
 mod refusals;

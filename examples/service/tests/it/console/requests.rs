@@ -80,6 +80,11 @@ async fn request_shows_what_the_pipeline_decided() {
         let stage = page.split(&format!("<h3>{ended_by}</h3>")).nth(1).unwrap();
         let stage = stage.split("</li>").next().unwrap();
         assert!(stage.contains(word), "{ended_by}: {stage}");
+        // preconditions are part of the handler, and what was not reached took no time
+        assert!(stage.contains(" ms</span>"), "{ended_by}: {stage}");
+        let timed = page.matches(" ms</span></li>").count();
+        let not_reached = page.matches("Not reached").count();
+        assert!(timed + not_reached >= 6, "{page}");
         assert!(page.contains("Authorization: Bearer $TOKEN"), "{page}");
     }
     let found = text(&browser.get("/console/requests?status=4xx&q=/v1/charges").await);

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use oauth_core::pkce::CodeChallenge;
 use oauth_core::secret::TokenHash;
 use oauth_core::store::{
@@ -10,13 +11,14 @@ use oauth_core::store::{
 };
 use oauth_core::vocabulary::AccessTokenTerms;
 use serde_json::json;
-use service::desk::{Desk, Order, RefundFilter, Window};
+use service::desk::{Desk, HourOfAttempts, Order, RefundFilter, Window};
 use service::domain::{Charge, NewRefund, RefundStatus};
 use webhook_core::address::AddressPolicy;
-use webhook_core::ports::OsEntropy;
+use webhook_core::ports::{OsEntropy, TransportErrorKind};
 use webhook_core::secret::SigningSecret;
 use webhook_core::sender::{
-    Disposition, Endpoint, EndpointId, FailureReason, LeaseRequest, Owner, Settlement,
+    Attempt, AttemptResult, Disposition, Endpoint, EndpointId, FailureReason, LeaseRequest, Leased, Owner,
+    Settlement,
 };
 use webhook_core::signature::Signer;
 
@@ -204,16 +206,7 @@ async fn deliveries_are_counted_by_state() {
         let settlements = leased
             .iter()
             .zip(dispositions)
-            .map(|(leased, disposition)| Settlement {
-                delivery: leased.delivery.id.clone(),
-                fence: leased.delivery.fence,
-                owner: leased.delivery.owner,
-                disposition,
-                spent: true,
-                hold_endpoint_until: None,
-                rate: None,
-                attempt: None,
-            });
+            .map(|(leased, disposition)| settlement(leased, disposition, None));
         fixture.outbox.settle(settlements.collect()).await.unwrap();
         let mut counts = desk.deliveries_by_state().await.unwrap();
         counts.sort();
@@ -225,6 +218,77 @@ async fn deliveries_are_counted_by_state() {
         assert_eq!(counts, ended);
         assert_eq!(desk.failed_deliveries().await.unwrap(), 2);
         assert_eq!(desk.oldest_unfinished().await.unwrap(), None);
+    }
+}
+
+/// X6, X9: the attempts of an endpoint are counted by hour and result, and those of others are not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attempts_of_an_endpoint_are_counted_by_hour() {
+    for fixture in Fixture::on_each("attempts_of_an_endpoint_are_counted_by_hour").await {
+        let desk = &fixture.desk;
+        register_endpoint(desk).await;
+        register_endpoint(desk).await;
+        for _ in 0..2 {
+            charge(desk, 100, "eur").await;
+        }
+        let now = SystemTime::now();
+        let leased = fixture
+            .outbox
+            .lease(&LeaseRequest::new(now, 4))
+            .await
+            .unwrap()
+            .leased;
+        let endpoint = leased.first().unwrap().delivery.id.endpoint.clone();
+        let (of_endpoint, of_other): (Vec<_>, Vec<_>) = leased
+            .into_iter()
+            .partition(|leased| leased.delivery.id.endpoint == endpoint);
+        let status = |status: u16| AttemptResult::Answered {
+            status: status.try_into().unwrap(),
+            body: Bytes::new(),
+        };
+        let silent = AttemptResult::Failed {
+            kind: TransportErrorKind::Connect,
+            message: String::new(),
+        };
+        let results = [(0, status(204)), (2, status(503)), (2, silent), (2, status(200))];
+        let settled = of_endpoint
+            .iter()
+            .chain(&of_other)
+            .zip(results)
+            .map(|(leased, (hour, result))| {
+                let attempt = Attempt {
+                    delivery: leased.delivery.id.clone(),
+                    fence: leased.delivery.fence,
+                    started_at: start() + HOUR * hour,
+                    duration: Duration::from_millis(7),
+                    result,
+                };
+                settlement(leased, Disposition::Acked, Some(attempt))
+            });
+        fixture.outbox.settle(settled.collect()).await.unwrap();
+        let counted = async |endpoint: &EndpointId, from| {
+            let hours = desk.attempts_by_hour(endpoint.clone(), from).await.unwrap();
+            let of = |hour: HourOfAttempts| (hour.hour, hour.acknowledged, hour.failed);
+            hours.into_iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(counted(&endpoint, start()).await, [(0, 1, 0), (2, 0, 1)]);
+        assert_eq!(counted(&endpoint, start() + HOUR).await, [(1, 0, 1)]);
+        let other = &of_other.first().unwrap().delivery.id.endpoint;
+        assert_eq!(counted(other, start()).await, [(2, 1, 1)]);
+        assert!(counted(other, start() + HOUR * 3).await.is_empty());
+    }
+}
+
+fn settlement(leased: &Leased, disposition: Disposition, attempt: Option<Attempt>) -> Settlement {
+    Settlement {
+        delivery: leased.delivery.id.clone(),
+        fence: leased.delivery.fence,
+        owner: leased.delivery.owner,
+        disposition,
+        spent: true,
+        hold_endpoint_until: None,
+        rate: None,
+        attempt,
     }
 }
 
