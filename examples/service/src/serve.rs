@@ -24,12 +24,13 @@ use oauth_core::grant::AccessTokenFormat;
 use oauth_core::store::RevocationReason;
 use tokio::sync::{oneshot, watch};
 use tour::RunningDesk;
-use tracing::{error, info};
+use tracing::{error, info, warn};
+use zeroize::Zeroizing;
 
 use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, TlsFiles};
 use crate::clock::DemoClock;
-use crate::desk::Desk;
+use crate::desk::{Desk, User};
 use crate::mail::Mailbox;
 use crate::start::{Files, allowed_hosts, bind, connect, is_local, open_database};
 use crate::{logging, seed, tls};
@@ -71,6 +72,11 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         Ok(Command::Tour { record, database }) => {
             run_tour(&server, record.as_deref(), database.as_ref()).await
         }
+        Ok(Command::AddUser {
+            email,
+            name,
+            database,
+        }) => add_user(&email, &name, &database).await.map(|()| true),
         Ok(Command::SetLock {
             email,
             is_locked,
@@ -119,26 +125,9 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         .clone()
         .unwrap_or_else(|| base_url(address, tls.is_some()));
     let is_local = is_local(options, address);
-    let mut config = Config::new(&base_url, open_database(&options.database).await?);
-    config.sign_in_as = options.sign_in_as.clone();
+    let mut config = configure(options, &base_url, is_local).await?;
     config.trusted_documents = documents;
-    config.cross_origins = options.cross_origins.clone();
-    config.proxies = options.trusted_proxies.clone();
-    if let Some(url) = &options.redis {
-        config.redis = Some(connect(url).await?);
-    }
-    config.access_tokens.other_apis.clone_from(&options.other_apis);
-    if options.opaque_tokens {
-        config.access_tokens.format = AccessTokenFormat::Opaque;
-    }
-    config.danger_deliver_to_loopback = is_local;
     config.operator_routes = is_local && operator.is_none();
-    config.mail = Arc::new(|letter| {
-        say(&format!(
-            "mail to {}: {}\n{}",
-            letter.to, letter.subject, letter.text
-        ));
-    });
     let app = Arc::new(App::open(config).await?);
     let limits = Limits {
         drain_timeout: options.drain_timeout,
@@ -165,6 +154,38 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     Ok(())
 }
 
+/// Configuration of the app by the settings. `is_local` means that only this machine reaches it.
+async fn configure(options: &Options, base_url: &str, is_local: bool) -> Result<Config, Failure> {
+    let mut config = Config::new(base_url, open_database(&options.database).await?);
+    config.sign_in_as = options.sign_in_as.clone();
+    config.cross_origins = options.cross_origins.clone();
+    config.proxies = options.trusted_proxies.clone();
+    if let Some(url) = &options.redis {
+        config.redis = Some(connect(url).await?);
+    }
+    config.clients.clone_from(&options.clients);
+    config.demo = !options.no_demo;
+    if config.demo && !is_local {
+        warn!(
+            user = seed::EMAIL,
+            "the demo's user and clients are registered, and their secrets are public: set no-demo"
+        );
+    }
+    config.access_tokens.other_apis.clone_from(&options.other_apis);
+    config.access_tokens.other_scopes = options.other_scopes.clone();
+    if options.opaque_tokens {
+        config.access_tokens.format = AccessTokenFormat::Opaque;
+    }
+    config.danger_deliver_to_loopback = is_local;
+    config.mail = Arc::new(|letter| {
+        say(&format!(
+            "mail to {}: {}\n{}",
+            letter.to, letter.subject, letter.text
+        ));
+    });
+    Ok(config)
+}
+
 /// Reads the certificate again on each SIGHUP. Never completes.
 #[cfg(unix)]
 async fn reload_on_signal(tls: Option<(&TlsFiles, &Tls)>) {
@@ -185,6 +206,23 @@ async fn reload_on_signal(tls: Option<(&TlsFiles, &Tls)>) {
 #[cfg(not(unix))]
 async fn reload_on_signal(_tls: Option<(&TlsFiles, &Tls)>) {
     std::future::pending().await
+}
+
+/// Registers a user, whose password is the first line of standard input.
+async fn add_user(email: &str, name: &str, database: &DatabaseChoice) -> Result<(), Failure> {
+    let mut password = Zeroizing::new(String::new());
+    io::stdin().read_line(&mut password)?;
+    let password = password.trim_end_matches(['\r', '\n']).parse()?;
+    let stores = open_database(database).await?;
+    let desk = Desk::open(stores, DemoClock::new()).await?;
+    if desk.user_by_email(email).await?.is_some() {
+        return Err(format!("the email address `{email}` belongs to a user already").into());
+    }
+    let id = u128::from_be_bytes(crate::random());
+    desk.register_user(User::new(format!("usr_{id:032x}"), email, name), password)
+        .await?;
+    say(&format!("registered {email}"));
+    Ok(())
 }
 
 /// Locks the account and ends its sessions and tokens, or unlocks it.
@@ -391,6 +429,7 @@ fn banner(base_url: &str, options: &Options) -> String {
     }
     let sign_in = match &options.sign_in_as {
         Some(email) => format!("as {email}, without login and consent pages"),
+        None if options.no_demo => "with an account of `service add-user`".to_owned(),
         None => format!("{} / {}", seed::EMAIL, seed::PASSWORD),
     };
     text.push_str(&format!("\n  {:<24} {sign_in}\n  stop with Ctrl-C\n", "sign in"));

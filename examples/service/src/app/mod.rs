@@ -15,6 +15,7 @@ mod caller;
 mod certificates;
 mod charges;
 mod client_address;
+mod clients;
 mod console;
 mod customers;
 mod endpoint_bodies;

@@ -1,6 +1,7 @@
 //! Construction of the service: all crates share one database and one clock.
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use graph_core::persisted::Manifest;
@@ -20,14 +21,15 @@ use http_conventions::tracing::{CallerTrust, Sampling};
 use http_conventions::versions::Lifecycle;
 use http_conventions::versions::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
-use oauth_core::{SessionCookie, Sessions};
+use oauth_core::{RegisteredClient, SessionCookie, Sessions};
 use thiserror::Error;
 use tokio::sync::watch;
 use tracing::error;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
-use super::authority::{AccessTokens, Authority, Parts};
+use super::authority::{AccessTokens, Authority, Introspector, Parts};
+use super::clients::Clients;
 use super::events::{DeliveryObserver, log_auth_event};
 use super::graph::Graph;
 use super::limits::{Limiting, Limits};
@@ -47,6 +49,9 @@ use crate::stores::Stores;
 
 /// All scopes.
 pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges write:refunds";
+
+/// First characters of the ids of the service's own clients.
+pub(crate) const RESERVED_CLIENTS: [&str; 2] = ["demo-", "desk-"];
 
 /// Configuration of a service.
 #[non_exhaustive]
@@ -75,6 +80,12 @@ pub struct Config {
     /// Redis server that the processes on one database share for rate limits, persisted queries and
     /// announcements of changed charges; `None` by default.
     pub redis: Option<host_store_redis::redis::Client>,
+    /// Clients beside those of the demo and of the database; none by default.
+    pub clients: Vec<RegisteredClient>,
+    /// Registers the demo's user and clients, whose secrets are public; `true` by default. With
+    /// `false`, only [`clients`](Self::clients) are known, and a database in which the demo's user
+    /// can sign in is refused.
+    pub demo: bool,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
     /// Proxies whose `X-Forwarded-For` is believed; none by default.
@@ -99,6 +110,8 @@ impl Config {
             trusted_documents: None,
             cross_origins: Vec::new(),
             redis: None,
+            clients: Vec::new(),
+            demo: true,
             access_tokens: AccessTokens::default(),
             proxies: TrustedProxies::new(),
             operator_routes: false,
@@ -127,6 +140,11 @@ pub struct OpenError {
 #[error("no user has this email address")]
 struct UnknownUser;
 
+/// The demo's user, whose password is public, can sign in to a service without the demo.
+#[derive(Debug, Error)]
+#[error("its password is public; lock the account by `service lock {0}`, or name another database")]
+struct PublicPassword(&'static str);
+
 /// Wraps an error with the name of the failed step.
 pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
     step: &'static str,
@@ -138,12 +156,13 @@ pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
 }
 
 impl App {
-    /// Builds the service and registers the demo's user and clients in its database.
+    /// Builds the service, and with the demo registers its user and clients in the database.
     ///
     /// # Errors
     ///
     /// [`OpenError`] names the failed step, for example the creation of a table.
-    pub async fn open(config: Config) -> Result<Self, OpenError> {
+    pub async fn open(mut config: Config) -> Result<Self, OpenError> {
+        let (desk, introspector) = open_desk(&mut config).await?;
         let Config {
             base_url,
             database: stores,
@@ -158,10 +177,9 @@ impl App {
             access_tokens,
             proxies,
             operator_routes,
+            ..
         } = config;
-        let desk = open_desk(&stores, &clock, &base_url, &access_tokens).await?;
         let shared = Shared::open(redis, &desk, &clock, Arc::clone(&stores.queries)).await?;
-        check_user(&desk, sign_in_as.as_deref()).await?;
         let sessions = sessions(&base_url, &stores, &clock)?;
         let addresses = address_policy(danger_deliver_to_loopback);
         let parts = Parts {
@@ -170,11 +188,11 @@ impl App {
             stores: &stores,
             sessions: &sessions,
             addresses: &addresses,
+            introspector: &introspector,
         };
         let authority = Authority::open(&base_url, access_tokens, &parts).await?;
         let socket_origins = socket_origins(&base_url, &cross_origins)?;
-        let idempotency = idempotency(&base_url, &stores, &clock)?;
-        let conventions = conventions(&base_url, &clock, shared.limiter, idempotency, cross_origins)?;
+        let conventions = conventions(&base_url, &clock, shared.limiter, &stores, cross_origins)?;
         let operator = Operator::new(&base_url, &clock, operator_routes)?;
         Ok(Self {
             sessions,
@@ -211,17 +229,44 @@ fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOri
     AllowedOrigins::new(cross_origins.iter().cloned().chain(own)).map_err(at("the origins of WebSockets"))
 }
 
-/// Opens the desk and registers the demo's user and clients.
-async fn open_desk(
-    stores: &Stores,
-    clock: &DemoClock,
-    base_url: &str,
-    access_tokens: &AccessTokens,
-) -> Result<Desk, OpenError> {
-    let desk = Desk::open(stores.clone(), clock.clone()).await;
+/// Opens the desk, registers the demo's user and clients or refuses them, and lays the configured
+/// clients over those of the database.
+async fn open_desk(config: &mut Config) -> Result<(Desk, Introspector), OpenError> {
+    let (stores, base_url) = (&mut config.database, &config.base_url);
+    let desk = Desk::open(stores.clone(), config.clock.clone()).await;
     let desk = desk.map_err(at("the desk's tables"))?;
-    seed::seed(&desk, &*stores.clients, base_url, &access_tokens.other_apis).await?;
-    Ok(desk)
+    if config.demo {
+        let apis = &config.access_tokens.other_apis;
+        seed::seed(&desk, &*stores.clients, base_url, apis).await?;
+    } else {
+        refuse_public_password(&desk, stores).await?;
+    }
+    check_user(&desk, config.sign_in_as.as_deref()).await?;
+    let introspector = Introspector::generate(base_url)?;
+    let configured = mem::take(&mut config.clients);
+    let configured = configured.into_iter().chain([introspector.registration()]);
+    let stored = config.demo.then(|| Arc::clone(&stores.clients));
+    stores.clients = Arc::new(Clients::new(configured, stored));
+    Ok((desk, introspector))
+}
+
+/// Refuses a database in which the demo's user can sign in by its public password.
+async fn refuse_public_password(desk: &Desk, stores: &Stores) -> Result<(), OpenError> {
+    let place = desk.hashing_place().map_err(at("the demo's user"))?;
+    let known = desk.authenticate(place, seed::EMAIL, seed::PASSWORD.to_owned());
+    let Some(known) = known.await.map_err(at("the demo's user"))? else {
+        return Ok(());
+    };
+    let subject = known.user.subject.parse().map_err(at("the demo's user"))?;
+    match stores
+        .locks
+        .is_locked(&subject)
+        .await
+        .map_err(at("the demo's user"))?
+    {
+        true => Ok(()),
+        false => Err(at("the demo's user")(PublicPassword(seed::EMAIL))),
+    }
 }
 
 /// Checks that the user of `--sign-in-as` exists.
@@ -256,7 +301,7 @@ fn conventions(
     base_url: &str,
     clock: &DemoClock,
     limiter: RateLimiter,
-    idempotency: Idempotency,
+    stores: &Stores,
     cross_origins: Vec<String>,
 ) -> Result<Conventions, OpenError> {
     let problems = problems(base_url);
@@ -265,7 +310,7 @@ fn conventions(
         .with_versions(VersionScheme::Path, [(version, Lifecycle::default())])
         .with_challenge(Challenge::bearer())
         .with_rate_limiter(limiter)
-        .with_idempotency(idempotency)
+        .with_idempotency(idempotency(base_url, stores, clock)?)
         .with_compression(Compression::gzip())
         .with_page_rules(rules_of_desk())
         .with_problem_types(problem::OWN)

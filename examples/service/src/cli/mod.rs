@@ -1,5 +1,6 @@
 //! The command line: commands and settings.
 
+mod clients;
 mod options;
 mod settings;
 
@@ -19,7 +20,7 @@ const SOURCES: &str = "\
 Each flag is also a setting of the file of --config, by its name without the dashes, for example
 `allow-origin = [\"https://app.example.com\"]`, and a variable of the environment, for example
 DESK_ALLOW_ORIGIN with values separated by commas. Flags replace variables, and variables replace
-the file.";
+the file. Clients are in the file alone, each in a table [[client]]; see desk.example.toml.";
 
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +41,15 @@ pub enum Command {
     },
     /// Print the GraphQL schema.
     Schema,
+    /// Register a user, whose password is read from standard input, and exit.
+    AddUser {
+        /// Email address of the user.
+        email: String,
+        /// Name of the user on pages and in claims.
+        name: String,
+        /// Database of the service.
+        database: DatabaseChoice,
+    },
     /// Lock or unlock the account of a user, and exit.
     SetLock {
         /// Email address of the user.
@@ -103,8 +113,14 @@ impl Command {
             _ => {}
         }
         let options = options(arguments, environment, read)?;
-        Ok(match arguments.try_get_one::<String>("email") {
-            Ok(Some(email)) => Self::SetLock {
+        let email = arguments.try_get_one::<String>("email").ok().flatten();
+        Ok(match email {
+            Some(email) if name == "add-user" => Self::AddUser {
+                email: email.clone(),
+                name: arguments.get_one::<String>("name").cloned().unwrap_or_default(),
+                database: options.database,
+            },
+            Some(email) => Self::SetLock {
                 email: email.clone(),
                 is_locked: name == "lock",
                 database: options.database,
@@ -132,9 +148,9 @@ fn options(
             }
         }
     }
-    settings.add_environment(environment);
+    settings.add_environment(&environment);
     settings.add_flags(arguments);
-    let options = Options::parse(&mut settings, &read);
+    let options = Options::parse(&mut settings, &environment, &read);
     match settings.mistakes.is_empty() {
         true => Ok(options),
         false => Err(UsageError::Settings(settings.mistakes)),
@@ -172,6 +188,13 @@ fn command() -> clap::Command {
             "lock an account: its sessions end, and its tokens are refused until `unlock`",
         ))
         .subcommand(of_account("unlock", "unlock an account"))
+        .subcommand(
+            of_account(
+                "add-user",
+                "register a user; the password is the first line of standard input",
+            )
+            .arg(Arg::new("name").value_name("NAME").required(true)),
+        )
         .arg(config.clone())
         .arg(check.help("check the settings and the files that they name, and exit"))
         .args(SETTINGS.iter().map(settings::Setting::flag))

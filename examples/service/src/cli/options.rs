@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use http_conventions::forwarding::TrustedProxies;
 use http_conventions::routing::AllowedHosts;
+use oauth_core::{RegisteredClient, Scopes};
 
+use super::clients;
 use super::settings::Settings;
 use crate::logging::{LogFilter, LogFormat};
 
@@ -92,6 +94,12 @@ pub struct Options {
     pub redis: Option<ServerUrl>,
     /// Resource URLs of other APIs for which the service also issues tokens.
     pub other_apis: Vec<String>,
+    /// Scopes that the service issues for other APIs.
+    pub other_scopes: Scopes,
+    /// Clients of the configuration file.
+    pub clients: Vec<RegisteredClient>,
+    /// Leaves out the user and the clients of the demo.
+    pub no_demo: bool,
     /// Issues opaque access tokens instead of JWTs.
     pub opaque_tokens: bool,
     /// URL by which clients reach the service; from the listen address by default.
@@ -135,6 +143,9 @@ impl Default for Options {
             cross_origins: Vec::new(),
             redis: None,
             other_apis: Vec::new(),
+            other_scopes: Scopes::default(),
+            clients: Vec::new(),
+            no_demo: false,
             opaque_tokens: false,
             base_url: None,
             trusted_proxies: TrustedProxies::new(),
@@ -151,7 +162,11 @@ impl Default for Options {
 
 impl Options {
     /// Parses the settings. Each value that cannot be used is one of their mistakes.
-    pub(super) fn parse(settings: &mut Settings, read: &impl Fn(&Path) -> io::Result<String>) -> Self {
+    pub(super) fn parse(
+        settings: &mut Settings,
+        environment: &impl Fn(&str) -> Option<String>,
+        read: &impl Fn(&Path) -> io::Result<String>,
+    ) -> Self {
         let mut options = Self::default();
         let address = |text: &str| text.parse().ok();
         set(&mut options.listen, settings.parsed("listen", ADDRESS, address));
@@ -194,6 +209,14 @@ impl Options {
             &mut options.opaque_tokens,
             settings.parsed("opaque-tokens", "true or false", |text| text.parse().ok()),
         );
+        set(
+            &mut options.no_demo,
+            settings.parsed("no-demo", "true or false", |text| text.parse().ok()),
+        );
+        let scope = "a scope, for example read:orders";
+        let other_scopes = settings.parsed("scope", scope, |text| text.parse().ok());
+        options.other_scopes = other_scopes.into_iter().collect();
+        options.clients = clients::parse(settings, &options.other_scopes, environment, read);
         options.cross_origins = settings.all("allow-origin");
         options.other_apis = settings.all("api");
         options.sign_in_as = settings.text("sign-in-as");

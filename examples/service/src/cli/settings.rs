@@ -6,7 +6,7 @@ use std::fmt;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
-use toml::Value;
+use toml::{Table, Value};
 
 /// Form of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +102,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         "FILE",
         "file with the URL of --redis, which may contain a password",
     ),
+    list("api", "URL", "also issue tokens for this API"),
     list(
-        "api",
-        "URL",
-        "also issue tokens for this API; it calls introspection as demo-api / demo-api-secret",
+        "scope",
+        "SCOPE",
+        "also issue this scope, which another API checks",
     ),
+    Setting {
+        name: "no-demo",
+        form: Form::Switch,
+        help: "leave out the demo's user and clients, whose secrets are public",
+    },
     Setting {
         name: "opaque-tokens",
         form: Form::Switch,
@@ -179,18 +185,30 @@ impl fmt::Display for Mistake {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     given: BTreeMap<&'static str, Given>,
+    /// The tables `[[client]]` with the file that has them.
+    pub(super) clients: Option<(String, Vec<Table>)>,
     pub(super) mistakes: Vec<Mistake>,
 }
 
 impl Settings {
     /// Adds the settings of a file.
     pub(super) fn add_file(&mut self, path: &str, text: &str) {
-        let table: toml::Table = match text.parse() {
+        let table: Table = match text.parse() {
             Ok(table) => table,
             Err(error) => return self.mistakes.push(Mistake::new(path, syntax_error(text, &error))),
         };
         for (name, value) in table {
             let place = format!("`{name}` in {path}");
+            if name == "client" {
+                match tables(value) {
+                    Some(tables) => self.clients = Some((path.to_owned(), tables)),
+                    None => {
+                        let fault = "each client is a table of its own; begin it with [[client]]";
+                        self.mistakes.push(Mistake::new(place, fault));
+                    }
+                }
+                continue;
+            }
             let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
                 self.mistakes
                     .push(Mistake::new(place, "no setting has this name; see --help"));
@@ -311,6 +329,18 @@ fn texts(form: Form, value: Value) -> Result<Vec<String>, &'static str> {
         (Form::List(_), _) => Err("a list of strings"),
         (Form::Switch, _) => Err("true or false"),
     }
+}
+
+/// The tables of an array of tables.
+fn tables(value: Value) -> Option<Vec<Table>> {
+    let Value::Array(values) = value else {
+        return None;
+    };
+    let tables = values.into_iter().map(|value| match value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    });
+    tables.collect()
 }
 
 /// Fault of a file that is no TOML, with its line.

@@ -7,7 +7,11 @@ use super::*;
 use crate::logging::LogFormat;
 
 /// Parses a line beside these variables, and files of these contents.
-fn parse_with(line: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<Command, UsageError> {
+pub(super) fn parse_with(
+    line: &str,
+    variables: &[(&str, &str)],
+    files: &[(&str, &str)],
+) -> Result<Command, UsageError> {
     let find = |all: &[(&str, &str)], name: &str| {
         let found = all.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| (*text).to_owned())
@@ -23,7 +27,7 @@ fn parse(line: &str) -> Result<Command, UsageError> {
     parse_with(line, &[], &[])
 }
 
-fn served(parsed: Result<Command, UsageError>) -> Options {
+pub(super) fn served(parsed: Result<Command, UsageError>) -> Options {
     match parsed.unwrap() {
         Command::Serve(options) => *options,
         other => panic!("{other:?}"),
@@ -90,6 +94,17 @@ fn lock_names_account_and_database() {
     assert_eq!(parse_with(&line, &[], &config), Ok(lock(false, file())));
 }
 
+#[test]
+fn added_user_has_address_name_and_database() {
+    let added = Ok(Command::AddUser {
+        email: "eve@example.com".to_owned(),
+        name: "Eve".to_owned(),
+        database: DatabaseChoice::File(PathBuf::from("x")),
+    });
+    assert_eq!(parse("add-user eve@example.com Eve --database sqlite:x"), added);
+    assert!(parse("add-user eve@example.com").is_err());
+}
+
 fn every_option() -> Options {
     Options {
         listen: SocketAddr::from(([0, 0, 0, 0], 1)),
@@ -101,6 +116,9 @@ fn every_option() -> Options {
             .to_vec(),
         redis: Some(ServerUrl("redis://:s3cret@127.0.0.1".to_owned())),
         other_apis: vec!["https://a.example".to_owned()],
+        other_scopes: "read:orders write:orders".parse().unwrap(),
+        clients: Vec::new(),
+        no_demo: true,
         opaque_tokens: true,
         base_url: Some("https://desk.example.com".to_owned()),
         trusted_proxies: TrustedProxies::new().with_network("10.0.0.0/8").unwrap(),
@@ -125,6 +143,8 @@ trusted-documents = "list.json"
 allow-origin = ["https://a.example", "https://b.example"]
 redis-file = "/run/secrets/redis"
 api = "https://a.example"
+scope = ["read:orders", "write:orders"]
+no-demo = true
 opaque-tokens = true
 base-url = "https://desk.example.com"
 trusted-proxy = ["10.0.0.0/8"]
@@ -147,7 +167,8 @@ fn each_source_sets_each_option() {
                 --api https://a.example --opaque-tokens --base-url https://desk.example.com \
                 --trusted-proxy 10.0.0.0/8 --allowed-host desk.internal --tls-cert chain.pem \
                 --tls-key key.pem --operator-listen 10.0.0.1:9090 --log warn,service::request=info \
-                --log-format json --drain-delay 3 --drain-timeout 30";
+                --log-format json --drain-delay 3 --drain-timeout 30 --scope read:orders \
+                --scope write:orders --no-demo";
     assert_eq!(served(parse(line)), every_option());
     let variables = [
         ("DESK_LISTEN", "0.0.0.0:1"),
@@ -157,6 +178,8 @@ fn each_source_sets_each_option() {
         ("DESK_ALLOW_ORIGIN", "https://a.example, https://b.example"),
         ("DESK_REDIS", "redis://:s3cret@127.0.0.1"),
         ("DESK_API", "https://a.example"),
+        ("DESK_SCOPE", "read:orders,write:orders"),
+        ("DESK_NO_DEMO", "true"),
         ("DESK_OPAQUE_TOKENS", "true"),
         ("DESK_BASE_URL", "https://desk.example.com"),
         ("DESK_TRUSTED_PROXY", "10.0.0.0/8"),

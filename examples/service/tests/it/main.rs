@@ -7,6 +7,7 @@ mod bad_input;
 mod bodies;
 mod browser;
 mod checklist;
+mod clients;
 mod compliance;
 mod compression;
 mod console;

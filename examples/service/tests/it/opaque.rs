@@ -77,7 +77,7 @@ async fn opaque_token_for_another_api_is_refused() {
     }
 }
 
-/// O27: guesses at the secret of `demo-api` do not block the desk's own introspection, also without
+/// O27: guesses at the secret of the desk's own client do not block its introspection, also without
 /// a client address.
 #[tokio::test]
 async fn guesses_at_desk_secret_do_not_block_introspection() {
@@ -86,7 +86,7 @@ async fn guesses_at_desk_secret_do_not_block_introspection() {
     let peers = ["127.0.0.1:1000", "203.0.113.7:1000"].map(|peer| peer.parse::<SocketAddr>().ok());
     for peer in peers.into_iter().chain([None]) {
         let guess = || {
-            let client = [FORM, ("authorization", "Basic ZGVtby1hcGk6Z3Vlc3M=")];
+            let client = [FORM, ("authorization", "Basic ZGVzay1pbnRyb3NwZWN0aW9uOmd1ZXNz")];
             let mut guess = request("POST", "/oauth/introspect", &client, "token=at_x");
             if let Some(peer) = peer {
                 guess.extensions_mut().insert(peer);

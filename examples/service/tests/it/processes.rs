@@ -68,7 +68,7 @@ impl Process {
     }
 
     /// Waits for the end; returns the exit code and standard error.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let mut errors = String::new();
         self.stderr.read_to_string(&mut errors).unwrap();
         let _rest = self.stdout.by_ref().count();

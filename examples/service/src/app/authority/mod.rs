@@ -12,9 +12,14 @@ use oauth_core::attempts::{AttemptPolicy, Source};
 use oauth_core::dpop::NonceKey;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::jose::KeySet;
+use oauth_core::ports::OsEntropy;
+use oauth_core::secret::ClientSecret;
 use oauth_core::server::AuthorizationServerBuilder;
+use oauth_core::store::ClientSecrets;
+use oauth_core::vocabulary::{Audience, ClientId};
 use oauth_core::{
-    AuthorizationServer, Introspection, ResourceServer, Scopes, Sessions, SigningKey, SigningKeys,
+    AuthorizationServer, Introspection, RegisteredClient, ResourceServer, Scopes, Sessions, SigningKey,
+    SigningKeys,
 };
 use thiserror::Error;
 use webhook_core::address::AddressPolicy;
@@ -25,7 +30,6 @@ use super::sign_in::SignedInUsers;
 use super::traced::Traced;
 use crate::clock::DemoClock;
 use crate::desk::Desk;
-use crate::seed::API_SECRET;
 use crate::stores::Stores;
 
 /// Format, audiences and binding of access tokens.
@@ -34,6 +38,8 @@ use crate::stores::Stores;
 pub struct AccessTokens {
     /// JWT by default.
     pub format: AccessTokenFormat,
+    /// Scopes of other APIs, which the service issues beside its own.
+    pub other_scopes: Scopes,
     /// Resource URLs of other APIs ([RFC 8707](https://www.rfc-editor.org/rfc/rfc8707)). Without a
     /// `resource` parameter, a token is valid for all of them and the desk.
     pub other_apis: Vec<String>,
@@ -60,6 +66,31 @@ pub(super) struct Parts<'a> {
     pub(super) sessions: &'a Sessions,
     /// Addresses to which logout tokens may be sent.
     pub(super) addresses: &'a AddressPolicy,
+    pub(super) introspector: &'a Introspector,
+}
+
+/// Client by which the service introspects opaque tokens in its own process. Its secret is new at
+/// each start.
+pub(super) struct Introspector {
+    id: ClientId,
+    secret: ClientSecret,
+    audience: Audience,
+}
+
+impl Introspector {
+    pub(super) fn generate(base_url: &str) -> Result<Self, OpenError> {
+        Ok(Self {
+            id: "desk-introspection".parse().map_err(at("the introspection"))?,
+            secret: ClientSecret::generate(&OsEntropy),
+            audience: base_url.parse().map_err(at("the audience"))?,
+        })
+    }
+
+    pub(super) fn registration(&self) -> RegisteredClient {
+        RegisteredClient::confidential(self.id.clone(), ClientSecrets::new(&self.secret))
+            .with_grant_types([])
+            .with_audience(self.audience.clone())
+    }
 }
 
 impl Authority {
@@ -76,7 +107,7 @@ impl Authority {
         // shared key: each server's nonces still differ
         let nonce_key = NonceKey::from_bytes(secret_bytes(desk, "dpop-nonce-key").await?);
         let resources = resource_server(base_url, stores, &signing_key)?.with_dpop_nonces(&nonce_key);
-        let server = authorization_server(base_url, stores, clock, signing_key)?
+        let server = authorization_server(base_url, stores, clock, signing_key, &tokens.other_scopes)?
             // many clients accept ID tokens of RS256 only
             .with_id_token_keys(SigningKeys::new(id_token_key(desk).await?))
             .with_session_lookup(signed_in)
@@ -98,7 +129,7 @@ impl Authority {
         };
         let server = server.build().map_err(at("the authorization server"))?;
         let resources = if tokens.format == AccessTokenFormat::Opaque {
-            resources.with_introspection(introspection(base_url, &server)?)
+            resources.with_introspection(introspection(base_url, &server, parts.introspector)?)
         } else {
             resources
         };
@@ -113,7 +144,7 @@ struct KeyNotExportable;
 
 /// Key that signs access tokens.
 async fn signing_key(desk: &Desk) -> Result<SigningKey, OpenError> {
-    let fresh = SigningKey::generate_es256(&oauth_core::ports::OsEntropy).map_err(at("a signing key"))?;
+    let fresh = SigningKey::generate_es256(&OsEntropy).map_err(at("a signing key"))?;
     keep(desk, "signing-key", fresh).await
 }
 
@@ -142,6 +173,7 @@ fn authorization_server(
     stores: &Stores,
     clock: &DemoClock,
     signing_key: SigningKey,
+    other_scopes: &Scopes,
 ) -> Result<AuthorizationServerBuilder, OpenError> {
     let scopes: Scopes = SCOPES.parse().map_err(at("the scopes"))?;
     Ok(AuthorizationServer::builder(base_url)
@@ -151,10 +183,10 @@ fn authorization_server(
         .with_consents(Arc::clone(&stores.consents))
         .with_replays(Arc::clone(&stores.replays))
         .with_clock(clock.clone())
-        .with_entropy(oauth_core::ports::OsEntropy)
+        .with_entropy(OsEntropy)
         .with_signing_keys(SigningKeys::new(signing_key))
         .with_audience(base_url)
-        .with_scopes(scopes)
+        .with_scopes(scopes.union(other_scopes))
         // as the consent page promises
         .with_claims_by_scope()
         .with_error_page(refusal(base_url))
@@ -182,11 +214,14 @@ fn resource_server(
 }
 
 /// Validates opaque tokens by introspection (RFC 7662), in process: the state is always current.
-fn introspection(base_url: &str, server: &AuthorizationServer) -> Result<Introspection, OpenError> {
+fn introspection(
+    base_url: &str,
+    server: &AuthorizationServer,
+    introspector: &Introspector,
+) -> Result<Introspection, OpenError> {
     let endpoint = format!("{base_url}/oauth/introspect");
     let endpoint = endpoint.parse().map_err(at("the introspection"))?;
-    let client = "demo-api".parse().map_err(at("the introspection"))?;
-    let secret = API_SECRET.parse().map_err(at("the introspection"))?;
+    let (client, secret) = (introspector.id.clone(), introspector.secret.clone());
     let server = server.clone();
     let ask = transport_fn(move |mut request: Request<Bytes>| {
         // requests in process have no address, so the limit on wrong secrets applies to this client

@@ -1,0 +1,157 @@
+//! Clients and users of a service without the demo.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+
+use host_store_sqlite::Database;
+use http::StatusCode;
+use oauth_core::RegisteredClient;
+use oauth_core::grant::AccessTokenFormat;
+use oauth_core::store::{ClientSecrets, GrantType};
+use serde_json::Value;
+use service::app::{App, Config};
+
+use crate::desk::{BASE, FORM, SERVICE, ask, json, open_over, request};
+use crate::processes::{BINARIES, Process};
+
+const SECRET: &str = "a2f7c6b3d1e84f5097b6c5d4e3f2a1b0";
+/// `robot` with [`SECRET`], as HTTP Basic.
+const ROBOT: &str = "Basic cm9ib3Q6YTJmN2M2YjNkMWU4NGY1MDk3YjZjNWQ0ZTNmMmExYjA=";
+
+fn robot() -> RegisteredClient {
+    let secrets = ClientSecrets::new(&SECRET.parse().unwrap());
+    RegisteredClient::confidential("robot".parse().unwrap(), secrets)
+        .with_grant_types([GrantType::ClientCredentials])
+        .with_scopes("read:charges read:orders".parse().unwrap())
+}
+
+fn config(database: &Database, clients: Vec<RegisteredClient>) -> Config {
+    let mut config = Config::new(BASE, database.clone());
+    config.clients = clients;
+    config.demo = false;
+    config.access_tokens.other_scopes = "read:orders".parse().unwrap();
+    config
+}
+
+/// Status and body of a token request.
+async fn token(app: &Arc<App>, client: &str, scope: &str) -> (StatusCode, Value) {
+    let form = format!("grant_type=client_credentials&scope={scope}");
+    let asked = request("POST", "/token", &[FORM, ("authorization", client)], form);
+    let answer = ask(app, asked).await;
+    (answer.status(), json(&answer))
+}
+
+async fn read(app: &Arc<App>, token: &Value) -> StatusCode {
+    let bearer = format!("Bearer {}", token["access_token"].as_str().unwrap());
+    let asked = request("GET", "/v1/charges", &[("authorization", &bearer)], "");
+    ask(app, asked).await.status()
+}
+
+/// X7: without the demo only the configured clients are known, also on a database that has those of
+/// the demo. A client that the next start leaves out is unknown, and cannot introspect.
+#[tokio::test]
+async fn configured_client_is_known_until_it_is_left_out() {
+    for format in [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque] {
+        let database = Database::open_in_memory().unwrap();
+        let demo = open_over(database.clone()).await;
+        assert_eq!(token(&demo, SERVICE, "read:charges").await.0, 200);
+        assert_eq!(token(&demo, ROBOT, "read:charges").await.0, 401);
+        lock_demo_user(&database).await;
+
+        let mut config = config(&database, vec![robot()]);
+        config.access_tokens.format = format;
+        let app = Arc::new(App::open(config).await.unwrap());
+        assert_eq!(token(&app, SERVICE, "read:charges").await.0, 401);
+        let (status, granted) = token(&app, ROBOT, "read:charges+read:orders").await;
+        assert_eq!(
+            (status, &granted["scope"]),
+            (StatusCode::OK, &"read:charges read:orders".into())
+        );
+        assert_eq!(read(&app, &granted).await, 200);
+
+        let app = Arc::new(App::open(self::config(&database, Vec::new())).await.unwrap());
+        assert_eq!(token(&app, ROBOT, "read:charges").await.0, 401);
+    }
+}
+
+async fn lock_demo_user(database: &Database) {
+    use oauth_core::store::SubjectLocks;
+    database.lock_subject(&"usr_ada".parse().unwrap()).await.unwrap();
+}
+
+/// X7: a database in which the demo's user can sign in is refused without the demo.
+#[tokio::test]
+async fn public_password_is_refused_without_the_demo() {
+    let database = Database::open_in_memory().unwrap();
+    drop(open_over(database.clone()).await);
+    let refused = App::open(config(&database, Vec::new())).await.err().unwrap();
+    let told = program::in_one_line(&refused);
+    assert_eq!(
+        told,
+        "cannot start the service: the demo's user: its password is public; lock the account by \
+         `service lock ada@example.com`, or name another database"
+    );
+    lock_demo_user(&database).await;
+    assert!(App::open(config(&database, Vec::new())).await.is_ok());
+}
+
+/// X7: a service that others reach warns of the demo; one without it does not.
+#[test]
+fn reachable_service_warns_of_the_demo() {
+    let [hyper, ..] = BINARIES;
+    let words = ["--base-url", "https://desk.example.com"];
+    let line = Process::start(hyper, &words).error_with("secrets are public");
+    assert!(line.contains("WARN") && line.contains("no-demo"), "{line}");
+
+    let words = [&words[..], &["--no-demo"]].concat();
+    let quiet = Process::start(hyper, &words);
+    quiet.signal("TERM");
+    let (code, errors) = quiet.end();
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(!errors.contains("secrets are public"), "{errors}");
+}
+
+fn add_user(database: &str, password: &str) -> Output {
+    let [hyper, ..] = BINARIES;
+    let mut child = Command::new(hyper)
+        .args(["add-user", "eve@example.com", "Eve", "--database", database])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writeln!(child.stdin.take().unwrap(), "{password}").unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// X7: a user is added once, and signs in with the password of standard input.
+#[tokio::test]
+async fn added_user_signs_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("desk.sqlite");
+    let url = format!("sqlite:{}", path.display());
+    let short = add_user(&url, "short");
+    assert_eq!(short.status.code(), Some(1));
+    let added = add_user(&url, "a long enough password");
+    assert!(added.status.success(), "{added:?}");
+    assert_eq!(
+        String::from_utf8(added.stdout).unwrap(),
+        "registered eve@example.com\n"
+    );
+    let again = add_user(&url, "a long enough password");
+    assert_eq!(
+        String::from_utf8(again.stderr).unwrap(),
+        "the email address `eve@example.com` belongs to a user already\n"
+    );
+    let desk = service::desk::Desk::open(Database::open(path).unwrap(), service::clock::DemoClock::new());
+    let desk = desk.await.unwrap();
+    let known = async |password: &str| {
+        let place = desk.hashing_place().unwrap();
+        desk.authenticate(place, "eve@example.com", password.to_owned())
+            .await
+            .unwrap()
+    };
+    assert_eq!(known("a long enough password").await.unwrap().user.name, "Eve");
+    assert!(known("another password").await.is_none());
+}
