@@ -97,10 +97,12 @@ fn signed_by_reference(vector: &Value) -> (Case, &'static Scheme) {
 /// The libraries that make the same signature, or the source that the vector states.
 fn source(vector: &Value) -> String {
     let peers = vector["peers"].as_object().into_iter().flatten();
-    let same: Vec<&str> = peers
+    let mut same: Vec<&str> = peers
         .filter(|(_, verdict)| *verdict == "same")
         .map(|(peer, _)| peer.as_str())
         .collect();
+    // the order of members depends on the features of serde_json
+    same.sort_unstable();
     match (same.as_slice(), vector["note"].as_str()) {
         ([], Some(note)) => note.to_owned(),
         ([], None) => "the algorithm, by another implementation".to_owned(),
