@@ -1,0 +1,3 @@
+// In place of parts of Monaco that the explorer does not use: the comparison of two texts.
+export class DiffEditorWidget {}
+export class MultiDiffEditorWidget {}
