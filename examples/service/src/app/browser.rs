@@ -19,6 +19,9 @@ use crate::desk::User;
 /// Lifetime of a sign-in form's CSRF token.
 const FORM_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
+/// Header field of a script's CSRF token.
+const CSRF_HEADER: &str = "x-csrf-token";
+
 /// A browser, identified by the secret in its cookie. The cookie also exists without a session, so
 /// that every form can carry a CSRF token of this browser.
 pub(super) struct Browser {
@@ -37,6 +40,12 @@ impl Browser {
     /// CSRF token of the browser's forms, for the field `csrf_token`.
     pub(super) fn csrf_token(&self) -> String {
         self.secret.csrf_token().to_string()
+    }
+
+    /// Returns `true` if the header `x-csrf-token` of a script is a CSRF token of this browser.
+    pub(super) fn accepts_header(&self, headers: &HeaderMap) -> bool {
+        let token = headers.get(CSRF_HEADER).and_then(|token| token.to_str().ok());
+        token.is_some_and(|token| self.secret.is_csrf_token(token))
     }
 
     /// Returns `true` if the form carries a CSRF token of this browser.

@@ -23,6 +23,7 @@ use tracing::{error, warn};
 use super::App;
 use super::body::to_json;
 use super::caller::Caller;
+use super::console::Place;
 use super::open::{OpenError, at};
 use super::page;
 use super::route::Route;
@@ -109,6 +110,8 @@ impl Limiting {
     fn of_route(&self, route: &Route) -> Option<(&'static str, &Policy)> {
         match route {
             route if route.speaks_oauth() => Some(("token", &self.token)),
+            // the explorer sends more than a person who reads pages
+            Route::Console(Place::Operation | Place::Estimate) => Some(("address", &self.address)),
             route if route.is_for_people() => Some(("page", &self.page)),
             Route::UserInfo | Route::Graph | Route::GraphStream => Some(("address", &self.address)),
             route if route.is_resource() => Some(("address", &self.address)),
@@ -184,9 +187,20 @@ impl App {
         exchange: Exchange<Limited>,
         caller: &Caller,
     ) -> Result<Exchange<Limited>, EarlyResponse> {
-        let limited = exchange
-            .limit(&[self.limiting.caller.spend(caller.subject())])
-            .await;
+        self.limit_subject(exchange, caller.subject()).await
+    }
+
+    /// Counts a request by subject, for a user without a token.
+    ///
+    /// # Errors
+    ///
+    /// Returns 429 over the limit.
+    pub(super) async fn limit_subject(
+        &self,
+        exchange: Exchange<Limited>,
+        subject: &str,
+    ) -> Result<Exchange<Limited>, EarlyResponse> {
+        let limited = exchange.limit(&[self.limiting.caller.spend(subject)]).await;
         self.count_refusal("caller", limited)
     }
 

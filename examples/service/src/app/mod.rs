@@ -66,6 +66,7 @@ use tracing::{Instrument as _, error};
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
+use self::console::Place;
 use self::graph::Graph;
 use self::limits::{Limiting, render_early_response};
 use self::observed::{Findings, Observation};
@@ -248,6 +249,8 @@ impl App {
                 let answered = self.in_time(read, answered).await?;
                 Ok(with_digests(&wanted, page::in_browser(reader, answered)))
             }
+            Route::Console(Place::Operation) => self.run_explored(exchange, request).await,
+            Route::Console(Place::Estimate) => self.estimate_explored(exchange, request).await,
             Route::Console(place) if *request.method() == Method::POST => {
                 Ok(body::full(self.change(exchange, &place, request).await))
             }

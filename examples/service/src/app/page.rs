@@ -26,6 +26,9 @@ pub(super) enum Capability {
     Act,
     /// Submits a form to this service, which may redirect to these origins.
     Send(Vec<String>),
+    /// Runs a vendored application that calls this service. It writes styles inline and has images
+    /// in its style sheet, but evaluates no text as code.
+    Embed,
 }
 
 impl Capability {
@@ -42,9 +45,16 @@ impl Capability {
                 .chain(origins.iter().map(String::as_str))
                 .collect::<Vec<_>>()
                 .join(" "),
+            Self::Embed => "script-src 'self'; worker-src 'self'; connect-src 'self'; font-src 'self'; \
+                            form-action 'self'"
+                .to_owned(),
+        };
+        let (styles, images) = match self {
+            Self::Embed => ("'self' 'unsafe-inline'", "'self' data:"),
+            _ => ("'self'", "'self'"),
         };
         format!(
-            "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; {more}"
+            "default-src 'none'; style-src {styles}; img-src {images}; base-uri 'none'; frame-ancestors 'none'; {more}"
         )
     }
 }

@@ -111,6 +111,7 @@ impl Route {
             ["graphql", "stream"] => Self::GraphStream,
             ["openapi.json"] => Self::Document,
             ["assets", name] => Self::Asset(Asset::named(name)?),
+            ["assets", "vendor", edition, name] => Self::Asset(Asset::vendored(edition, name)?),
             ["problems"] => Self::ProblemTypes,
             ["problems", slug] => Self::ProblemType((*slug).to_owned()),
             page => Self::Console(Place::of(page)?),

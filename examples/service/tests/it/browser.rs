@@ -79,7 +79,7 @@ impl Browser {
         response.status() == 200
     }
 
-    fn jar(&self) -> String {
+    pub(crate) fn jar(&self) -> String {
         let pairs: Vec<_> = self
             .cookies
             .iter()

@@ -14,12 +14,14 @@ mod chart;
 mod customers;
 mod deliveries;
 mod endpoints;
+mod explorer;
 mod find;
 mod health;
 mod overview;
 mod pager;
 mod place;
 mod problems;
+mod reference;
 mod refunds;
 mod refusal;
 mod replays;
@@ -118,9 +120,15 @@ impl App {
             Place::Requests => self.show_requests(request, &visitor).await,
             Place::Request(id) => self.show_request(id, &visitor).await,
             Place::Applications => self.show_applications(request, &visitor).await,
-            Place::Refund(_) | Place::EndpointForm(..) | Place::Replay(_) | Place::ApplicationForm(_) => {
-                Err(Problem::of_status(StatusCode::METHOD_NOT_ALLOWED))
-            }
+            Place::Explorer => self.show_explorer(request, &visitor).await,
+            Place::Schema => Self::show_schema(),
+            Place::Reference => self.show_reference(&visitor).await,
+            Place::Refund(_)
+            | Place::EndpointForm(..)
+            | Place::Replay(_)
+            | Place::ApplicationForm(_)
+            | Place::Operation
+            | Place::Estimate => Err(Problem::of_status(StatusCode::METHOD_NOT_ALLOWED)),
         }
     }
 

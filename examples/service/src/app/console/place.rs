@@ -25,6 +25,11 @@ pub(in super::super) enum Place {
     Request(String),
     Applications,
     ApplicationForm(ApplicationForm),
+    Explorer,
+    Schema,
+    Operation,
+    Estimate,
+    Reference,
 }
 
 /// Forms of an endpoint's page.
@@ -80,6 +85,11 @@ impl Place {
             ["replays"] => Self::Replays,
             ["requests"] => Self::Requests,
             ["requests", id] => Self::Request(text(id)),
+            ["explorer"] => Self::Explorer,
+            ["explorer", "schema"] => Self::Schema,
+            ["explorer", "operation"] => Self::Operation,
+            ["explorer", "estimate"] => Self::Estimate,
+            ["reference"] => Self::Reference,
             ["applications"] => Self::Applications,
             ["applications", form] => Self::ApplicationForm(match *form {
                 "disconnect" => ApplicationForm::Disconnect,
@@ -95,9 +105,12 @@ impl Place {
     /// Methods of the page.
     pub(in super::super) const fn methods(&self) -> &'static [Method] {
         match self {
-            Self::Refund(_) | Self::EndpointForm(..) | Self::Replay(_) | Self::ApplicationForm(_) => {
-                &[Method::POST, Method::OPTIONS]
-            }
+            Self::Refund(_)
+            | Self::EndpointForm(..)
+            | Self::Replay(_)
+            | Self::ApplicationForm(_)
+            | Self::Operation
+            | Self::Estimate => &[Method::POST, Method::OPTIONS],
             Self::Charges | Self::Customers | Self::Endpoints | Self::Replays => {
                 &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS]
             }
@@ -128,6 +141,11 @@ impl Place {
             Self::Replays => "/console/replays",
             Self::Requests => "/console/requests",
             Self::Request(_) => "/console/requests/{id}",
+            Self::Explorer => "/console/explorer",
+            Self::Schema => "/console/explorer/schema",
+            Self::Operation => "/console/explorer/operation",
+            Self::Estimate => "/console/explorer/estimate",
+            Self::Reference => "/console/reference",
             Self::Applications => "/console/applications",
             Self::ApplicationForm(ApplicationForm::Disconnect) => "/console/applications/disconnect",
             Self::ApplicationForm(ApplicationForm::RevokeFamily) => "/console/applications/revoke-family",
@@ -158,6 +176,8 @@ mod tests {
             ("/console/charges", true),
             ("/console/charges?status=refunded", true),
             ("/console/deliveries/a.b", true),
+            ("/console/explorer?op=charge", true),
+            ("/console/explorer/operation", false),
             ("", false),
             ("//evil.example", false),
             ("/\\evil.example", false),

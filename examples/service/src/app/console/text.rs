@@ -47,7 +47,8 @@ pub(super) fn typed(text: &str, currency: &str) -> Option<i64> {
     format!("{whole}{rest:0<places$}").parse().ok()
 }
 
-fn grouped(units: u64, places: u32) -> String {
+/// Number with a comma between thousands, and with decimal places.
+pub(super) fn grouped(units: u64, places: u32) -> String {
     let unit = 10_u64.pow(places);
     let mut whole = String::new();
     let digits = (units / unit).to_string();

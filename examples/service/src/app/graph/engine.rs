@@ -7,6 +7,7 @@ use futures_util::Stream;
 use graph_core::connection::{CursorKey, Cursors};
 use graph_core::engine::EngineBuilder;
 use graph_core::http::{GraphRequest, HttpResponse};
+use graph_core::limits::{Estimate, Limits};
 use graph_core::persisted::{AutomaticPersistedQueries, Manifest, PersistedStore, TrustedDocuments};
 use graph_core::ports::{Incident, OsEntropy};
 use graph_core::response::GraphResponse;
@@ -29,6 +30,7 @@ fn builder() -> EngineBuilder<Query, Mutation, Subscription> {
 pub(in crate::app) struct Graph {
     engine: Engine<Query, Mutation, Subscription>,
     streams: EventStreams,
+    limits: Limits,
     host: Arc<Host>,
 }
 
@@ -43,7 +45,9 @@ impl Graph {
     ) -> Result<Self, OpenError> {
         let secret = secret_bytes(desk, "graph-cursor-key").await?;
         let key = CursorKey::try_from(secret.as_slice()).map_err(at("the graph's cursors"))?;
+        let limits = Limits::default();
         let mut builder = builder()
+            .with_limits(limits)
             .with_automatic_persisted_queries(AutomaticPersistedQueries::new(queries, clock.clone()))
             .with_batches()
             .with_cost_reports()
@@ -57,6 +61,7 @@ impl Graph {
         Ok(Self {
             engine: builder.build().map_err(at("the graph"))?,
             streams: EventStreams::new(StreamLimits::default(), OsEntropy, clock.clone()),
+            limits,
             host: Arc::new(Host {
                 desk: desk.clone(),
                 cursors: Cursors::new(key),
@@ -72,6 +77,20 @@ impl Graph {
     /// Context shared by the resolvers of one request.
     pub(super) fn context(&self) -> Context {
         RequestContext::new(Arc::clone(&self.host)).with_selective_loader(Customers(self.host.desk.clone()))
+    }
+
+    /// Limits of an operation.
+    pub(in crate::app) const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Size of an operation that does not run.
+    pub(super) fn estimate(
+        &self,
+        request: &GraphRequest,
+        context: &Context,
+    ) -> Result<Estimate, GraphResponse> {
+        self.engine.estimate(request, context)
     }
 
     pub(super) async fn respond(&self, request: Request<Bytes>, context: Context) -> HttpResponse {

@@ -2,9 +2,10 @@
 //! single-connection mode.
 //!
 //! `schema`: the types and resolvers · `loads`: batch loaders · `engine`: limits and execution ·
-//! `socket`: WebSocket.
+//! `socket`: WebSocket · `explorer`: operations of the console's explorer.
 
 mod engine;
+mod explorer;
 mod loads;
 mod schema;
 mod socket;
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use graph_core::http::HttpResponse;
 use graph_core::ports::timer_fn;
+use host_ports::Principal;
 use host_websocket::Upgrade;
 use http::{Method, Request, Response};
 use http_body::Frame;
@@ -84,9 +86,13 @@ impl App {
 
     /// Context of the resolvers of one operation.
     fn graph_context(&self, caller: Option<&Caller>, id: &RequestId) -> Context {
+        self.graph_context_of(caller.map(Caller::principal), id)
+    }
+
+    fn graph_context_of(&self, principal: Option<Principal>, id: &RequestId) -> Context {
         let context = self.graph.context().with_correlation_id(id.as_str());
-        match caller {
-            Some(caller) => context.with_principal(caller.principal()),
+        match principal {
+            Some(principal) => context.with_principal(principal),
             None => context,
         }
     }
