@@ -144,6 +144,17 @@ const REQUESTS: &[(&str, Fields, Option<Resource>)] = &[
     ),
     ("If-None-Match is malformed", &[("if-none-match", "now")], TAGGED),
     (
+        "If-None-Match lists any and another tag",
+        &[("if-none-match", "\"old\", *")],
+        TAGGED,
+    ),
+    (
+        "If-None-Match lists any and the tag",
+        &[("if-none-match", "\"now\", *")],
+        TAGGED,
+    ),
+    ("If-None-Match is empty", &[("if-none-match", "")], TAGGED),
+    (
         "If-Modified-Since is before",
         &[("if-modified-since", BEFORE)],
         DATED,

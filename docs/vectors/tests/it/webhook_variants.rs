@@ -289,6 +289,49 @@ pub(crate) fn envelope() -> Vec<Case> {
     ]
 }
 
+/// Pairs `t=…,v1=…` in one header; the key is the text of the secret.
+pub(crate) fn stripe() -> Vec<Case> {
+    let key = "whsec_a_secret_of_the_dashboard";
+    let signer = Signer::timestamp_body_hex(&SigningSecret::from_utf8(key).unwrap());
+    let (right, wrong) = (token(&signer).replacen("v1,", "", 1), "ab".repeat(32));
+    let base = Case {
+        headers: vec![("stripe-signature".to_owned(), format!("t={NOW},v1={right}"))],
+        ..signed("pairs", "stripe", key.to_owned(), "")
+    };
+    let value = |name: &str, value: String| base.but(name, |case| *case.header("stripe-signature") = value);
+    vec![
+        base.clone(),
+        value(
+            "a wrong and the right signature",
+            format!("t={NOW},v1={wrong},v1={right}"),
+        ),
+        value("pairs of other names", format!("t={NOW},v0={wrong},v1={right},x")),
+        value("white space around pairs", format!(" t={NOW} , v1={right} ")),
+        value(
+            "the signature before the timestamp",
+            format!("v1={right},t={NOW}"),
+        ),
+        value("another name of the signature", format!("t={NOW},v0={right}")),
+        value("two timestamps", format!("t={NOW},t={NOW},v1={right}")),
+        value("no timestamp", format!("v1={right}")),
+        value("a timestamp with a sign", format!("t=+{NOW},v1={right}")),
+        value(
+            "sixteen signatures",
+            format!("t={NOW}{},v1={right}", format!(",v1={wrong}").repeat(15)),
+        ),
+        value(
+            "seventeen signatures",
+            format!("t={NOW}{},v1={right}", format!(",v1={wrong}").repeat(16)),
+        ),
+        base.but("a secret with a newline", |case| {
+            case.keys = vec![format!("{key}\n")];
+        }),
+        base.but("a secret without its prefix", |case| {
+            case.keys = vec![key.replace("whsec_", "")];
+        }),
+    ]
+}
+
 /// Two messages with one signature, from `webhook-sign.json`; the id with a dot is refused.
 pub(crate) fn collision() -> Vec<Case> {
     let message = |name: &str, id: &str, timestamp: u64, body: &str| {
