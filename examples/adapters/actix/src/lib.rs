@@ -27,6 +27,7 @@ mod stream;
 mod upgrade;
 #[cfg(feature = "webhooks")]
 mod webhook;
+mod whole;
 
 use std::{error::Error, io, net::TcpListener};
 
@@ -42,8 +43,20 @@ pub use host_server::{Limits, check_head};
 pub use host_websocket as websocket;
 #[cfg(feature = "webhooks")]
 pub use webhook::{Webhook, WebhookRefusal};
+pub use whole::{Whole, WholeRefusal};
 
 type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Converts a response of the four crates to one of actix-web. The body is streamed.
+///
+/// For handlers of an app of actix-web, which get their request by [`Whole`]. [`serve`] converts
+/// requests and responses itself.
+pub fn respond<B>(response: Response<B>) -> actix_web::HttpResponse
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>> + 'static,
+{
+    convert::answer(response)
+}
 
 /// Serves in the current actix system until `shutdown` completes, then finishes open requests for
 /// at most [`Limits::drain_timeout`].

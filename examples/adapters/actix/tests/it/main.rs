@@ -20,6 +20,7 @@ fn run(server: Server) -> std::io::Result<()> {
 }
 
 mod webhooks;
+mod whole;
 
 mod requests {
     host_adapter_conformance::requests!(
