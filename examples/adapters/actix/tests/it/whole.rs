@@ -25,7 +25,9 @@ async fn send(limits: Option<Limits>, content: &'static [u8]) -> HttpResponse<By
         app = app.app_data(web::Data::new(limits));
     }
     let service = test::init_service(app).await;
-    let call = test::TestRequest::patch().uri("/nested/show?a=1").set_payload(content);
+    let call = test::TestRequest::patch()
+        .uri("/nested/show?a=1")
+        .set_payload(content);
     let call = call.append_header(("x-tag", "1")).append_header(("x-tag", "2"));
     let (_, response) = test::call_service(&service, call.to_request()).await.into_parts();
     let (response, content) = response.into_parts();
@@ -36,7 +38,10 @@ async fn send(limits: Option<Limits>, content: &'static [u8]) -> HttpResponse<By
 async fn handler_gets_the_request_and_its_response_is_sent() {
     let response = send(None, b"\0content").await;
     assert_eq!(response.status().as_u16(), 207);
-    assert_eq!(response.headers().get("x-line").unwrap(), "PATCH /nested/show?a=1 2");
+    assert_eq!(
+        response.headers().get("x-line").unwrap(),
+        "PATCH /nested/show?a=1 2"
+    );
     assert_eq!(response.headers().get_all("set-cookie").count(), 2);
     assert_eq!(response.into_body(), Bytes::from_static(b"\0content"));
 }
