@@ -62,7 +62,8 @@ impl fmt::Debug for Admission {
 }
 
 /// Serves one connection until the client disconnects or `connection` demands a close, for example
-/// after a protocol error. When `shutdown` completes, the connection is closed with 1001.
+/// after a protocol error. When `shutdown` completes, the connection is closed with 1001, and the
+/// client reconnects.
 pub async fn serve(
     mut socket: Socket,
     mut connection: Connection,

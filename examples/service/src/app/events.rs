@@ -9,6 +9,7 @@ use webhook_core::sender::{AttemptOutcome, DeliveryEvent, DeliveryMetrics, Dispo
 
 use super::metrics::Metrics;
 use super::traced::trace_id;
+use crate::desk::Desk;
 
 /// Logs an event of the authorization server or of a session. Subjects and tokens are hashes.
 pub(super) fn log_auth_event(event: &AuthEvent) {
@@ -32,7 +33,10 @@ pub(super) fn log_auth_event(event: &AuthEvent) {
 }
 
 /// Logs and counts the events of the dispatcher.
-pub(super) struct DeliveryObserver(pub(super) Arc<Metrics>);
+pub(super) struct DeliveryObserver {
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) desk: Desk,
+}
 
 impl DeliveryMetrics for DeliveryObserver {
     fn record(&self, event: &DeliveryEvent<'_>) {
@@ -42,7 +46,7 @@ impl DeliveryMetrics for DeliveryObserver {
                 outcome,
                 duration,
             } => {
-                self.0.record_attempt(class(outcome), *duration);
+                self.metrics.record_attempt(class(outcome), *duration);
                 info!(
                     target: "service::webhook",
                     event = delivery.event.as_str(),
@@ -59,7 +63,7 @@ impl DeliveryMetrics for DeliveryObserver {
                 disposition,
                 ..
             } => {
-                self.0.record_settlement(next_step(*disposition));
+                self.metrics.record_settlement(next_step(*disposition));
                 info!(
                     target: "service::webhook",
                     event = delivery.event.as_str(),
@@ -69,7 +73,7 @@ impl DeliveryMetrics for DeliveryObserver {
                 );
             }
             DeliveryEvent::SetAside { delivery, reason } => {
-                self.0.record_settlement("set_aside");
+                self.metrics.record_settlement("set_aside");
                 warn!(
                     target: "service::webhook",
                     event = delivery.event.as_str(),
@@ -85,6 +89,8 @@ impl DeliveryMetrics for DeliveryObserver {
                     leases,
                     "leases of a dead process freed",
                 );
+                // it may have committed a change and not published it
+                self.desk.announce_loss();
             }
             _ => {}
         }

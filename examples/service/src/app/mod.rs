@@ -20,6 +20,7 @@ mod console;
 mod customers;
 mod endpoint_bodies;
 mod events;
+mod fan_out;
 mod graph;
 mod guesses;
 mod limits;

@@ -204,7 +204,7 @@ impl App {
             limiting: Limiting::new(limits)?,
             proxies,
             cursors: cursor_keyring(&desk).await?,
-            dispatcher: dispatcher(&stores, &clock, &addresses, &operator.metrics),
+            dispatcher: dispatcher(&desk, &stores, &clock, &addresses, &operator.metrics),
             operator,
             graph: Graph::open(&desk, &clock, shared.queries, trusted_documents).await?,
             socket_origins,
@@ -364,6 +364,7 @@ fn address_policy(danger_deliver_to_loopback: bool) -> AddressPolicy {
 }
 
 fn dispatcher(
+    desk: &Desk,
     stores: &Stores,
     clock: &DemoClock,
     addresses: &AddressPolicy,
@@ -381,5 +382,8 @@ fn dispatcher(
     .with_address_policy(addresses.clone())
     .with_skew_hold()
     .with_operational_events()
-    .with_metrics(DeliveryObserver(Arc::clone(metrics)))
+    .with_metrics(DeliveryObserver {
+        metrics: Arc::clone(metrics),
+        desk: desk.clone(),
+    })
 }

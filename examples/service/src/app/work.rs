@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use oauth_core::server::AuthEvent;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tracing::{error, warn};
@@ -14,11 +13,9 @@ use webhook_core::{ports::StoreError, sender::Handled};
 use super::App;
 
 /// Delay after a store failed.
-const FAILURE_DELAY: Duration = Duration::from_secs(1);
+pub(super) const FAILURE_DELAY: Duration = Duration::from_secs(1);
 /// Polling interval: another process on the database may enqueue work without waking this one.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Redis channel of changed charges; a message names the process and the charge.
-const CHARGES: &str = "charges";
 /// Interval at which due logouts are sent.
 const LOGOUT_INTERVAL: Duration = Duration::from_secs(1);
 /// Limit of concurrent calls that send logouts. A call waits for its slowest client, so that others
@@ -29,11 +26,22 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
 impl App {
     /// Runs until [`drain`](Self::drain), and then until the running deliveries and logouts are
-    /// settled.
+    /// settled and the changes of charges are published.
     /// Unfinished work stays in the database.
     pub async fn work(&self) {
-        let drained = async { tokio::join!(self.deliver_events(), self.send_logouts()) };
-        let rest = async { tokio::join!(self.book_refunds(), self.fan_out(), self.delete_expired()) };
+        let here = hex(crate::random());
+        // the last announcements are those of the last refunds
+        let (booked, mut is_booked) = watch::channel(false);
+        let book = async {
+            self.book_refunds().await;
+            booked.send_replace(true);
+        };
+        let publish = self.publish_changes(&here, async move {
+            let _booked = is_booked.wait_for(|is_booked| *is_booked).await;
+        });
+        let drained = async { tokio::join!(self.deliver_events(), self.send_logouts(), book, publish) };
+        let received = self.receive_changes(&here);
+        let rest = async { tokio::join!(received, self.resolve_doubts(), self.delete_expired()) };
         tokio::select! {
             _drained = drained => {}
             _never = rest => {}
@@ -46,20 +54,25 @@ impl App {
         self.worked.subscribe()
     }
 
+    /// Books refunds until the service drains.
     async fn book_refunds(&self) {
-        loop {
-            match self.desk.book_refunds().await {
-                Ok(0) => {
-                    let _elapsed =
-                        tokio::time::timeout(POLL_INTERVAL, self.desk.refund_notify().notified()).await;
-                }
+        let mut draining = self.draining.subscribe();
+        while !*draining.borrow() {
+            let pause = match self.desk.book_refunds().await {
+                Ok(0) => POLL_INTERVAL,
                 Ok(_) => {
                     self.worked.send_replace(());
+                    continue;
                 }
                 Err(error) => {
                     let _logged = self.refused(error);
-                    tokio::time::sleep(FAILURE_DELAY).await;
+                    FAILURE_DELAY
                 }
+            };
+            tokio::select! {
+                () = self.desk.refund_notify().notified(), if pause == POLL_INTERVAL => {}
+                () = tokio::time::sleep(pause) => {}
+                _ = draining.wait_for(|draining| *draining) => {}
             }
         }
     }
@@ -94,58 +107,6 @@ impl App {
             _ = draining.wait_for(|draining| *draining) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
-    }
-
-    /// Publishes the charges that this process changes, and receives those of other processes on
-    /// the database.
-    async fn fan_out(&self) {
-        if let Some(redis) = &self.redis {
-            let here = hex(crate::random());
-            tokio::join!(
-                self.publish_changes(redis, &here),
-                self.receive_changes(redis, &here)
-            );
-        }
-    }
-
-    async fn publish_changes(&self, redis: &host_store_redis::Database, here: &str) {
-        let mut changes = self.desk.local_changes();
-        loop {
-            match changes.recv().await {
-                Ok(id) => {
-                    let published = redis.publish(CHARGES, format!("{here} {id}").into()).await;
-                    if let Err(error) = published {
-                        error!(error = program::in_one_line(&error), "Redis fan-out failed");
-                    }
-                }
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
-            }
-        }
-    }
-
-    async fn receive_changes(&self, redis: &host_store_redis::Database, here: &str) {
-        let mut others = loop {
-            match redis.listen(CHARGES).await {
-                Ok(listener) => break listener,
-                Err(error) => error!(error = program::in_one_line(&error), "Redis fan-out failed"),
-            }
-            tokio::time::sleep(FAILURE_DELAY).await;
-        };
-        loop {
-            let message = others.next().await;
-            let Some((process, id)) = str::from_utf8(&message)
-                .ok()
-                .and_then(|text| text.split_once(' '))
-            else {
-                continue;
-            };
-            if let (true, Ok(id)) = (process != here, id.parse())
-                && let Err(error) = self.desk.publish_remote_change(id).await
-            {
-                let _logged = self.refused(error);
-            }
-        }
     }
 
     /// Sends logout tokens to the clients of ended sessions, until the service drains and the

@@ -55,7 +55,8 @@ impl Desk {
         key: Option<Settlement>,
     ) -> Result<Option<Receipt>, DeskError> {
         let event = event(EventKind::ChargeCreated, &charge, self.clock.now());
-        let receipt = self.store.insert_charge(charge.clone(), event, key).await?;
+        let write = self.store.insert_charge(charge.clone(), event, key);
+        let receipt = self.updates.watch(write).await?;
         self.publish(&charge);
         Ok(receipt)
     }
@@ -92,7 +93,8 @@ impl Desk {
     /// - [`DeskError::Store`] if the database fails
     pub async fn replace_charge(&self, read: Charge, body: NewCharge) -> Result<Charge, DeskError> {
         let replaced = body.replace(read).map_err(DeskError::Faulty)?;
-        if !self.store.update_charge(replaced.clone()).await? {
+        let write = self.store.update_charge(replaced.clone());
+        if !self.updates.watch(write).await? {
             return Err(DeskError::Changed);
         }
         self.publish(&replaced);

@@ -2,7 +2,8 @@
 //! and the webhook events about charges.
 //!
 //! A change, its event and the response to a keyed request are written in one transaction. GraphQL
-//! subscribers are notified after the commit. The database is a `DeskStore`: SQLite or PostgreSQL.
+//! subscribers are notified after the commit, or interrupted if they may have missed a change. The
+//! database is a `DeskStore`: SQLite or PostgreSQL.
 
 mod charges;
 mod customers;
@@ -16,6 +17,7 @@ mod postgres;
 mod refunds;
 mod sqlite;
 mod store;
+mod updates;
 mod users;
 
 use std::fmt;
@@ -23,11 +25,12 @@ use std::sync::Arc;
 
 use http_conventions::idempotency::Fenced;
 use thiserror::Error;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::Notify;
 use webhook_core::ports::StoreError;
 
+use self::updates::Updates;
 use crate::clock::DemoClock;
-use crate::domain::{Charge, ChargeId, Fault};
+use crate::domain::{Charge, Fault};
 use crate::stores::Stores;
 
 pub use charges::ChargeFilter;
@@ -37,11 +40,8 @@ pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use refunds::{RefundFilter, RefundSeen};
 pub(crate) use store::DeskStore;
+pub use updates::Announcement;
 pub use users::{Authenticated, User};
-
-/// Capacity of the update channel. A subscriber that falls further behind misses the oldest
-/// updates.
-const UPDATES_KEPT: usize = 256;
 
 /// Part of a list: at most `limit` rows after `from`, in `order`.
 #[derive(Clone, Copy, Debug)]
@@ -122,9 +122,7 @@ pub enum DeskError {
 pub struct Desk {
     store: Arc<dyn DeskStore>,
     clock: DemoClock,
-    updates: broadcast::Sender<Charge>,
-    /// Charges changed by this process.
-    made_here: broadcast::Sender<ChargeId>,
+    updates: Updates,
     refund_notify: Arc<Notify>,
     event_notify: Arc<Notify>,
     hashing: password::Hashing,
@@ -139,45 +137,14 @@ impl Desk {
     pub async fn open(stores: impl Into<Stores>, clock: DemoClock) -> Result<Self, DeskError> {
         let store = stores.into().desk;
         store.create_tables().await?;
-        let (updates, _) = broadcast::channel(UPDATES_KEPT);
-        let (made_here, _) = broadcast::channel(UPDATES_KEPT);
         Ok(Self {
             store,
             clock,
-            updates,
-            made_here,
+            updates: Updates::default(),
             refund_notify: Arc::default(),
             event_notify: Arc::default(),
             hashing: password::Hashing::default(),
         })
-    }
-
-    /// Subscribes to all charges that change from now on, in this process or, with
-    /// [`publish_remote_change`](Self::publish_remote_change), in another. The channel keeps 256
-    /// charges; a subscriber that falls further behind misses the oldest.
-    #[must_use]
-    pub fn charge_updates(&self) -> broadcast::Receiver<Charge> {
-        self.updates.subscribe()
-    }
-
-    /// Subscribes to the identifiers of charges that this process changes from now on. The channel
-    /// keeps 256 identifiers.
-    #[must_use]
-    pub fn local_changes(&self) -> broadcast::Receiver<ChargeId> {
-        self.made_here.subscribe()
-    }
-
-    /// Notifies subscribers of a charge that another process on the same database has changed.
-    ///
-    /// # Errors
-    ///
-    /// See [`charge`](Self::charge).
-    pub async fn publish_remote_change(&self, id: ChargeId) -> Result<(), DeskError> {
-        if self.updates.receiver_count() > 0 {
-            let charge = self.charge(id).await?;
-            let _subscribers = self.updates.send(charge);
-        }
-        Ok(())
     }
 
     /// Deletes the expired rows of all stores in the database.
@@ -203,9 +170,7 @@ impl Desk {
 
     /// Notifies subscribers of a committed change.
     fn publish(&self, charge: &Charge) {
-        // fails without a subscriber
-        let _subscribers = self.updates.send(charge.clone());
-        let _others = self.made_here.send(charge.id.clone());
+        self.updates.publish(charge);
         self.event_notify.notify_one();
     }
 }

@@ -129,7 +129,8 @@ impl Desk {
     ///
     /// Returns [`DeskError::Store`] if the database fails; all these refunds stay queued.
     pub async fn book_refunds(&self) -> Result<usize, DeskError> {
-        let booked = self.store.book_refunds(BATCH, self.clock.now()).await?;
+        let write = self.store.book_refunds(BATCH, self.clock.now());
+        let booked = self.updates.watch(write).await?;
         for charge in &booked.changed {
             self.publish(charge);
         }

@@ -3,6 +3,7 @@
 //! Without a server a suite prints one line and is skipped; with `CI=true` it fails.
 
 use std::io::{Write, stderr};
+use std::time::{Duration, Instant};
 use std::{env, process, thread};
 
 use host_store_postgres::sqlx::{self, AssertSqlSafe, Connection, PgConnection};
@@ -51,6 +52,44 @@ impl Drop for Schema {
     fn drop(&mut self) {
         // if this fails the schema stays, and the test keeps its own result
         execute(format!("DROP SCHEMA {} CASCADE", self.name)).ok();
+    }
+}
+
+/// A lock on the table of charges, which blocks writes.
+pub(crate) struct Lock {
+    runtime: runtime::Runtime,
+    connection: PgConnection,
+}
+
+impl Lock {
+    pub(crate) fn take(url: &str) -> Self {
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let connection = runtime.block_on(PgConnection::connect(url)).unwrap();
+        let mut lock = Self { runtime, connection };
+        lock.run("BEGIN");
+        lock.run("LOCK TABLE charge IN SHARE MODE");
+        lock
+    }
+
+    /// Runs a statement; returns the number of its rows.
+    fn run(&mut self, sql: &'static str) -> usize {
+        let run = sqlx::raw_sql(sql).fetch_all(&mut self.connection);
+        self.runtime.block_on(run).unwrap().len()
+    }
+
+    /// Waits until a write waits for the lock.
+    pub(crate) fn blocks_a_write(&mut self) {
+        let began = Instant::now();
+        while self.run("SELECT FROM pg_locks WHERE NOT granted AND relation = 'charge'::regclass") == 0 {
+            assert!(began.elapsed() < Duration::from_secs(20), "no write waits");
+        }
+    }
+
+    pub(crate) fn release(mut self) {
+        self.run("ROLLBACK");
     }
 }
 

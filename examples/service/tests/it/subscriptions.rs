@@ -20,11 +20,11 @@ async fn open_with(clock: &DemoClock) -> Arc<App> {
     Arc::new(App::open(config).await.unwrap())
 }
 
-async fn subscribe(app: &Arc<App>, token: &str) -> Body {
+pub(crate) async fn subscribe(app: &Arc<App>, token: &str) -> Body {
     subscribe_as(app, token, "text/event-stream").await
 }
 
-async fn subscribe_as(app: &Arc<App>, token: &str, accept: &str) -> Body {
+pub(crate) async fn subscribe_as(app: &Arc<App>, token: &str, accept: &str) -> Body {
     let headers = [
         ("authorization", token),
         ("content-type", "application/json"),
@@ -37,7 +37,7 @@ async fn subscribe_as(app: &Arc<App>, token: &str, accept: &str) -> Body {
 }
 
 /// Reads a body to its end.
-async fn rest(body: Body) -> String {
+pub(crate) async fn rest(body: Body) -> String {
     let read = tokio::time::timeout(Duration::from_secs(20), body.collect()).await;
     String::from_utf8_lossy(&read.unwrap().unwrap().to_bytes()).into_owned()
 }
@@ -97,7 +97,7 @@ async fn a_stream_ends_with_the_service() {
 }
 
 /// A client of `graphql-transport-ws`, without the socket.
-struct Client {
+pub(crate) struct Client {
     says: mpsc::UnboundedSender<Received>,
     hears: mpsc::Receiver<Message>,
 }
@@ -136,7 +136,7 @@ impl Client {
         Self { says, hears }
     }
 
-    async fn ready(app: &Arc<App>, token: &str) -> Self {
+    pub(crate) async fn ready(app: &Arc<App>, token: &str) -> Self {
         let mut client = Self::connect(app).await;
         client.say(&format!(
             r#"{{"type":"connection_init","payload":{{"Authorization":"{token}"}}}}"#
@@ -150,12 +150,12 @@ impl Client {
         self.says.send(Received::Message(message)).unwrap();
     }
 
-    fn subscribe(&self) {
+    pub(crate) fn subscribe(&self) {
         self.say(r#"{"id":"1","type":"subscribe","payload":{"query":"subscription { chargeUpdated { amount } }"}}"#);
     }
 
     /// Next text message, or the close code.
-    async fn hear(&mut self) -> String {
+    pub(crate) async fn hear(&mut self) -> String {
         let heard = tokio::time::timeout(Duration::from_secs(20), self.hears.recv()).await;
         match heard.unwrap().unwrap() {
             Message::Text(text) => text,
@@ -298,32 +298,46 @@ async fn a_foreign_page_opens_no_websocket() {
     }
 }
 
+/// Reserves and opens a stream of the single-connection mode, and subscribes on it. Returns the
+/// stream and its token.
+pub(crate) async fn subscribe_single(app: &Arc<App>, token: &str) -> (Body, String) {
+    let put = request("PUT", "/graphql/stream", &[("authorization", token)], "");
+    let reserved = app.handle(put).await;
+    assert_eq!(reserved.status(), 201);
+    let stream = reserved.into_body().collect().await.unwrap().to_bytes();
+    let stream = String::from_utf8(stream.to_vec()).unwrap();
+    let headers = [
+        ("authorization", token),
+        ("x-graphql-event-stream-token", &stream),
+        ("accept", "text/event-stream"),
+    ];
+    let opened = app.handle(request("GET", "/graphql/stream", &headers, "")).await;
+    assert_eq!(opened.status(), 200);
+    let accepted = post_single(app, token, &stream).await;
+    assert_eq!(accepted, 202);
+    (opened.into_body(), stream)
+}
+
+/// Posts a subscription to a stream; returns the status.
+async fn post_single(app: &Arc<App>, token: &str, stream: &str) -> u16 {
+    let query = r#"{"query":"subscription { chargeUpdated { amount } }","extensions":{"operationId":"1"}}"#;
+    let headers = [
+        ("authorization", token),
+        ("x-graphql-event-stream-token", stream),
+        ("content-type", "application/json"),
+    ];
+    let post = request("POST", "/graphql/stream", &headers, query);
+    app.handle(post).await.status().as_u16()
+}
+
 /// G10: one stream carries several subscriptions and ends with the first of their tokens.
 #[tokio::test]
 async fn a_single_stream_ends_with_its_token() {
     let clock = DemoClock::new();
     let app = open_with(&clock).await;
     let token = bearer(&app, ALL_SCOPES).await;
-    let put = request("PUT", "/graphql/stream", &[("authorization", &token)], "");
-    let reserved = app.handle(put).await;
-    assert_eq!(reserved.status(), 201);
-    let stream = reserved.into_body().collect().await.unwrap().to_bytes();
-    let stream = String::from_utf8(stream.to_vec()).unwrap();
-    let headers = [
-        ("authorization", token.as_str()),
-        ("x-graphql-event-stream-token", &stream),
-        ("accept", "text/event-stream"),
-        ("content-type", "application/json"),
-    ];
-    let opened = app.handle(request("GET", "/graphql/stream", &headers, "")).await;
-    assert_eq!(opened.status(), 200);
-    let reading = tokio::spawn(rest(opened.into_body()));
-    let query = r#"{"query":"subscription { chargeUpdated { amount } }","extensions":{"operationId":"1"}}"#;
-    let headers = [headers[0], headers[1], headers[3]];
-    let accepted = app
-        .handle(request("POST", "/graphql/stream", &headers, query))
-        .await;
-    assert_eq!(accepted.status(), 202);
+    let (body, stream) = subscribe_single(&app, &token).await;
+    let reading = tokio::spawn(rest(body));
     tokio::task::yield_now().await;
     charge(&app, &token, 500).await;
     tokio::task::yield_now().await;
@@ -331,8 +345,5 @@ async fn a_single_stream_ends_with_its_token() {
     let read = reading.await.unwrap();
     let event = r#"data: {"id":"1","payload":{"data":{"chargeUpdated":{"amount":500}}}}"#;
     assert!(read.contains(event), "{read}");
-    let gone = app
-        .handle(request("POST", "/graphql/stream", &headers, query))
-        .await;
-    assert_eq!(gone.status(), 401);
+    assert_eq!(post_single(&app, &token, &stream).await, 401);
 }

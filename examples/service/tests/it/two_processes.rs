@@ -1,27 +1,21 @@
 //! Two processes on one PostgreSQL database and one Redis behave as one.
 
-use std::io;
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
-
-use host_store_redis::redis::{Client, ConnectionAddr};
 
 use crate::fan_out::{Process, hears_changes, redis};
 use crate::postgres::Schema;
+use crate::way::Way;
 
 /// Two processes with one issuer. The schema is dropped after the processes.
-struct Pair {
-    here: Process,
-    there: Process,
-    _schema: Schema,
+pub(crate) struct Pair {
+    pub(crate) here: Process,
+    pub(crate) there: Process,
+    pub(crate) _schema: Schema,
 }
 
 impl Pair {
     /// `None` if there is no PostgreSQL or no Redis.
-    fn start(test: &str) -> Option<Self> {
+    pub(crate) fn start(test: &str) -> Option<Self> {
         let (schema, redis) = (Schema::fresh(test)?, redis(test)?);
         let binary = env!("CARGO_BIN_EXE_service-hyper");
         let here = Process::start(binary, &schema.url(), &redis);
@@ -35,11 +29,11 @@ impl Pair {
 }
 
 /// Headers of a call with `token`.
-fn headers(token: &str, more: &str) -> String {
+pub(crate) fn headers(token: &str, more: &str) -> String {
     format!("authorization: Bearer {token}\r\ncontent-type: application/json\r\n{more}")
 }
 
-fn status(answer: &str) -> &str {
+pub(crate) fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap()
 }
 
@@ -52,11 +46,11 @@ fn header<'a>(answer: &'a str, name: &str) -> &'a str {
     value.unwrap_or_else(|| panic!("no {name}: {answer}")).1
 }
 
-fn body(answer: &str) -> &str {
+pub(crate) fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").unwrap().1
 }
 
-const CHARGE: &str = r#"{"amount":500,"currency":"eur"}"#;
+pub(crate) const CHARGE: &str = r#"{"amount":500,"currency":"eur"}"#;
 const KEY: &str = "idempotency-key: order-1\r\n";
 
 /// X5, X6: a token that one process issues is accepted by the other, until one revokes it.
@@ -179,61 +173,13 @@ fn process_goes_on_after_the_other_is_killed() {
     assert!(body(&charge).contains(r#""amount_refunded":200"#), "{charge}");
 }
 
-/// A way to Redis that can be cut.
-struct Way {
-    url: String,
-    is_cut: Arc<AtomicBool>,
-    connections: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Way {
-    fn to(redis: &str) -> Self {
-        let client = Client::open(redis).unwrap();
-        let ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr().clone() else {
-            panic!("{redis} is no TCP address");
-        };
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let here = listener.local_addr().unwrap().to_string();
-        let way = Self {
-            url: redis.replace(&format!("{host}:{port}"), &here),
-            is_cut: Arc::default(),
-            connections: Arc::default(),
-        };
-        assert!(way.url.contains(&here), "{redis} names no port");
-        let (is_cut, connections) = (Arc::clone(&way.is_cut), Arc::clone(&way.connections));
-        thread::spawn(move || {
-            for peer in listener.incoming().map_while(Result::ok) {
-                if is_cut.load(Ordering::SeqCst) {
-                    continue;
-                }
-                let server = TcpStream::connect((host.as_str(), port)).unwrap();
-                for (mut from, mut to) in [(&peer, &server), (&server, &peer)]
-                    .map(|(from, to)| (from.try_clone().unwrap(), to.try_clone().unwrap()))
-                {
-                    thread::spawn(move || io::copy(&mut from, &mut to));
-                }
-                connections.lock().unwrap().extend([peer, server]);
-            }
-        });
-        way
-    }
-
-    /// Closes all connections, and every later one at once.
-    fn cut(&self) {
-        self.is_cut.store(true, Ordering::SeqCst);
-        for connection in self.connections.lock().unwrap().drain(..) {
-            connection.shutdown(Shutdown::Both).ok();
-        }
-    }
-}
-
 /// X6: without Redis a process serves and limits on its own.
 #[test]
 fn process_without_redis_limits_on_its_own() {
     let (Some(schema), Some(redis)) = (Schema::fresh("cut"), redis("two_processes")) else {
         return;
     };
-    let way = Way::to(&redis);
+    let way = Way::to(&redis, 6379);
     let process = Process::start(env!("CARGO_BIN_EXE_service-hyper"), &schema.url(), &way.url);
     let headers = headers(&process.token(), "");
     way.cut();

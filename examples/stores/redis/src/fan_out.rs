@@ -60,11 +60,22 @@ impl Database {
     }
 }
 
+/// Result of [`Listener::next`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Received {
+    /// A message.
+    Message(Bytes),
+    /// The connection broke and is re-established. Messages that were published meanwhile are lost.
+    Reconnected,
+}
+
 /// Subscription to one channel, from [`Database::listen`]. It returns the messages in order.
 ///
 /// After 15 s without a message the listener pings the server. If the connection breaks, or the
 /// server does not respond within 5 s, the listener tries to reconnect every 200 ms, without limit.
-/// Messages that are published meanwhile are lost: delivery is at most once.
+/// Messages that are published meanwhile are lost, because delivery is at most once: after it has
+/// reconnected, the listener returns [`Received::Reconnected`].
 pub struct Listener {
     client: Client,
     channel: String,
@@ -81,12 +92,15 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Waits for the next message. Dropping the future loses no message.
-    pub async fn next(&mut self) -> Bytes {
+    /// Waits for the next message, or for a new connection. Dropping the future loses neither.
+    pub async fn next(&mut self) -> Received {
         loop {
             let Some((asks, hears)) = &mut self.live else {
                 match self.connected().await {
-                    Ok(live) => self.live = Some(live),
+                    Ok(live) => {
+                        self.live = Some(live);
+                        return Received::Reconnected;
+                    }
                     Err(_) => sleep(PAUSE).await,
                 }
                 continue;
@@ -97,7 +111,10 @@ impl Listener {
             };
             tokio::select! {
                 message = hears.next() => match message {
-                    Some(message) => return Bytes::copy_from_slice(message.get_payload_bytes()),
+                    Some(message) => {
+                        let message = Bytes::copy_from_slice(message.get_payload_bytes());
+                        return Received::Message(message);
+                    }
                     None => self.live = None,
                 },
                 is_there = is_there => if !is_there {

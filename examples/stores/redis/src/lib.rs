@@ -41,4 +41,4 @@ mod script;
 pub use redis;
 
 pub use self::database::{Database, DatabaseError, DatabaseErrorKind};
-pub use self::fan_out::Listener;
+pub use self::fan_out::{Listener, Received};

@@ -37,7 +37,8 @@ pub enum Input<'i> {
     Sent,
     /// The time returned by [`Connection::next_timeout`] is reached.
     Timeout,
-    /// The host process is shutting down.
+    /// The host ends the connection, because its process is shutting down or because it may have
+    /// missed events of a subscription.
     Shutdown,
 }
 

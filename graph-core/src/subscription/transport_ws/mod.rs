@@ -48,7 +48,7 @@
 //!
 //! | code | cause | npm `graphql-ws` then |
 //! |---|---|---|
-//! | 1001 | the host [shuts down](Input::Shutdown) | reconnects |
+//! | 1001 | the host [shuts down](Input::Shutdown), or may have missed events | reconnects |
 //! | 1009 | a message is longer than [allowed](ConnectionLimits::with_message) | gives up |
 //! | 1013 | a frame is not accepted, or a ping not answered, [in time][patience] | reconnects |
 //! | 4400 | an invalid message | gives up |

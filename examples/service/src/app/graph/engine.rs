@@ -17,6 +17,7 @@ use http::Request;
 use juniper::RootNode;
 
 use super::loads::Customers;
+use super::loss::Loss;
 use super::schema::{Context, Host, Mutation, Query, Subscription};
 use crate::app::open::{OpenError, at, secret_bytes};
 use crate::clock::DemoClock;
@@ -31,7 +32,8 @@ pub(in crate::app) struct Graph {
     engine: Engine<Query, Mutation, Subscription>,
     streams: EventStreams,
     limits: Limits,
-    host: Arc<Host>,
+    desk: Desk,
+    cursors: Cursors,
 }
 
 impl Graph {
@@ -62,10 +64,8 @@ impl Graph {
             engine: builder.build().map_err(at("the graph"))?,
             streams: EventStreams::new(StreamLimits::default(), OsEntropy, clock.clone()),
             limits,
-            host: Arc::new(Host {
-                desk: desk.clone(),
-                cursors: Cursors::new(key),
-            }),
+            desk: desk.clone(),
+            cursors: Cursors::new(key),
         })
     }
 
@@ -74,9 +74,14 @@ impl Graph {
         Ok(builder().build().map_err(at("the graph"))?.sdl())
     }
 
-    /// Context shared by the resolvers of one request.
-    pub(super) fn context(&self) -> Context {
-        RequestContext::new(Arc::clone(&self.host)).with_selective_loader(Customers(self.host.desk.clone()))
+    /// Context shared by the resolvers of one request. Its subscriptions report to `loss`.
+    pub(super) fn context(&self, loss: &Loss) -> Context {
+        let host = Host {
+            desk: self.desk.clone(),
+            cursors: self.cursors.clone(),
+            loss: loss.clone(),
+        };
+        RequestContext::new(Arc::new(host)).with_selective_loader(Customers(self.desk.clone()))
     }
 
     /// Limits of an operation.

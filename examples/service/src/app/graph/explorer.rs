@@ -21,6 +21,7 @@ use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
 use oauth_core::session::{Session, SessionState};
 use serde::{Deserialize, Serialize};
 
+use super::loss::Loss;
 use super::streamed;
 use crate::app::App;
 use crate::app::body::{self, Body, full, json, whole};
@@ -94,8 +95,9 @@ impl App {
             .limit_subject(exchange, session.record.subject.as_str())
             .await?;
         let principal = exchange.check(principal_of(&session))?;
-        let context = self.graph_context_of(Some(principal), exchange.id());
-        let end = self.end_of_session(session);
+        let loss = Loss::default();
+        let context = self.graph_context_of(Some(principal), exchange.id(), &loss);
+        let end = self.end_of_session(session, loss);
         let answer = streamed(self.graph.respond(request, context).await, end);
         Ok(exchange.finish_as(Ok(answer), whole))
     }
@@ -117,7 +119,7 @@ impl App {
             Some(name) => asked.with_operation_name(name),
             None => asked,
         };
-        let context = self.graph_context_of(Some(principal), exchange.id());
+        let context = self.graph_context_of(Some(principal), exchange.id(), &Loss::default());
         let size = self.size(self.graph.estimate(&asked, &context));
         Ok(full(exchange.finish(Ok(json(StatusCode::OK, &size)))))
     }
@@ -161,9 +163,13 @@ impl App {
     }
 
     /// Completes when a stream of this session must end: the session ends or expires, the store
-    /// fails, or the service stops.
-    fn end_of_session(self: &Arc<Self>, session: Session) -> impl Future<Output = ()> + Send + use<> {
-        let stops = self.end_of_streams(Some(session.record.expires_at));
+    /// fails, updates may be lost, or the service stops.
+    fn end_of_session(
+        self: &Arc<Self>,
+        session: Session,
+        loss: Loss,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let stops = self.end_of_streams(Some(session.record.expires_at), loss);
         let app = Arc::clone(self);
         async move {
             let ended = async {

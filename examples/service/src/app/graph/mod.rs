@@ -2,11 +2,16 @@
 //! single-connection mode.
 //!
 //! `schema`: the types and resolvers · `loads`: batch loaders · `engine`: limits and execution ·
-//! `socket`: WebSocket · `explorer`: operations of the console's explorer.
+//! `socket`: WebSocket · `explorer`: operations of the console's explorer · `loss`: missed updates.
+//!
+//! A subscription whose updates may be incomplete is not completed: its connection ends, as at the
+//! expiry of the token and at the stop of the service. The client connects again, subscribes and
+//! then reads what may have changed meanwhile.
 
 mod engine;
 mod explorer;
 mod loads;
+mod loss;
 mod schema;
 mod socket;
 
@@ -30,6 +35,7 @@ use super::caller::Caller;
 use super::{App, OpenError};
 
 pub(super) use self::engine::Graph;
+use self::loss::Loss;
 use self::schema::Context;
 
 /// Silence after which a stream sends a comment or a heartbeat.
@@ -61,15 +67,16 @@ impl App {
             Some(caller) => self.limit_caller(exchange, caller).await?,
             None => exchange,
         };
-        let context = self.graph_context(caller.as_ref(), exchange.id());
-        let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at));
+        let loss = Loss::default();
+        let context = self.graph_context(caller.as_ref(), exchange.id(), &loss);
+        let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at), loss);
         let answer = streamed(self.graph.respond(request, context).await, end);
         Ok(exchange.finish_as(Ok(answer), whole))
     }
 
     /// Responds at `/graphql/stream`. A stream ends with the first of the tokens that opened or
-    /// used it. Anonymous clients are refused: they would share one identity, and one of them could
-    /// take over the others' streams.
+    /// used it, and with the first loss of updates. Anonymous clients are refused: they would share
+    /// one identity, and one of them could take over the others' streams.
     pub(super) async fn answer_graph_stream(
         &self,
         mut exchange: Exchange<Limited>,
@@ -77,20 +84,21 @@ impl App {
     ) -> Result<Response<Body>, EarlyResponse> {
         let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
-        let context = self.graph_context(Some(&caller), exchange.id());
-        let end = self.end_of_streams(Some(caller.expires_at()));
+        let loss = Loss::default();
+        let context = self.graph_context(Some(&caller), exchange.id(), &loss);
+        let end = self.end_of_streams(Some(caller.expires_at()), loss);
         let answer = self.graph.respond_single(request, context, end).await;
         let answer = streamed(answer, std::future::pending());
         Ok(exchange.finish_as(Ok(answer), whole))
     }
 
     /// Context of the resolvers of one operation.
-    fn graph_context(&self, caller: Option<&Caller>, id: &RequestId) -> Context {
-        self.graph_context_of(caller.map(Caller::principal), id)
+    fn graph_context(&self, caller: Option<&Caller>, id: &RequestId, loss: &Loss) -> Context {
+        self.graph_context_of(caller.map(Caller::principal), id, loss)
     }
 
-    fn graph_context_of(&self, principal: Option<Principal>, id: &RequestId) -> Context {
-        let context = self.graph.context().with_correlation_id(id.as_str());
+    fn graph_context_of(&self, principal: Option<Principal>, id: &RequestId, loss: &Loss) -> Context {
+        let context = self.graph.context(loss).with_correlation_id(id.as_str());
         match principal {
             Some(principal) => context.with_principal(principal),
             None => context,
@@ -111,9 +119,13 @@ fn streamed(answer: HttpResponse, end: impl Future<Output = ()> + Send + 'static
 }
 
 impl App {
-    /// Completes when streams must end: at the expiry of the token, or when the service stops. The
-    /// client then reconnects with a fresh token.
-    fn end_of_streams(&self, expires_at: Option<SystemTime>) -> impl Future<Output = ()> + Send + use<> {
+    /// Completes when streams must end: at the expiry of the token, when the service stops, or when
+    /// updates may be lost. The client then reconnects with a fresh token.
+    fn end_of_streams(
+        &self,
+        expires_at: Option<SystemTime>,
+        loss: Loss,
+    ) -> impl Future<Output = ()> + Send + use<> {
         let (clock, mut closing) = (self.clock.clone(), self.closing.subscribe());
         async move {
             let expired = async {
@@ -124,6 +136,7 @@ impl App {
             };
             tokio::select! {
                 () = expired => {}
+                () = loss.reported() => {}
                 _ = closing.wait_for(|closing| *closing) => {}
             }
         }

@@ -8,9 +8,9 @@ use graph_core::connection::{Cursors, Direction, PageArguments, PageLimits, Page
 use graph_core::{GraphError, LookAhead, RequestContext, graph_object, graph_subscription};
 use juniper::ID;
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 
 use super::loads::Customers;
+use super::loss::Loss;
 use crate::desk::{
     ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
 };
@@ -20,6 +20,8 @@ use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 pub(super) struct Host {
     pub(super) desk: Desk,
     pub(super) cursors: Cursors,
+    /// Reported when a subscription may have missed updates.
+    pub(super) loss: Loss,
 }
 
 pub(super) type Context = RequestContext<Arc<Host>>;
@@ -323,7 +325,8 @@ impl Subscription {
     #[graph(scope = "read:charges")]
     async fn charge_updated(context: &Context, id: Option<ID>) -> Result<Updates, GraphError> {
         let wanted = id.map(|id| id.to_string());
-        let updates = updates(context.host().desk.charge_updates());
+        let host = context.host();
+        let updates = updates(host.desk.charge_updates(), host.loss.clone());
         let of_interest = updates.filter(move |charge| {
             std::future::ready(wanted.as_ref().is_none_or(|id| charge.id.as_str() == id))
         });
@@ -331,15 +334,14 @@ impl Subscription {
     }
 }
 
-/// The updates as a stream. A subscriber that fell behind continues with the oldest update kept.
-fn updates(receiver: Receiver<domain::Charge>) -> impl Stream<Item = domain::Charge> + Send {
-    stream::unfold(receiver, |mut receiver| async move {
-        loop {
-            match receiver.recv().await {
-                Ok(charge) => return Some((charge, receiver)),
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return None,
-            }
+/// The updates as a stream. It does not end: after a subscriber may have missed updates its
+/// connection ends, by way of `loss`.
+fn updates(receiver: Receiver<domain::Charge>, loss: Loss) -> impl Stream<Item = domain::Charge> + Send {
+    stream::unfold((receiver, loss), |(mut receiver, loss)| async move {
+        if let Ok(charge) = receiver.recv().await {
+            return Some((charge, (receiver, loss)));
         }
+        loss.report();
+        std::future::pending().await
     })
 }

@@ -16,6 +16,7 @@ use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use http_conventions::pipeline::{Exchange, Limited};
 
+use super::loss::Loss;
 use crate::app::App;
 use crate::app::body::{Body, full};
 use crate::app::caller::Caller;
@@ -33,10 +34,12 @@ impl App {
             Err(foreign) => return full(foreign.into_response()),
         };
         let limits = ConnectionLimits::default();
-        let end = self.end_of_streams(None);
+        let loss = Loss::default();
+        let end = self.end_of_streams(None, loss.clone());
         let host = Connected {
             app: Arc::clone(self),
             exchange,
+            loss,
             peer: request.extensions().get().copied(),
         };
         let upgrade = Upgrade::new(limits.message(), async move |socket: Socket| {
@@ -52,6 +55,7 @@ struct Connected {
     app: Arc<App>,
     /// Request of the handshake.
     exchange: Exchange<Limited>,
+    loss: Loss,
     /// Address of the client.
     peer: Option<SocketAddr>,
 }
@@ -87,11 +91,12 @@ impl Host for Connected {
 impl Connected {
     fn admit(&self, caller: Option<Caller>) -> Admission {
         let (app, exchange, peer) = (Arc::clone(&self.app), self.exchange.clone(), self.peer);
+        let loss = self.loss.clone();
         Admission::Accepted {
             expires_at: caller.as_ref().map(Caller::expires_at),
             operations: Box::new(move |operation| {
                 let (app, exchange, caller) = (Arc::clone(&app), exchange.clone(), caller.clone());
-                let context = app.graph_context(caller.as_ref(), exchange.id());
+                let context = app.graph_context(caller.as_ref(), exchange.id(), &loss);
                 // each operation counts against the rate limit, as a request does
                 let started = async move {
                     let counted = match &caller {

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bytes::Bytes;
-use host_store_redis::Database;
 use host_store_redis::redis::{Client, TlsCertificates};
+use host_store_redis::{Database, Received};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
@@ -114,7 +114,8 @@ async fn certificate_of_the_server_is_verified() {
     assert_eq!(claimed.unwrap(), Claim::Enqueued);
     let mut listener = database.listen("a").await.unwrap();
     database.publish("a", Bytes::from_static(b"1")).await.unwrap();
-    assert_eq!(timeout(PATIENCE, listener.next()).await.unwrap(), "1");
+    let heard = timeout(PATIENCE, listener.next()).await.unwrap();
+    assert_eq!(heard, Received::Message(Bytes::from_static(b"1")));
 
     let other = generate_simple_self_signed(["127.0.0.1".to_owned()])
         .unwrap()
