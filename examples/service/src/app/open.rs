@@ -3,6 +3,7 @@
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
 use graph_core::persisted::Manifest;
 use graph_core::subscription::transport_ws::AllowedOrigins;
@@ -278,11 +279,16 @@ async fn check_user(desk: &Desk, email: Option<&str>) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Lease of an idempotency key: after a process died, the key of its request is free for a retry.
+/// Longer than a verb of the database; a slower request cannot complete a key that was taken over.
+const KEY_LEASE: Duration = Duration::from_secs(20);
+
 /// Builds the layer for idempotency keys.
 fn idempotency(base_url: &str, stores: &Stores, clock: &DemoClock) -> Result<Idempotency, OpenError> {
     let base = ProblemBase::new(&problems(base_url)).map_err(at("the problem types"))?;
     let store = Arc::clone(&stores.idempotency);
     let idempotency = Idempotency::new(store, Arc::new(clock.clone()), &OsEntropy, base);
+    let idempotency = idempotency.with_lease(KEY_LEASE);
     Ok(idempotency.with_failure_log(|error| {
         error!(
             error = program::in_one_line(error),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::fan_out::{Process, hears_changes, redis};
-use crate::postgres::Schema;
+use crate::postgres::{Lock, Schema};
 use crate::way::Way;
 
 /// Two processes with one issuer. The schema is dropped after the processes.
@@ -171,6 +171,34 @@ fn process_goes_on_after_the_other_is_killed() {
     }
     let charge = there.answer(&format!("GET {location}"), &headers(&token, ""), "");
     assert!(body(&charge).contains(r#""amount_refunded":200"#), "{charge}");
+}
+
+/// X6, H6: the key of a request that died with its process is free for a retry after 20 s.
+#[test]
+fn retry_runs_soon_after_its_process_was_killed() {
+    let Some(Pair {
+        _schema: schema,
+        mut here,
+        there,
+    }) = Pair::start("killed_key")
+    else {
+        return;
+    };
+    let keyed = headers(&here.token(), KEY);
+    let mut lock = Lock::take(&schema.url());
+    let _write = here.send("POST /v1/charges", &keyed, CHARGE);
+    lock.blocks_a_write();
+    here.kill();
+    lock.release();
+    let began = Instant::now();
+    loop {
+        let retried = there.answer("POST /v1/charges", &keyed, CHARGE);
+        if status(&retried) == "201" {
+            break;
+        }
+        assert_eq!(status(&retried), "409", "{retried}");
+        assert!(began.elapsed() < Duration::from_secs(30), "{retried}");
+    }
 }
 
 /// X6: without Redis a process serves and limits on its own.
