@@ -173,6 +173,7 @@ async fn configure(options: &Options, base_url: &str, is_local: bool) -> Result<
     }
     config.access_tokens.other_apis.clone_from(&options.other_apis);
     config.access_tokens.other_scopes = options.other_scopes.clone();
+    config.key_rotation = options.key_rotation;
     if options.opaque_tokens {
         config.access_tokens.format = AccessTokenFormat::Opaque;
     }

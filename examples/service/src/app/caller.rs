@@ -50,7 +50,12 @@ impl App {
         request: Request<Bytes>,
     ) -> Result<(Caller, Request<Bytes>), EarlyResponse> {
         let (parts, body) = request.into_parts();
-        let principal = self.resources.authenticate(&parts, self.clock.now()).await;
+        let principal = self
+            .authority
+            .current()
+            .resources
+            .authenticate(&parts, self.clock.now())
+            .await;
         let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
         record_principal(principal.subject().as_str());
         for (name, value) in &principal.headers() {

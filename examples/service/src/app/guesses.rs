@@ -144,7 +144,7 @@ mod tests {
             let guess = Request::post("/token")
                 .header("content-type", "application/x-www-form-urlencoded")
                 .body("grant_type=client_credentials&client_id=unknown&client_secret=guess".into());
-            let answer = app.server.token(guess.unwrap()).await;
+            let answer = app.server().token(guess.unwrap()).await;
             assert_eq!(answer.response.status(), StatusCode::UNAUTHORIZED);
             let letter = app.sessions.issue_reset("unknown@example.com", None).await;
             assert!(letter.unwrap().is_none());

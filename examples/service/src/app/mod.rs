@@ -61,12 +61,13 @@ use http_conventions::patching::ACCEPT_PATCH;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited, Started};
 use http_conventions::routing::Allow;
 use oauth_core::server::{AuthEvent, EndpointResponse};
-use oauth_core::{AuthorizationServer, ResourceServer, Sessions};
+use oauth_core::{AuthorizationServer, Sessions};
 use tokio::sync::watch;
 use tracing::{Instrument as _, error};
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
+use self::authority::RotatingAuthority;
 use self::console::Place;
 use self::graph::Graph;
 use self::limits::{Limiting, render_early_response};
@@ -100,10 +101,9 @@ pub struct App {
     mail: Mail,
     desk: Desk,
     stores: Stores,
-    server: AuthorizationServer,
+    authority: RotatingAuthority,
     sessions: Sessions,
     traffic: Traffic,
-    resources: ResourceServer,
     conventions: Conventions,
     operator: Operator,
     document: Document,
@@ -121,6 +121,11 @@ pub struct App {
 }
 
 impl App {
+    /// Authorization server with the keys of the present time.
+    fn server(&self) -> AuthorizationServer {
+        self.authority.current().server.clone()
+    }
+
     /// Handles one request.
     ///
     /// A server drops this future when its client disconnects. A request that changes state runs in
@@ -284,14 +289,14 @@ impl App {
             Route::Account | Route::AccountForm(_) => {
                 page::problem_as_page(&request, self.account(&route, &request).await)
             }
-            Route::PushedRequests => Ok(self.log_and_return(self.server.par(request).await)),
-            Route::Token => Ok(self.log_and_return(self.server.token(request).await)),
-            Route::Introspect => Ok(self.log_and_return(self.server.introspect(request).await)),
-            Route::Revoke => Ok(self.log_and_return(self.server.revoke(request).await)),
-            Route::UserInfo => Ok(self.log_and_return(self.server.userinfo(request).await)),
-            Route::ServerMetadata => Ok(self.server.metadata(&request)),
-            Route::ResourceMetadata => Ok(self.resources.metadata(&request)),
-            Route::Jwks => Ok(self.server.jwks(&request)),
+            Route::PushedRequests => Ok(self.log_and_return(self.server().par(request).await)),
+            Route::Token => Ok(self.log_and_return(self.server().token(request).await)),
+            Route::Introspect => Ok(self.log_and_return(self.server().introspect(request).await)),
+            Route::Revoke => Ok(self.log_and_return(self.server().revoke(request).await)),
+            Route::UserInfo => Ok(self.log_and_return(self.server().userinfo(request).await)),
+            Route::ServerMetadata => Ok(self.server().metadata(&request)),
+            Route::ResourceMetadata => Ok(self.authority.current().resources.metadata(&request)),
+            Route::Jwks => Ok(self.server().jwks(&request)),
             Route::ProblemTypes => self.show_problem_types(),
             Route::ProblemType(slug) => self.show_problem_type(&slug),
             Route::Document => self.show_document(&exchange.preconditions(&request)),

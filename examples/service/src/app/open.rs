@@ -29,7 +29,7 @@ use tracing::error;
 use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
-use super::authority::{AccessTokens, Authority, Introspector, Parts};
+use super::authority::{AccessTokens, Introspector, Parts, RotatingAuthority};
 use super::clients::Clients;
 use super::events::{DeliveryObserver, log_auth_event};
 use super::graph::Graph;
@@ -53,6 +53,9 @@ pub(crate) const SCOPES: &str = "openid email profile read:charges write:charges
 
 /// First characters of the ids of the service's own clients.
 pub(crate) const RESERVED_CLIENTS: [&str; 2] = ["demo-", "desk-"];
+
+/// Default time for which a signing key signs.
+pub(crate) const KEY_ROTATION: Duration = Duration::from_secs(90 * 86_400);
 
 /// Configuration of a service.
 #[non_exhaustive]
@@ -89,6 +92,9 @@ pub struct Config {
     pub demo: bool,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
+    /// Time for which a signing key signs; 90 days by default. The next one is published a day
+    /// before it signs, and a key for nine hours after it has signed.
+    pub key_rotation: Duration,
     /// Proxies whose `X-Forwarded-For` is believed; none by default.
     pub proxies: TrustedProxies,
     /// Serves `/healthz`, `/readyz` and `/metrics` beside the app's own routes; `false` by default.
@@ -114,6 +120,7 @@ impl Config {
             clients: Vec::new(),
             demo: true,
             access_tokens: AccessTokens::default(),
+            key_rotation: KEY_ROTATION,
             proxies: TrustedProxies::new(),
             operator_routes: false,
         }
@@ -176,6 +183,7 @@ impl App {
             cross_origins,
             redis,
             access_tokens,
+            key_rotation,
             proxies,
             operator_routes,
             ..
@@ -184,22 +192,21 @@ impl App {
         let sessions = sessions(&base_url, &stores, &clock)?;
         let addresses = address_policy(danger_deliver_to_loopback);
         let parts = Parts {
-            desk: &desk,
-            clock: &clock,
-            stores: &stores,
-            sessions: &sessions,
-            addresses: &addresses,
-            introspector: &introspector,
+            base_url: base_url.clone(),
+            tokens: access_tokens,
+            desk: desk.clone(),
+            clock: clock.clone(),
+            stores: stores.clone(),
+            sessions: sessions.clone(),
+            addresses: addresses.clone(),
+            introspector,
         };
-        let authority = Authority::open(&base_url, access_tokens, &parts).await?;
-        let socket_origins = socket_origins(&base_url, &cross_origins)?;
-        let conventions = conventions(&base_url, &clock, shared.limiter, &stores, cross_origins)?;
+        let conventions = conventions(&base_url, &clock, shared.limiter, &stores, &cross_origins)?;
         let operator = Operator::new(&base_url, &clock, operator_routes)?;
         Ok(Self {
             sessions,
             traffic: Traffic::default(),
-            resources: authority.resources,
-            server: authority.server,
+            authority: RotatingAuthority::open(parts, key_rotation).await?,
             document: Document::new(&base_url, &conventions),
             conventions,
             limiting: Limiting::new(limits)?,
@@ -208,7 +215,7 @@ impl App {
             dispatcher: dispatcher(&desk, &stores, &clock, &addresses, &operator.metrics),
             operator,
             graph: Graph::open(&desk, &clock, shared.queries, trusted_documents).await?,
-            socket_origins,
+            socket_origins: socket_origins(&base_url, &cross_origins)?,
             redis: shared.redis,
             addresses,
             base_url,
@@ -308,7 +315,7 @@ fn conventions(
     clock: &DemoClock,
     limiter: RateLimiter,
     stores: &Stores,
-    cross_origins: Vec<String>,
+    cross_origins: &[String],
 ) -> Result<Conventions, OpenError> {
     let problems = problems(base_url);
     let version = "1".parse().map_err(at("the versions"))?;
@@ -323,7 +330,7 @@ fn conventions(
         // a client may not choose the trace: its own is linked
         .with_trace_context(CallerTrust::Untrusted, Sampling::NEVER);
     if !cross_origins.is_empty() {
-        conventions = conventions.with_cors(CorsRules::origins(cross_origins));
+        conventions = conventions.with_cors(CorsRules::origins(cross_origins.to_vec()));
     }
     conventions.build().map_err(at("the conventions"))
 }

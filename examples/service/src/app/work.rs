@@ -1,5 +1,5 @@
-//! Background work: books refunds, delivers webhooks, tells clients of ended sessions and deletes
-//! expired rows.
+//! Background work: books refunds, delivers webhooks, tells clients of ended sessions, rotates the
+//! signing keys and deletes expired rows.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -21,6 +21,8 @@ const LOGOUT_INTERVAL: Duration = Duration::from_secs(1);
 /// Limit of concurrent calls that send logouts. A call waits for its slowest client, so that others
 /// must run beside it.
 const LOGOUT_CALLS: usize = 8;
+/// Interval at which the stored signing keys are read.
+const KEY_INTERVAL: Duration = Duration::from_secs(60);
 /// Interval at which expired rows are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -41,11 +43,35 @@ impl App {
         });
         let drained = async { tokio::join!(self.deliver_events(), self.send_logouts(), book, publish) };
         let received = self.receive_changes(&here);
-        let rest = async { tokio::join!(received, self.resolve_doubts(), self.delete_expired()) };
+        let rest = async {
+            tokio::join!(
+                received,
+                self.resolve_doubts(),
+                self.delete_expired(),
+                self.rotate_keys()
+            )
+        };
         tokio::select! {
             _drained = drained => {}
             _never = rest => {}
         }
+    }
+
+    /// Reads the signing keys that the processes on the database share, and takes the step of their
+    /// rotation that is due: publishes the next key, signs with it, or ends the publication of an
+    /// old one. Returns the time of the next step. [`work`](Self::work) calls it in time.
+    ///
+    /// Returns `None` if the database failed, which is logged; the keys that are loaded follow
+    /// their schedule.
+    pub async fn refresh_keys(&self) -> Option<SystemTime> {
+        let refreshed = self.authority.refresh().await;
+        let failed = |error| {
+            error!(
+                error = program::in_one_line(&error),
+                "the signing keys were not read"
+            );
+        };
+        refreshed.map_err(failed).ok()
     }
 
     /// Receiver that changes when refunds were booked or deliveries settled.
@@ -123,7 +149,7 @@ impl App {
                 self.log_logouts(sent);
             }
             if calls.len() < LOGOUT_CALLS {
-                let server = self.server.clone();
+                let server = self.server();
                 calls.spawn(async move { server.send_logouts().await });
             }
         }
@@ -139,6 +165,20 @@ impl App {
                 let _logged = self.store_failed(&error);
             }
             Err(panicked) => error!(error = display(panicked), "sending logouts failed"),
+        }
+    }
+
+    /// Follows the schedule of the signing keys, and the keys that other processes store.
+    async fn rotate_keys(&self) {
+        loop {
+            let due = match self.refresh_keys().await {
+                Some(changes_at) => changes_at.max(self.clock.now() + FAILURE_DELAY),
+                None => self.clock.now() + FAILURE_DELAY,
+            };
+            tokio::select! {
+                () = self.clock.sleep_until(due) => {}
+                () = tokio::time::sleep(KEY_INTERVAL) => {}
+            }
         }
     }
 

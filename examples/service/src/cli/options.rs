@@ -12,6 +12,7 @@ use oauth_core::{RegisteredClient, Scopes};
 
 use super::clients;
 use super::settings::Settings;
+use crate::app::open::KEY_ROTATION;
 use crate::logging::{LogFilter, LogFormat};
 
 /// Longest delay or timeout of a stop, in seconds: an hour.
@@ -100,6 +101,8 @@ pub struct Options {
     pub clients: Vec<RegisteredClient>,
     /// Leaves out the user and the clients of the demo.
     pub no_demo: bool,
+    /// Time for which a signing key signs; 90 days by default.
+    pub key_rotation: Duration,
     /// Issues opaque access tokens instead of JWTs.
     pub opaque_tokens: bool,
     /// URL by which clients reach the service; from the listen address by default.
@@ -146,6 +149,7 @@ impl Default for Options {
             other_scopes: Scopes::default(),
             clients: Vec::new(),
             no_demo: false,
+            key_rotation: KEY_ROTATION,
             opaque_tokens: false,
             base_url: None,
             trusted_proxies: TrustedProxies::new(),
@@ -205,18 +209,17 @@ impl Options {
             &mut options.drain_timeout,
             settings.parsed("drain-timeout", seconds, parse_seconds),
         );
-        set(
-            &mut options.opaque_tokens,
-            settings.parsed("opaque-tokens", "true or false", |text| text.parse().ok()),
-        );
-        set(
-            &mut options.no_demo,
-            settings.parsed("no-demo", "true or false", |text| text.parse().ok()),
-        );
+        set(&mut options.opaque_tokens, settings.switch("opaque-tokens"));
+        set(&mut options.no_demo, settings.switch("no-demo"));
         let scope = "a scope, for example read:orders";
         let other_scopes = settings.parsed("scope", scope, |text| text.parse().ok());
         options.other_scopes = other_scopes.into_iter().collect();
         options.clients = clients::parse(settings, &options.other_scopes, environment, read);
+        let days = "a number of days from 2 to 365";
+        set(
+            &mut options.key_rotation,
+            settings.parsed("key-rotation", days, parse_days),
+        );
         options.cross_origins = settings.all("allow-origin");
         options.other_apis = settings.all("api");
         options.sign_in_as = settings.text("sign-in-as");
@@ -237,6 +240,12 @@ fn set<T>(option: &mut T, mut values: Vec<T>) {
 fn parse_seconds(text: &str) -> Option<Duration> {
     let seconds = text.parse().ok().filter(|seconds| *seconds <= LONGEST_DRAIN);
     seconds.map(Duration::from_secs)
+}
+
+/// Parses the days of a rotation. A key is published for a day before it signs.
+fn parse_days(text: &str) -> Option<Duration> {
+    let days = text.parse::<u64>().ok().filter(|days| (2..=365).contains(days));
+    days.map(|days| Duration::from_secs(days * 86_400))
 }
 
 /// Parses an origin that is a valid issuer: `https`, or `http` on a loopback address.

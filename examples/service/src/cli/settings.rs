@@ -119,6 +119,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         help: "issue opaque access tokens instead of JWTs",
     },
     one(
+        "key-rotation",
+        "DAYS",
+        "replace the signing keys after this many days (default: 90)",
+    ),
+    one(
         "trusted-documents",
         "FILE",
         "run only the GraphQL operations of this manifest (Apollo format, or {\"id\": \"text\"})",
@@ -304,6 +309,11 @@ impl Settings {
             }
         }
         values
+    }
+
+    /// Parses the value of a switch.
+    pub(super) fn switch(&mut self, name: &'static str) -> Vec<bool> {
+        self.parsed(name, "true or false", |text| text.parse().ok())
     }
 
     /// Records that the value of a setting cannot be used.

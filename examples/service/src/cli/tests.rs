@@ -119,6 +119,7 @@ fn every_option() -> Options {
         other_scopes: "read:orders write:orders".parse().unwrap(),
         clients: Vec::new(),
         no_demo: true,
+        key_rotation: Duration::from_secs(30 * 86_400),
         opaque_tokens: true,
         base_url: Some("https://desk.example.com".to_owned()),
         trusted_proxies: TrustedProxies::new().with_network("10.0.0.0/8").unwrap(),
@@ -146,6 +147,7 @@ api = "https://a.example"
 scope = ["read:orders", "write:orders"]
 no-demo = true
 opaque-tokens = true
+key-rotation = 30
 base-url = "https://desk.example.com"
 trusted-proxy = ["10.0.0.0/8"]
 allowed-host = ["desk.internal"]
@@ -168,7 +170,7 @@ fn each_source_sets_each_option() {
                 --trusted-proxy 10.0.0.0/8 --allowed-host desk.internal --tls-cert chain.pem \
                 --tls-key key.pem --operator-listen 10.0.0.1:9090 --log warn,service::request=info \
                 --log-format json --drain-delay 3 --drain-timeout 30 --scope read:orders \
-                --scope write:orders --no-demo";
+                --scope write:orders --no-demo --key-rotation 30";
     assert_eq!(served(parse(line)), every_option());
     let variables = [
         ("DESK_LISTEN", "0.0.0.0:1"),
@@ -180,6 +182,7 @@ fn each_source_sets_each_option() {
         ("DESK_API", "https://a.example"),
         ("DESK_SCOPE", "read:orders,write:orders"),
         ("DESK_NO_DEMO", "true"),
+        ("DESK_KEY_ROTATION", "30"),
         ("DESK_OPAQUE_TOKENS", "true"),
         ("DESK_BASE_URL", "https://desk.example.com"),
         ("DESK_TRUSTED_PROXY", "10.0.0.0/8"),
@@ -267,6 +270,7 @@ fn invalid_command_line_names_the_argument() {
         ("--base-url https://desk.example.com/", format!("--base-url: `https://desk.example.com/` {url}")),
         ("--tls-key a.pem", "--tls-key: the certificate is missing; add --tls-cert FILE".to_owned()),
         ("--config none", "--config: cannot read `none`: not there".to_owned()),
+        ("--key-rotation 1", "--key-rotation: `1` is not a number of days from 2 to 365".to_owned()),
         ("--log loud", "--log: `loud` is not a level such as info, or levels by target such as warn,service::request=info".to_owned()),
         ("serve", "error: unrecognized subcommand 'serve'".to_owned()),
         ("--lisen x", "error: unexpected argument '--lisen' found".to_owned()),

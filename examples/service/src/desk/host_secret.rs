@@ -1,4 +1,4 @@
-//! Secrets that survive a restart: the signing key, and the keys of cursors and DPoP nonces.
+//! Secrets that survive a restart: the keys of cursors and DPoP nonces.
 
 use super::{Desk, DeskError};
 

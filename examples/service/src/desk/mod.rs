@@ -15,6 +15,7 @@ mod partial;
 mod password;
 mod postgres;
 mod refunds;
+mod signing_keys;
 mod sqlite;
 mod store;
 mod updates;
@@ -39,6 +40,7 @@ pub use figures::{EventSeen, FamilySeen, HourOfAttempts, HourOfCharges, RefreshT
 pub(crate) use partial::{ChargeColumn, PartialCharge, PartialCustomer};
 pub use password::{HashedPassword, HashingError, HashingPlace, InvalidPassword, PasswordText};
 pub use refunds::{RefundFilter, RefundSeen};
+pub(crate) use signing_keys::StoredKey;
 pub(crate) use store::DeskStore;
 pub use updates::Announcement;
 pub use users::{Authenticated, User};

@@ -8,7 +8,7 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
-    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window,
+    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, StoredKey, User, Window,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -146,6 +146,15 @@ pub(crate) trait DeskStore: Send + Sync {
     /// Returns the secret with this name; the first call stores `fresh`. All processes get the same
     /// value.
     async fn host_secret(&self, name: &'static str, fresh: Vec<u8>) -> Result<Vec<u8>, DeskError>;
+
+    /// Reads the signing keys of a purpose, in ascending order of their numbers.
+    async fn signing_keys(&self, purpose: &'static str) -> Result<Vec<StoredKey>, DeskError>;
+
+    /// Inserts a signing key. Does nothing if its purpose has a key with its number.
+    async fn insert_signing_key(&self, purpose: &'static str, key: StoredKey) -> Result<(), DeskError>;
+
+    /// Deletes the signing keys of a purpose whose numbers are below `number`.
+    async fn delete_signing_keys(&self, purpose: &'static str, number: u32) -> Result<(), DeskError>;
 
     /// Registers a webhook endpoint. Unless it returns [`Inserted::Inserted`], nothing was written.
     async fn register_endpoint(

@@ -48,6 +48,7 @@ mod same_answers;
 mod secrets;
 mod servers;
 mod sign_in;
+mod signing_keys;
 mod stolen_tokens;
 mod subscriptions;
 mod tour;

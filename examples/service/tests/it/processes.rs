@@ -31,9 +31,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Starts a service on a database in memory.
     pub(crate) fn start(binary: &str, words: &[&str]) -> Self {
+        let place = ["--listen", "127.0.0.1:0", "--database", "sqlite::memory:"];
+        Self::start_at(binary, &[&place, words].concat())
+    }
+
+    pub(crate) fn start_at(binary: &str, words: &[&str]) -> Self {
         let mut child = Command::new(binary)
-            .args(["--listen", "127.0.0.1:0", "--database", "sqlite::memory:"])
             .args(words)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

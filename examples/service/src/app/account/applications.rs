@@ -43,7 +43,7 @@ impl App {
     pub(super) async fn withdraw_consent(&self, form: &Params, session: &Session) -> Handled {
         if let Some(client_id) = form.optional("client").and_then(|id| id.parse().ok()) {
             let subject = &session.record.subject;
-            let withdrawn = self.server.withdraw_consent(subject, &client_id).await;
+            let withdrawn = self.server().withdraw_consent(subject, &client_id).await;
             let event = withdrawn.map_err(|error| self.store_failed(&error))?;
             self.log_events(&[event]);
         }
@@ -54,7 +54,7 @@ impl App {
     pub(super) async fn sign_out_of_application(&self, form: &Params, session: &Session) -> Handled {
         if let Some(client_id) = form.optional("client").and_then(|id| id.parse().ok()) {
             let subject = &session.record.subject;
-            let signed_out = self.server.sign_out_of_client(subject, &client_id).await;
+            let signed_out = self.server().sign_out_of_client(subject, &client_id).await;
             let event = signed_out.map_err(|error| self.store_failed(&error))?;
             self.log_events(&[event]);
         }

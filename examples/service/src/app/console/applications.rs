@@ -97,7 +97,7 @@ impl App {
         let notice = match form {
             ApplicationForm::Disconnect => {
                 if let Some(client) = fields.optional("client").and_then(|id| id.parse().ok()) {
-                    let event = self.server.withdraw_consent(subject, &client).await;
+                    let event = self.server().withdraw_consent(subject, &client).await;
                     self.log_events(&[event.map_err(|error| self.store_failed(&error))?]);
                 }
                 "disconnected"

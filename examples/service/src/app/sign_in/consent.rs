@@ -50,7 +50,10 @@ impl App {
         let Some((user, session)) = user.filter(|(_, session)| is_acceptable(session, &details)) else {
             return Ok(see_other(&at("/login", &id), None));
         };
-        let needed = self.server.needs_consent(&details, &session.record.subject).await;
+        let needed = self
+            .server()
+            .needs_consent(&details, &session.record.subject)
+            .await;
         if !needed.map_err(|error| self.store_failed(&error))? {
             let remembered = Consent::Remembered(authentication(&user, &session.record));
             return Ok(self.return_to_client(request, &id, remembered).await);
@@ -102,8 +105,11 @@ impl App {
         id: &str,
         decision: Consent,
     ) -> Response<Bytes> {
-        let browser = self.server.browser_secret(id, request.headers());
-        let answer = self.server.resume(request, id, browser.expose(), decision).await;
+        let browser = self.server().browser_secret(id, request.headers());
+        let answer = self
+            .server()
+            .resume(request, id, browser.expose(), decision)
+            .await;
         self.log_and_return(answer)
     }
 }

@@ -39,7 +39,7 @@ impl App {
             let query = encode(pairs.into_iter().flatten());
             return Ok(see_other(&format!("/end_session?{query}"), None));
         }
-        let asked = match self.server.end_session(request).await {
+        let asked = match self.server().end_session(request).await {
             EndSession::Respond(answer) => return Ok(self.log_and_return(answer)),
             EndSession::SignOut(asked) => asked,
         };

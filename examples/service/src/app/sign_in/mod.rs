@@ -31,7 +31,7 @@ use crate::desk::User;
 
 impl App {
     pub(super) async fn authorize(&self, request: Request<Bytes>) -> Handled {
-        let interaction = match self.server.authorize(request.clone()).await {
+        let interaction = match self.server().authorize(request.clone()).await {
             Authorize::Respond(answer) => return Ok(under_policy(self.log_and_return(answer))),
             Authorize::Interact(interaction) => interaction,
         };
@@ -46,7 +46,7 @@ impl App {
             let user = user.ok_or_else(unavailable)?;
             let decision = Consent::Granted(without_session(&user, self.clock.now())?);
             let answer = self
-                .server
+                .server()
                 .resume(&request, &interaction.id, interaction.browser.expose(), decision)
                 .await;
             return Ok(self.log_and_return(answer));
@@ -67,8 +67,8 @@ impl App {
 
     /// Reads the interaction if this browser started it.
     async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
-        let browser = self.server.browser_secret(id, request.headers());
-        let details = self.server.interaction(id, browser.expose()).await;
+        let browser = self.server().browser_secret(id, request.headers());
+        let details = self.server().interaction(id, browser.expose()).await;
         details
             .map_err(|error| self.store_failed(&error))?
             .ok_or_else(gone)

@@ -8,6 +8,7 @@ mod customers;
 mod figures;
 mod refunds;
 mod rows;
+mod signing_keys;
 mod users;
 
 use std::future::Future;
@@ -24,7 +25,8 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
-    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
+    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, StoredKey, User, Window,
+    partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -232,6 +234,18 @@ impl DeskStore for Database {
             Ok(value.fetch_one(self.pool()).await?)
         })
         .await
+    }
+
+    async fn signing_keys(&self, purpose: &'static str) -> Result<Vec<StoredKey>, DeskError> {
+        limited(signing_keys::select(self.pool(), purpose)).await
+    }
+
+    async fn insert_signing_key(&self, purpose: &'static str, key: StoredKey) -> Result<(), DeskError> {
+        limited(signing_keys::insert(self.pool(), purpose, &key)).await
+    }
+
+    async fn delete_signing_keys(&self, purpose: &'static str, number: u32) -> Result<(), DeskError> {
+        limited(signing_keys::delete_below(self.pool(), purpose, number)).await
     }
 
     async fn register_endpoint(

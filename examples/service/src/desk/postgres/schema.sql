@@ -45,8 +45,17 @@ CREATE INDEX refund_pending ON refund (position) WHERE status = 'pending';
 -- the health of an endpoint counts its attempts of a day
 CREATE INDEX desk_attempt_by_endpoint ON webhook_attempt (endpoint, started_at) INCLUDE (status);
 
--- Secrets that survive a restart: signing key, keys of cursors. A production host keeps them in a vault.
+-- Secrets that survive a restart: keys of cursors and nonces. A production host keeps them in a vault.
 CREATE TABLE host_secret (
     name  TEXT COLLATE "C" PRIMARY KEY,
     value BYTEA NOT NULL
+);
+
+-- Private keys in PEM. The key of a purpose that signs is the last one whose time has come.
+CREATE TABLE signing_key (
+    purpose    TEXT COLLATE "C" NOT NULL,
+    number     BIGINT NOT NULL,
+    signs_from BIGINT NOT NULL,
+    pem        TEXT NOT NULL,
+    PRIMARY KEY (purpose, number)
 );

@@ -5,6 +5,7 @@ mod customers;
 mod figures;
 mod refunds;
 mod rows;
+mod signing_keys;
 mod users;
 
 use std::time::SystemTime;
@@ -19,7 +20,8 @@ use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, St
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
-    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, User, Window, partial,
+    HourOfCharges, PartialCharge, PartialCustomer, Placed, RefundFilter, RefundSeen, StoredKey, User, Window,
+    partial,
 };
 use crate::domain::{Charge, ChargeId, Customer, CustomerId, Refund, RefundId};
 
@@ -228,6 +230,21 @@ impl DeskStore for Database {
             Ok(fresh)
         })
         .await
+    }
+
+    async fn signing_keys(&self, purpose: &'static str) -> Result<Vec<StoredKey>, DeskError> {
+        self.read(move |connection| signing_keys::select(connection, purpose))
+            .await
+    }
+
+    async fn insert_signing_key(&self, purpose: &'static str, key: StoredKey) -> Result<(), DeskError> {
+        self.write(move |transaction| signing_keys::insert(transaction, purpose, &key))
+            .await
+    }
+
+    async fn delete_signing_keys(&self, purpose: &'static str, number: u32) -> Result<(), DeskError> {
+        self.write(move |transaction| signing_keys::delete_below(transaction, purpose, number))
+            .await
     }
 
     async fn register_endpoint(
