@@ -131,6 +131,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     let app = Arc::new(App::open(config).await?);
     let limits = Limits {
         drain_timeout: options.drain_timeout,
+        open: app.open_connections(),
         proxies: options.trusted_proxies.clone(),
         hosts: allowed_hosts(address, options)?,
         ..Limits::default()

@@ -38,7 +38,7 @@ use http_body::Body;
 
 use crate::connection::serve_over;
 
-pub use host_server::{Limits, check_head};
+pub use host_server::{Limits, OpenConnections, check_head};
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
 #[cfg(feature = "webhooks")]

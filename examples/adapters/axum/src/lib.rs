@@ -191,7 +191,7 @@ pub use extract::{Admission, Paged, Whole};
 pub use host_websocket as websocket;
 pub use layer::{ConventionsLayer, WithConventions};
 pub use refusal::{Reason, Refusal};
-pub use serve::{Limits, check_head, serve, serve_router};
+pub use serve::{Limits, OpenConnections, check_head, serve, serve_router};
 #[cfg(feature = "tls")]
 pub use serve::{serve_router_tls, serve_tls};
 #[cfg(feature = "webhooks")]

@@ -14,7 +14,7 @@ use http::{StatusCode, header};
 use hyper::body::Incoming;
 use tower_service::Service;
 
-pub use host_adapter_hyper::{Limits, check_head};
+pub use host_adapter_hyper::{Limits, OpenConnections, check_head};
 
 /// Serves one framework-free handler until `shutdown` completes, then finishes open requests for at
 /// most [`Limits::drain_timeout`].

@@ -14,7 +14,7 @@ use hyper::body::{Body, Incoming};
 use crate::connection::{Streaming, Whole, serve_over};
 
 pub use crate::respond::respond;
-pub use host_server::{Limits, check_head};
+pub use host_server::{Limits, OpenConnections, check_head};
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
 

@@ -12,7 +12,7 @@ use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{Limits, Socket};
+use crate::{Limits, Socket, open_connections::OpenConnection};
 
 /// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -36,6 +36,7 @@ pub(crate) struct Connections {
 #[derive(Debug)]
 pub(crate) struct Place {
     _total: OwnedSemaphorePermit,
+    _open: OpenConnection,
     counted: Option<(IpAddr, Counts)>,
 }
 
@@ -88,6 +89,7 @@ impl Connections {
         SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT).ok();
         let place = Place {
             _total: free,
+            _open: self.limits.open.enter(),
             counted,
         };
         Some(Socket::new(stream, self.limits.write_timeout, place))
@@ -135,6 +137,7 @@ mod tests {
     use http_conventions::forwarding::TrustedProxies;
 
     use super::*;
+    use crate::OpenConnections;
 
     fn listen(limits: Limits) -> (Connections, SocketAddr) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -146,6 +149,27 @@ mod tests {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind(format!("{from}:0").parse().unwrap()).unwrap();
         socket.connect(to).await.unwrap()
+    }
+
+    /// X8: a connection counts until it is closed, also one of a proxy; a refused one does not.
+    #[tokio::test]
+    async fn open_connections_are_counted() {
+        let open = OpenConnections::default();
+        let (connections, address) = listen(Limits {
+            connections_by_address: 1,
+            open: open.clone(),
+            ..Limits::default()
+        });
+        let _first = connect("127.0.0.1", address).await;
+        let place = connections.accept().await;
+        assert_eq!(open.count(), 1);
+        let _refused = connect("127.0.0.1", address).await;
+        let _other = connect("127.0.0.2", address).await;
+        let other = connections.accept().await;
+        assert_eq!(other.1.ip().to_string(), "127.0.0.2");
+        assert_eq!(open.count(), 2);
+        drop((place, other));
+        assert_eq!(open.count(), 0);
     }
 
     /// X10: one address cannot take all connections. A closed connection frees its place.

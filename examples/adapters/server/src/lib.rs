@@ -6,6 +6,7 @@ mod finish;
 mod head;
 mod limits;
 mod linger;
+mod open_connections;
 mod serve;
 mod socket;
 
@@ -15,6 +16,7 @@ pub use self::{
     head::check_head,
     limits::Limits,
     linger::{LINGER, read_on},
+    open_connections::OpenConnections,
     serve::{Accepted, Closing, Opened, Work, serve_connections},
     socket::{PeerWatch, Socket},
 };

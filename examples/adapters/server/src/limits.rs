@@ -5,6 +5,8 @@ use std::time::Duration;
 use http_conventions::{forwarding::TrustedProxies, routing::AllowedHosts};
 use rustix::process::{Resource, getrlimit};
 
+use crate::OpenConnections;
+
 /// Limits of one server.
 ///
 /// ```
@@ -46,6 +48,8 @@ pub struct Limits {
     /// Proxies whose connections [`connections_by_address`](Self::connections_by_address) does not
     /// limit. Empty by default.
     pub proxies: TrustedProxies,
+    /// Count of the open connections, of which the host keeps a clone for its metrics.
+    pub open: OpenConnections,
     /// Hosts that the server answers for; any valid host by default. A request with an invalid host
     /// gets 400, one with another host 421.
     pub hosts: AllowedHosts,
@@ -62,6 +66,7 @@ impl Default for Limits {
             connections: 10_000.min(three_quarters_of_descriptors()),
             connections_by_address: 256,
             proxies: TrustedProxies::new(),
+            open: OpenConnections::default(),
             hosts: AllowedHosts::any(),
         }
     }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use host_server::OpenConnections;
 use http::{Method, StatusCode};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -53,6 +54,9 @@ pub(super) struct Metrics {
     attempts: Durations<Outcome>,
     settlements: Family<Outcome, Counter>,
     refusals: Family<PolicyLabel, Counter>,
+    /// Counted by the servers of the app.
+    open: OpenConnections,
+    connections: Gauge,
     backlog: Gauge,
     backlog_age: Gauge<f64, std::sync::atomic::AtomicU64>,
 }
@@ -66,6 +70,8 @@ impl Metrics {
             attempts: Family::new_with_constructor(durations),
             settlements: Family::default(),
             refusals: Family::default(),
+            open: OpenConnections::default(),
+            connections: Gauge::default(),
             backlog: Gauge::default(),
             backlog_age: Gauge::default(),
         };
@@ -74,6 +80,11 @@ impl Metrics {
             "http_server_request_duration_seconds",
             "Requests: time to the head of the response",
             metrics.requests.clone(),
+        );
+        registry.register(
+            "http_server_open_connections",
+            "Connections of clients that are open",
+            metrics.connections.clone(),
         );
         registry.register(
             "webhook_attempt_duration_seconds",
@@ -101,6 +112,11 @@ impl Metrics {
             metrics.backlog_age.clone(),
         );
         metrics
+    }
+
+    /// Count of the open connections, for the limits of a server.
+    pub(super) fn open_connections(&self) -> OpenConnections {
+        self.open.clone()
     }
 
     /// Counts a finished request.
@@ -139,6 +155,8 @@ impl Metrics {
     /// The metrics as text. Without a `backlog`, which could then not be read, its last values
     /// remain.
     pub(super) fn render(&self, backlog: Option<Backlog>) -> String {
+        self.connections
+            .set(i64::try_from(self.open.count()).unwrap_or(i64::MAX));
         if let Some(Backlog { deliveries, age }) = backlog {
             self.backlog.set(i64::try_from(deliveries).unwrap_or(i64::MAX));
             self.backlog_age.set(age.as_secs_f64());

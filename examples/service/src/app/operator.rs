@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_server::OpenConnections;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_conventions::caching::CacheControl;
@@ -105,6 +106,13 @@ impl App {
     #[must_use]
     pub fn refuse_operator(&self, head: &Request<()>, status: StatusCode) -> Response<Bytes> {
         self.operator.conventions.refuse(head, status).into_response()
+    }
+
+    /// Count of the open connections, which `/metrics` shows. It is for the
+    /// [`Limits`](host_server::Limits) of each server of the app.
+    #[must_use]
+    pub fn open_connections(&self) -> OpenConnections {
+        self.operator.metrics.open_connections()
     }
 
     /// Makes `/readyz` respond 503, so that balancers send no new requests. Requests are still

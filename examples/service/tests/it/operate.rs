@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use host_store_sqlite::{Database, DatabaseError};
@@ -18,6 +19,7 @@ use crate::browser::{Browser, text};
 use crate::desk::{ALL_SCOPES, BASE, FORM, SERVICE, ask, bearer, call, header, open, request};
 use crate::idempotency::rename;
 use crate::log::{Lines, capture};
+use crate::servers::Server;
 
 async fn operated(change: impl FnOnce(&mut Config)) -> Arc<App> {
     let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
@@ -342,5 +344,37 @@ async fn webhook_carries_the_trace_of_its_event() {
         "\nwebhook_backlog 0\n",
     ] {
         assert!(metrics.contains(line), "{line}{metrics}");
+    }
+}
+
+/// Number of open connections that `/metrics` shows.
+async fn open_connections(app: &Arc<App>) -> usize {
+    let answer = app.handle_operator(request("GET", "/metrics", &[], "")).await;
+    let metrics = text(&answer);
+    let mut lines = metrics.lines();
+    let gauge = lines.find_map(|line| line.strip_prefix("http_server_open_connections "));
+    gauge.unwrap().parse().unwrap()
+}
+
+/// X8: `/metrics` shows the open connections of each server.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn open_connections_are_shown_of_each_server() {
+    for name in Server::NAMES {
+        let app = open().await;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server::start(name, Arc::clone(&app), listener, None);
+        assert_eq!(open_connections(&app).await, 0, "{name}");
+        let head = b"GET /openapi.json HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+        let connected = [(); 3].map(|()| server.connect(head));
+        for (_, line) in &connected {
+            assert!(line.starts_with("HTTP/1.1 200"), "{name}: {line}");
+        }
+        assert_eq!(open_connections(&app).await, 3, "{name}");
+        drop(connected);
+        let began = Instant::now();
+        while open_connections(&app).await > 0 {
+            assert!(began.elapsed() < Duration::from_secs(20), "{name}");
+            tokio::task::yield_now().await;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The three servers in front of one service, each with a socket and a thread, with or without TLS.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -36,6 +36,7 @@ macro_rules! serve {
         let limits = $adapter::Limits {
             read_timeout: READ_TIMEOUT,
             drain_timeout: Duration::from_secs(1),
+            open: $app.open_connections(),
             ..Default::default()
         };
         let host = Arc::clone(&$app);
@@ -91,6 +92,18 @@ impl Server {
             stop: Some(stop),
             thread: Some(thread),
         }
+    }
+
+    /// Opens a connection, and reads the status line of its first response.
+    pub(crate) fn connect(&self, sent: &[u8]) -> (TcpStream, String) {
+        let mut peer = TcpStream::connect(self.address).unwrap();
+        peer.set_read_timeout(Some(PATIENCE)).unwrap();
+        peer.write_all(sent).unwrap();
+        let mut line = String::new();
+        BufReader::new(peer.try_clone().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        (peer, line)
     }
 
     /// Reads the response to these bytes until the server closes the connection.
