@@ -31,7 +31,7 @@ use crate::app::{App, Config};
 use crate::cli::{Command, DatabaseChoice, Options, TlsFiles};
 use crate::clock::DemoClock;
 use crate::desk::{Desk, User};
-use crate::mail::Mailbox;
+use crate::mail::{Email, Mailbox};
 use crate::start::{Files, allowed_hosts, bind, connect, is_local, open_database};
 use crate::{logging, seed, tls};
 
@@ -128,6 +128,10 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
     let mut config = configure(options, &base_url, is_local).await?;
     config.trusted_documents = documents;
     config.operator_routes = is_local && operator.is_none();
+    #[cfg(feature = "break-it")]
+    {
+        config.allow_faults = is_local;
+    }
     let app = Arc::new(App::open(config).await?);
     let limits = Limits {
         drain_timeout: options.drain_timeout,
@@ -179,12 +183,7 @@ async fn configure(options: &Options, base_url: &str, is_local: bool) -> Result<
         config.access_tokens.format = AccessTokenFormat::Opaque;
     }
     config.danger_deliver_to_loopback = is_local;
-    config.mail = Arc::new(|letter| {
-        say(&format!(
-            "mail to {}: {}\n{}",
-            letter.to, letter.subject, letter.text
-        ));
-    });
+    config.mail = Arc::new(print_mail);
     Ok(config)
 }
 
@@ -436,6 +435,14 @@ fn banner(base_url: &str, options: &Options) -> String {
     };
     text.push_str(&format!("\n  {:<24} {sign_in}\n  stop with Ctrl-C\n", "sign in"));
     text
+}
+
+/// Prints a mail in the place of sending it.
+fn print_mail(letter: Email) {
+    let Email {
+        to, subject, text, ..
+    } = letter;
+    say(&format!("mail to {to}: {subject}\n{text}"));
 }
 
 /// Prints to stdout. If the reader closed the pipe, the text is dropped.

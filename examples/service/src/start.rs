@@ -132,6 +132,29 @@ mod tests {
 
     use super::*;
 
+    /// X9: what is for this machine alone needs a loopback listener under such a name.
+    #[test]
+    fn only_loopback_is_local() {
+        for (listen, base_url, expected) in [
+            ("127.0.0.1:80", None, true),
+            ("[::1]:80", Some("http://[::1]:80"), true),
+            ("0.0.0.0:80", None, false),
+            ("192.0.2.1:80", None, false),
+            ("127.0.0.1:80", Some("https://desk.example.com"), false),
+            ("0.0.0.0:80", Some("http://127.0.0.1:80"), false),
+        ] {
+            let options = Options {
+                base_url: base_url.map(str::to_owned),
+                ..Options::default()
+            };
+            assert_eq!(
+                is_local(&options, listen.parse().unwrap()),
+                expected,
+                "{listen} {base_url:?}"
+            );
+        }
+    }
+
     /// H26: pages of other names that resolve to this machine get no answer.
     #[test]
     fn service_answers_for_its_own_hosts() {

@@ -21,6 +21,8 @@ mod customers;
 mod endpoint_bodies;
 mod events;
 mod fan_out;
+#[cfg(feature = "break-it")]
+mod faults;
 mod graph;
 mod guesses;
 mod limits;
@@ -68,7 +70,7 @@ use webhook_core::address::AddressPolicy;
 use webhook_core::sender::Dispatcher;
 
 use self::authority::RotatingAuthority;
-use self::console::Place;
+use self::console::{ConsoleState, Place};
 use self::graph::Graph;
 use self::limits::{Limiting, render_early_response};
 use self::observed::{Findings, Observation};
@@ -76,7 +78,7 @@ use self::openapi::Document;
 use self::operator::Operator;
 use self::resources::{Answer, reply};
 use self::route::Route;
-use self::traffic::{Asked, Stage, Traffic, Trail};
+use self::traffic::{Asked, Stage, Trail};
 use crate::clock::DemoClock;
 use crate::desk::{Desk, DeskError, HashingError};
 use crate::mail::Mail;
@@ -103,7 +105,7 @@ pub struct App {
     stores: Stores,
     authority: RotatingAuthority,
     sessions: Sessions,
-    traffic: Traffic,
+    console_state: ConsoleState,
     conventions: Conventions,
     operator: Operator,
     document: Document,
@@ -135,6 +137,8 @@ impl App {
         if self.operator.takes(request.uri().path()) {
             return body::full(self.handle_operator(request).await);
         }
+        #[cfg(feature = "break-it")]
+        let dropped = self.dropped_answer(&request);
         let asked = Asked::of(&mut request, self.clock.now());
         let exchange = self.conventions.begin(&request);
         let observation = Observation::begin(&self.operator.metrics, &self.proxies, &exchange, &request);
@@ -142,10 +146,15 @@ impl App {
         let handled = self.handle_observed(exchange, request, observation.findings().clone());
         let response = handled.instrument(span).await;
         observation.end(response.status());
-        match asked {
+        let response = match asked {
             Some(asked) => self.kept(asked, response),
             None => response,
+        };
+        #[cfg(feature = "break-it")]
+        if let Some(path) = dropped {
+            return self.drop_answer(&path, response.status());
         }
+        response
     }
 
     /// Adds the exchange to the last requests.
@@ -154,7 +163,7 @@ impl App {
         let whole = head.extensions.remove::<body::Content>();
         let response = Response::from_parts(head, ());
         let seen = asked.answered(&response, whole.as_ref().map(|whole| &whole.0), self.clock.now());
-        self.traffic.add(seen);
+        self.console_state.traffic.add(seen);
         response.map(|()| content)
     }
 
@@ -257,6 +266,16 @@ impl App {
             }
             Route::Console(Place::Operation) => self.run_explored(exchange, request).await,
             Route::Console(Place::Estimate) => self.estimate_explored(exchange, request).await,
+            #[cfg(feature = "break-it")]
+            Route::Console(place @ (Place::BreakIt | Place::Receiver)) => {
+                let reader = page::accepts_html(&request);
+                let handled = match place {
+                    Place::BreakIt => self.break_it(&request).await,
+                    _ => self.receive_webhook(&request).await,
+                };
+                Ok(body::full(page::in_browser(reader, exchange.finish(handled))))
+            }
+            Route::Console(Place::Live) => Ok(self.open_live(exchange, &request).await),
             Route::Console(place) if *request.method() == Method::POST => {
                 Ok(body::full(self.change(exchange, &place, request).await))
             }

@@ -31,6 +31,7 @@ use webhook_core::sender::Dispatcher;
 
 use super::authority::{AccessTokens, Introspector, Parts, RotatingAuthority};
 use super::clients::Clients;
+use super::console::ConsoleState;
 use super::events::{DeliveryObserver, log_auth_event};
 use super::graph::Graph;
 use super::limits::{Limiting, Limits};
@@ -40,7 +41,6 @@ use super::openapi::Document;
 use super::operator::Operator;
 use super::shared::Shared;
 use super::traced::Traced;
-use super::traffic::Traffic;
 use super::{App, problem};
 use crate::clock::DemoClock;
 use crate::desk::Desk;
@@ -100,6 +100,10 @@ pub struct Config {
     /// Serves `/healthz`, `/readyz` and `/metrics` beside the app's own routes; `false` by default.
     /// [`App::handle_operator`] always serves them.
     pub operator_routes: bool,
+    /// Demo only: lets a signed-in person cause faults on a page of the console; `false` by
+    /// default. Only the feature `break-it` has this field.
+    #[cfg(feature = "break-it")]
+    pub allow_faults: bool,
 }
 
 impl Config {
@@ -123,6 +127,8 @@ impl Config {
             key_rotation: KEY_ROTATION,
             proxies: TrustedProxies::new(),
             operator_routes: false,
+            #[cfg(feature = "break-it")]
+            allow_faults: false,
         }
     }
 }
@@ -170,13 +176,15 @@ impl App {
     ///
     /// [`OpenError`] names the failed step, for example the creation of a table.
     pub async fn open(mut config: Config) -> Result<Self, OpenError> {
+        let console_state = ConsoleState::new(&config);
+        let operator = Operator::new(&config.base_url, &config.clock, config.operator_routes)?;
+        let addresses = address_policy(config.danger_deliver_to_loopback);
         let (desk, introspector) = open_desk(&mut config).await?;
         let Config {
             base_url,
             database: stores,
             clock,
             sign_in_as,
-            danger_deliver_to_loopback,
             mail,
             limits,
             trusted_documents,
@@ -185,12 +193,10 @@ impl App {
             access_tokens,
             key_rotation,
             proxies,
-            operator_routes,
             ..
         } = config;
         let shared = Shared::open(redis, &desk, &clock, Arc::clone(&stores.queries)).await?;
         let sessions = sessions(&base_url, &stores, &clock)?;
-        let addresses = address_policy(danger_deliver_to_loopback);
         let parts = Parts {
             base_url: base_url.clone(),
             tokens: access_tokens,
@@ -202,10 +208,9 @@ impl App {
             introspector,
         };
         let conventions = conventions(&base_url, &clock, shared.limiter, &stores, &cross_origins)?;
-        let operator = Operator::new(&base_url, &clock, operator_routes)?;
         Ok(Self {
             sessions,
-            traffic: Traffic::default(),
+            console_state,
             authority: RotatingAuthority::open(parts, key_rotation).await?,
             document: Document::new(&base_url, &conventions),
             conventions,

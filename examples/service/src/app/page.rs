@@ -22,7 +22,8 @@ pub(super) enum Capability {
     Call,
     /// Runs the script of the console.
     Read,
-    /// Runs the script of the console and submits forms to this service.
+    /// Runs the script of the console, which reads its page again, and submits forms to this
+    /// service.
     Act,
     /// Submits a form to this service, which may redirect to these origins.
     Send(Vec<String>),
@@ -38,7 +39,7 @@ impl Capability {
             Self::Nothing => "form-action 'none'".to_owned(),
             Self::Call => "script-src 'self'; connect-src 'self'; form-action 'none'".to_owned(),
             Self::Read => "script-src 'self'; form-action 'none'".to_owned(),
-            Self::Act => "script-src 'self'; form-action 'self'".to_owned(),
+            Self::Act => "script-src 'self'; connect-src 'self'; form-action 'self'".to_owned(),
             // browsers apply form-action to redirects after a form, too
             Self::Send(origins) => ["form-action 'self'"]
                 .into_iter()

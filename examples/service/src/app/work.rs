@@ -31,6 +31,10 @@ impl App {
     /// settled and the changes of charges are published.
     /// Unfinished work stays in the database.
     pub async fn work(&self) {
+        #[cfg(feature = "break-it")]
+        let delivering = self.deliver_despite_faults();
+        #[cfg(not(feature = "break-it"))]
+        let delivering = self.deliver_events();
         let here = hex(crate::random());
         // the last announcements are those of the last refunds
         let (booked, mut is_booked) = watch::channel(false);
@@ -41,7 +45,7 @@ impl App {
         let publish = self.publish_changes(&here, async move {
             let _booked = is_booked.wait_for(|is_booked| *is_booked).await;
         });
-        let drained = async { tokio::join!(self.deliver_events(), self.send_logouts(), book, publish) };
+        let drained = async { tokio::join!(delivering, self.send_logouts(), book, publish) };
         let received = self.receive_changes(&here);
         let rest = async {
             tokio::join!(
@@ -103,7 +107,7 @@ impl App {
         }
     }
 
-    async fn deliver_events(&self) {
+    pub(super) async fn deliver_events(&self) {
         let wait = |next_due| self.wait_for_events(next_due);
         let settled = |outcome: Result<Handled, StoreError>| match outcome {
             Ok(handled) => {

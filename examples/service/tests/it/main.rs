@@ -5,6 +5,8 @@ mod account;
 mod authorization;
 mod bad_input;
 mod bodies;
+#[cfg(feature = "break-it")]
+mod break_it;
 mod browser;
 mod checklist;
 mod clients;

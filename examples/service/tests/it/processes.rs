@@ -89,7 +89,7 @@ impl Drop for Process {
 }
 
 /// Status and text of a response; `None` if nothing listens.
-fn get(address: &str, path: &str) -> Option<(u16, String)> {
+pub(crate) fn get(address: &str, path: &str) -> Option<(u16, String)> {
     let mut peer = TcpStream::connect(address).ok()?;
     peer.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(

@@ -187,7 +187,7 @@ impl App {
     /// Changes among the kept requests that name the charge.
     fn requests_about(&self, charge: &Charge) -> Vec<Entry> {
         let id = charge.id.as_str();
-        let all = self.traffic.all();
+        let all = self.console_state.traffic.all();
         let about = all.iter().filter(|seen| {
             !seen.method.is_safe() && (seen.path().contains(id) || seen.answer.content.contains(id))
         });

@@ -6,6 +6,8 @@
 //! bookmarked, changes are POST with the CSRF token of the browser and an idempotency key.
 
 mod applications;
+#[cfg(feature = "break-it")]
+mod break_it;
 mod calendar;
 mod change;
 mod charge;
@@ -17,6 +19,7 @@ mod endpoints;
 mod explorer;
 mod find;
 mod health;
+mod live;
 mod overview;
 mod pager;
 mod place;
@@ -43,8 +46,40 @@ pub(super) use refusal::refusal;
 
 use super::browser::{Browser, see_other};
 use super::page::{Capability, rendered};
-use super::{App, Handled};
+use super::traffic::Traffic;
+use super::{App, Config, Handled};
 use crate::desk::User;
+
+/// State of this process that pages show.
+pub(super) struct ConsoleState {
+    pub(super) traffic: Traffic,
+    streams: live::Streams,
+    #[cfg(feature = "break-it")]
+    pub(super) faults: super::faults::Faults,
+}
+
+impl ConsoleState {
+    #[cfg_attr(
+        not(feature = "break-it"),
+        expect(unused_variables, reason = "the configuration allows faults")
+    )]
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            traffic: Traffic::default(),
+            streams: live::Streams::default(),
+            #[cfg(feature = "break-it")]
+            faults: super::faults::Faults::new(config.allow_faults),
+        }
+    }
+
+    /// Returns `true` if the page of faults exists.
+    const fn has_faults(&self) -> bool {
+        #[cfg(feature = "break-it")]
+        return self.faults.is_allowed;
+        #[cfg(not(feature = "break-it"))]
+        return false;
+    }
+}
 
 /// Values that the layout of a page needs.
 struct Frame {
@@ -54,6 +89,8 @@ struct Frame {
     user: String,
     /// Number of deliveries that need attention.
     attention: u64,
+    /// The page of faults exists.
+    has_faults: bool,
 }
 
 impl Frame {
@@ -63,6 +100,7 @@ impl Frame {
             place,
             user: String::new(),
             attention: 0,
+            has_faults: false,
         }
     }
 }
@@ -123,12 +161,8 @@ impl App {
             Place::Explorer => self.show_explorer(request, &visitor).await,
             Place::Schema => Self::show_schema(),
             Place::Reference => self.show_reference(&visitor).await,
-            Place::Refund(_)
-            | Place::EndpointForm(..)
-            | Place::Replay(_)
-            | Place::ApplicationForm(_)
-            | Place::Operation
-            | Place::Estimate => Err(Problem::of_status(StatusCode::METHOD_NOT_ALLOWED)),
+            // targets of forms, and the stream
+            _ => Err(Problem::of_status(StatusCode::METHOD_NOT_ALLOWED)),
         }
     }
 
@@ -155,6 +189,7 @@ impl App {
             place,
             user: visitor.user.name.clone(),
             attention: attention.map_err(|error| self.refused(error))?,
+            has_faults: self.console_state.has_faults(),
         })
     }
 }

@@ -116,7 +116,7 @@ impl App {
     }
 
     fn summary(&self) -> Summary {
-        let all = self.traffic.all();
+        let all = self.console_state.traffic.all();
         let of_class = |class: u16| all.iter().filter(move |seen| seen.status.as_u16() / 100 == class);
         let (refused, faults) = (of_class(4).count(), of_class(5).count());
         let mut kinds = BTreeMap::<String, u64>::new();

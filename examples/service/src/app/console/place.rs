@@ -8,6 +8,11 @@ use crate::domain::ChargeId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum Place {
     Overview,
+    Live,
+    #[cfg(feature = "break-it")]
+    BreakIt,
+    #[cfg(feature = "break-it")]
+    Receiver,
     Find,
     Charges,
     Charge(ChargeId),
@@ -60,6 +65,11 @@ impl Place {
         };
         let text = |id: &&str| (*id).to_owned();
         let place = match segments {
+            ["live"] => Self::Live,
+            #[cfg(feature = "break-it")]
+            ["break-it"] => Self::BreakIt,
+            #[cfg(feature = "break-it")]
+            ["break-it", "receiver"] => Self::Receiver,
             ["find"] => Self::Find,
             ["charges"] => Self::Charges,
             ["charges", id] => Self::Charge(id.parse().ok()?),
@@ -114,6 +124,12 @@ impl Place {
             Self::Charges | Self::Customers | Self::Endpoints | Self::Replays => {
                 &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS]
             }
+            #[cfg(feature = "break-it")]
+            Self::BreakIt => &[Method::GET, Method::HEAD, Method::POST, Method::OPTIONS],
+            #[cfg(feature = "break-it")]
+            Self::Receiver => &[Method::POST, Method::OPTIONS],
+            // no HEAD: it would open a stream without a reader
+            Self::Live => &[Method::GET, Method::OPTIONS],
             _ => &[Method::GET, Method::HEAD, Method::OPTIONS],
         }
     }
@@ -122,6 +138,11 @@ impl Place {
     pub(in super::super) const fn template(&self) -> &'static str {
         match self {
             Self::Overview => "/",
+            Self::Live => "/console/live",
+            #[cfg(feature = "break-it")]
+            Self::BreakIt => "/console/break-it",
+            #[cfg(feature = "break-it")]
+            Self::Receiver => "/console/break-it/receiver",
             Self::Find => "/console/find",
             Self::Charges => "/console/charges",
             Self::Charge(_) => "/console/charges/{id}",
@@ -161,7 +182,8 @@ pub(in super::super) fn page_to_return_to(text: &str) -> Option<&str> {
     let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     let place = Place::of(&segments)?;
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    (is_plain && place.methods().contains(&Method::GET)).then_some(text)
+    // a stream has no HEAD, and a form no GET
+    (is_plain && place.methods().contains(&Method::HEAD)).then_some(text)
 }
 
 #[cfg(test)]
@@ -184,6 +206,7 @@ mod tests {
             ("https://evil.example/", false),
             ("/console/charges\r\nx: y", false),
             ("/console/applications/disconnect", false),
+            ("/console/live", false),
             ("/account", false),
             ("/console", false),
         ] {

@@ -80,7 +80,7 @@ impl App {
         let skipped = query_parameter(request, "skip")
             .and_then(|skip| skip.parse().ok())
             .unwrap_or(0);
-        let all = self.traffic.all();
+        let all = self.console_state.traffic.all();
         let found: Vec<&Arc<Seen>> = all
             .iter()
             .filter(|seen| is_of(seen, &status))
@@ -113,7 +113,7 @@ impl App {
     }
 
     pub(super) async fn show_request(&self, id: &str, visitor: &Visitor) -> Handled {
-        let all = self.traffic.all();
+        let all = self.console_state.traffic.all();
         let seen = all.iter().find(|seen| seen.id == id);
         let seen = seen.ok_or_else(|| Problem::new(ErrorStatus::NOT_FOUND))?;
         let shown = RequestPage {

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::sync::watch;
 
 pub(super) use trail::{STAGES, Stage, Trail};
 
@@ -143,7 +144,10 @@ impl Asked {
 
 /// The last requests, newest first.
 #[derive(Debug, Default)]
-pub(super) struct Traffic(Mutex<Kept>);
+pub(super) struct Traffic {
+    kept: Mutex<Kept>,
+    added: watch::Sender<()>,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -154,7 +158,7 @@ struct Kept {
 impl Traffic {
     /// Adds a request, and forgets the oldest beyond the bounds.
     pub(super) fn add(&self, seen: Seen) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.bytes += seen.size();
         kept.requests.push_front(Arc::new(seen));
         while kept.requests.len() > REQUESTS || kept.bytes > BYTES {
@@ -163,11 +167,17 @@ impl Traffic {
                 None => kept.bytes = 0,
             }
         }
+        self.added.send_replace(());
+    }
+
+    /// Receiver that changes when a request is added.
+    pub(super) fn added(&self) -> watch::Receiver<()> {
+        self.added.subscribe()
     }
 
     /// All requests, newest first.
     pub(super) fn all(&self) -> Vec<Arc<Seen>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.requests.iter().cloned().collect()
     }
 }
@@ -205,7 +215,7 @@ mod tests {
         for number in 0..REQUESTS {
             traffic.add(seen(number, 60_000));
         }
-        let kept = traffic.0.lock().unwrap();
+        let kept = traffic.kept.lock().unwrap();
         assert!(kept.bytes <= BYTES);
         assert_eq!(
             kept.bytes,

@@ -5,6 +5,7 @@ mod charges;
 mod customers;
 mod deliveries;
 mod endpoints;
+mod live;
 mod refunds;
 mod refusals;
 mod replays;
@@ -181,6 +182,22 @@ async fn console_reads_postgres() {
         applications.contains("No application has received a refresh token"),
         "{applications}"
     );
+}
+
+/// X9: a build without the feature `break-it` has no page that causes faults.
+#[cfg(not(feature = "break-it"))]
+#[tokio::test]
+async fn page_of_faults_is_absent() {
+    let (_, mut browser) = signed_in().await;
+    for path in ["/console/break-it", "/console/break-it/receiver"] {
+        assert_eq!(browser.get(path).await.status(), 404, "{path}");
+        assert_eq!(
+            browser.post(path, &[("fault", "drop")]).await.status(),
+            404,
+            "{path}"
+        );
+    }
+    assert!(!text(&browser.get("/").await).contains("break-it"));
 }
 
 /// X9: any id leads to its page.

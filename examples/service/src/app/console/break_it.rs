@@ -1,0 +1,269 @@
+//! `/console/break-it`: causes faults and shows how the service heals; only with the feature
+//! `break-it`, and only on loopback.
+
+use std::sync::Arc;
+
+use askama::Template;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::idempotency::HeldKey;
+use http_conventions::routing::AllowedHosts;
+use oauth_core::params::Params;
+use serde_json::json;
+use webhook_core::sender::DeliveryState;
+
+use super::super::body::{Body, READER, to_json};
+use super::super::browser::{form, missing_csrf_token, see_other};
+use super::super::endpoint_bodies::NewEndpoint;
+use super::super::faults::{DOWN, HANG, STEP, cut_connection};
+use super::super::{App, Completed, Handled};
+use super::live::is_same_origin;
+use super::text::clock;
+use super::{Frame, Ticket, Visitor, page};
+
+const PATH: &str = "/console/break-it";
+
+#[derive(Template)]
+#[template(path = "console/break_it.html")]
+struct BreakIt {
+    frame: Frame,
+    ticket: Ticket,
+    is_killed: bool,
+    drops_next: bool,
+    is_hanging: bool,
+    has_receiver: bool,
+    now: String,
+    story: Vec<(&'static str, String, &'static str, String)>,
+    counts: Vec<(&'static str, u64)>,
+    holds: bool,
+}
+
+impl App {
+    /// Serves the page of faults and its forms.
+    pub(in super::super) async fn break_it(self: &Arc<Self>, request: &Request<Bytes>) -> Handled {
+        self.check_place_of_faults(request)?;
+        let Some(visitor) = self.visitor(request).await? else {
+            return Ok(see_other("/login?return_to=/console/break-it", None));
+        };
+        match request.method().is_safe() {
+            true => self.show_faults(&visitor).await,
+            false => {
+                let fields = form(request)?;
+                if !is_same_origin(request.headers()) || !self.is_own_page(request.headers()) {
+                    return Err(missing_csrf_token());
+                }
+                if !visitor.browser.accepts_form(&fields) {
+                    return Err(missing_csrf_token());
+                }
+                self.cause(&fields).await
+            }
+        }
+    }
+
+    /// # Errors
+    ///
+    /// - 404 where faults are not allowed
+    /// - 403 for a foreign host: a name that resolves to this machine
+    fn check_place_of_faults(&self, request: &Request<Bytes>) -> Result<(), Problem> {
+        if !self.console_state.faults.is_allowed {
+            return Err(Problem::new(ErrorStatus::NOT_FOUND));
+        }
+        let (_, authority) = self.base_url.split_once("://").unwrap_or_default();
+        let port = authority.rsplit_once(':').map_or("80", |(_, port)| port);
+        let own = AllowedHosts::parse([authority.to_owned(), format!("localhost:{port}")]);
+        let is_own = own.is_ok_and(|own| own.check(request).is_ok());
+        match is_own {
+            true => Ok(()),
+            false => Err(Problem::new(ErrorStatus::FORBIDDEN)
+                .with_detail("faults are caused under the service's own name only")),
+        }
+    }
+
+    /// Returns `false` if `Origin` names another origin. Under the policy of the pages it is
+    /// `null` for their own forms.
+    fn is_own_page(&self, headers: &HeaderMap) -> bool {
+        let origin = headers.get("origin").map(|origin| origin.as_bytes());
+        origin.is_none_or(|origin| origin == b"null" || origin == self.base_url.as_bytes())
+    }
+
+    async fn show_faults(&self, visitor: &Visitor) -> Handled {
+        let [messages, acted, waiting_messages] = self.console_state.faults.received();
+        let counts = self.desk.deliveries_by_state().await;
+        let counts = counts.map_err(|error| self.refused(error))?;
+        let of = |states: &[DeliveryState]| {
+            let known = counts
+                .iter()
+                .filter(|(name, _)| states.iter().any(|state| state.as_str() == name));
+            known.map(|(_, count)| count).sum::<u64>()
+        };
+        let waiting = of(&[
+            DeliveryState::Ready,
+            DeliveryState::Leased,
+            DeliveryState::RetryScheduled,
+        ]);
+        let failed = of(&[DeliveryState::DeadLetter, DeliveryState::PermanentFailure]);
+        let endpoints = self.all_endpoints().await?;
+        let own = self.receiver_url();
+        let shown = BreakIt {
+            frame: self.frame("break-it", visitor).await?,
+            ticket: visitor.ticket(),
+            is_killed: self.console_state.faults.is_killed(),
+            drops_next: self.console_state.faults.drops_next(),
+            is_hanging: self.console_state.faults.is_hanging(),
+            has_receiver: endpoints.iter().any(|endpoint| endpoint.url.as_str() == own),
+            now: clock(self.clock.now()),
+            story: self
+                .console_state
+                .faults
+                .story()
+                .into_iter()
+                .map(|entry| (entry.class, clock(entry.at), entry.title, entry.text))
+                .collect(),
+            counts: vec![
+                ("Deliveries waiting", waiting),
+                ("Deliveries lost", failed),
+                ("Messages that hang", waiting_messages),
+                ("Messages to the receiver", messages),
+                ("Messages it had before", messages - acted),
+                ("Events it acted on", acted),
+            ],
+            holds: failed == 0,
+        };
+        page(StatusCode::OK, &shown)
+    }
+
+    fn receiver_url(&self) -> String {
+        format!("{}{PATH}/receiver", self.base_url)
+    }
+
+    /// Causes the fault that the form names, or ends it.
+    async fn cause(self: &Arc<Self>, fields: &Params) -> Handled {
+        let now = self.clock.now();
+        match fields.optional("fault").unwrap_or_default() {
+            "receiver" => drop(self.register_receiver(None).await?),
+            "drop" => {
+                self.console_state.faults.drop_next();
+                let text = "It is carried out, and its connection is cut.".to_owned();
+                self.console_state
+                    .faults
+                    .tell(now, "wait", "The next answer will be dropped", text);
+            }
+            "hang" => self.hang_receiver(),
+            "answer" => self.free_receiver(),
+            "kill" => self.kill_worker(),
+            "start" => self.start_worker(),
+            "step" => {
+                self.clock.advance(STEP);
+                let text = format!("It was {} and is {}.", clock(now), clock(self.clock.now()));
+                self.console_state
+                    .faults
+                    .tell(self.clock.now(), "bad", "Clock stepped by one hour", text);
+            }
+            _ => return Err(Problem::new(ErrorStatus::BAD_REQUEST).with_detail("unknown fault")),
+        }
+        tracing::warn!(fault = fields.optional("fault"), "fault caused by a person");
+        Ok(see_other(PATH, None))
+    }
+
+    async fn register_receiver(&self, held: Option<HeldKey>) -> Completed {
+        let body = to_json(&json!({ "url": self.receiver_url() }));
+        let body = READER.read_bytes::<NewEndpoint>(&body);
+        let body = body.map_err(|invalid| invalid.problem(self.conventions.problems()))?;
+        self.register(body, held, |_, _| Ok(see_other(PATH, None))).await
+    }
+
+    fn hang_receiver(self: &Arc<Self>) {
+        self.console_state.faults.set_hanging(true);
+        let text = "It accepts messages and does not answer.".to_owned();
+        self.console_state
+            .faults
+            .tell(self.clock.now(), "bad", "The receiver hangs", text);
+        let app = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(HANG).await;
+            app.free_receiver();
+        });
+    }
+
+    fn free_receiver(&self) {
+        if self.console_state.faults.is_hanging() {
+            self.console_state.faults.set_hanging(false);
+            let text = "Retries come due by their schedule.".to_owned();
+            self.console_state
+                .faults
+                .tell(self.clock.now(), "good", "The receiver answers again", text);
+        }
+    }
+
+    fn kill_worker(self: &Arc<Self>) {
+        self.console_state.faults.set_killed(true);
+        let text = "Its running deliveries are cut off; their leases stay.".to_owned();
+        self.console_state
+            .faults
+            .tell(self.clock.now(), "bad", "Delivery worker killed", text);
+        let app = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(DOWN).await;
+            app.start_worker();
+        });
+    }
+
+    fn start_worker(&self) {
+        if self.console_state.faults.is_killed() {
+            self.console_state.faults.set_killed(false);
+            let text = "It frees the leases of the one that was killed.".to_owned();
+            self.console_state
+                .faults
+                .tell(self.clock.now(), "good", "Delivery worker started again", text);
+        }
+    }
+
+    /// Runs the delivery worker, and again after each time that it was killed, until it ends by
+    /// itself.
+    pub(in super::super) async fn deliver_despite_faults(&self) {
+        loop {
+            tokio::select! {
+                () = self.deliver_events() => return,
+                () = self.console_state.faults.worker_is(true) => {}
+            }
+            let mut draining = self.draining.subscribe();
+            tokio::select! {
+                () = self.console_state.faults.worker_is(false) => {}
+                _ = draining.wait_for(|draining| *draining) => return,
+            }
+        }
+    }
+
+    /// The built-in receiver: acknowledges webhooks, and waits first while it hangs.
+    pub(in super::super) async fn receive_webhook(&self, request: &Request<Bytes>) -> Handled {
+        self.check_place_of_faults(request)?;
+        let id = request.headers().get("webhook-id");
+        let id = id.and_then(|id| id.to_str().ok()?.parse().ok());
+        let id: webhook_core::event::EventId =
+            id.ok_or_else(|| Problem::new(ErrorStatus::BAD_REQUEST).with_detail("no webhook-id"))?;
+        let known = self.desk.event(id.to_string()).await;
+        if known.map_err(|error| self.refused(error))?.is_none() {
+            return Err(Problem::new(ErrorStatus::NOT_FOUND));
+        }
+        self.console_state.faults.receiver_is_free().await;
+        self.console_state.faults.receive(id);
+        let mut answer = Response::new(Bytes::new());
+        *answer.status_mut() = StatusCode::NO_CONTENT;
+        Ok(answer)
+    }
+
+    /// Path of the request, if its answer is the one to drop.
+    pub(in super::super) fn dropped_answer(&self, request: &Request<Bytes>) -> Option<String> {
+        let is_dropped = self.console_state.faults.takes_answer(request);
+        is_dropped.then(|| request.uri().path().to_owned())
+    }
+
+    /// Response that cuts the connection in the place of an answer.
+    pub(in super::super) fn drop_answer(&self, path: &str, status: StatusCode) -> Response<Body> {
+        let text = format!("POST {path} was carried out: {status}. A retry gets the stored answer.");
+        let faults = &self.console_state.faults;
+        faults.tell(self.clock.now(), "bad", "An answer was dropped", text);
+        Response::new(cut_connection())
+    }
+}

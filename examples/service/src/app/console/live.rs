@@ -1,0 +1,253 @@
+//! `/console/live`: server-sent events that name what has changed, for pages that stay open.
+//!
+//! An event has no data of the desk: the script of the page reads its own page again, under the
+//! session and with the filters of that page. Without the script a page has a link to do so.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue, Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, StreamBody};
+use http_conventions::caching::CacheControl;
+use http_conventions::errors::{ErrorStatus, Problem};
+use http_conventions::limits::RetryAfter;
+use http_conventions::pipeline::{Exchange, Limited};
+use oauth_core::Sessions;
+use oauth_core::session::Session;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+
+use super::super::App;
+use super::super::body::{Body, whole};
+use crate::domain::Charge;
+
+/// Maximum number of open streams of a user. Browsers open six connections to a server, and the
+/// pages need some of them.
+const STREAMS: usize = 4;
+/// Silence after which a stream sends a comment and looks whether its session has ended.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// Time after a change in which further changes become part of its event.
+const TOGETHER: Duration = Duration::from_millis(500);
+
+/// The open streams, by user.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
+
+/// A place among the open streams of a user. It is free again when this value is dropped.
+struct Admission {
+    streams: Streams,
+    subject: String,
+}
+
+impl Streams {
+    /// Takes a place of the user. Returns `None` if all are taken.
+    fn admit(&self, subject: &str) -> Option<Admission> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(subject.to_owned()).or_default();
+        if *count >= STREAMS {
+            return None;
+        }
+        *count += 1;
+        Some(Admission {
+            streams: self.clone(),
+            subject: subject.to_owned(),
+        })
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        let mut open = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut entry) = open.entry(std::mem::take(&mut self.subject)) {
+            match entry.get().checked_sub(1).filter(|left| *left > 0) {
+                Some(left) => *entry.get_mut() = left,
+                None => drop(entry.remove()),
+            }
+        }
+    }
+}
+
+/// Sources of the events of one stream.
+struct Changes {
+    charges: broadcast::Receiver<Charge>,
+    work: watch::Receiver<()>,
+    requests: watch::Receiver<()>,
+    session: Session,
+    sessions: Sessions,
+    _admission: Admission,
+}
+
+/// Topics of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Topics {
+    charges: bool,
+    deliveries: bool,
+    requests: bool,
+}
+
+impl Topics {
+    fn event(self) -> Bytes {
+        let topics = [
+            (self.charges, "charges"),
+            (self.deliveries, "deliveries"),
+            (self.requests, "requests"),
+        ];
+        let topics: Vec<_> = topics
+            .iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, name)| *name)
+            .collect();
+        match topics.is_empty() {
+            true => Bytes::from_static(b":\n\n"),
+            false => format!("event: changed\ndata: {}\n\n", topics.join(" ")).into(),
+        }
+    }
+}
+
+impl Changes {
+    /// The next event or comment. Returns `None` once the session has ended, or a source.
+    async fn next(&mut self) -> Option<Bytes> {
+        let mut topics = Topics::default();
+        tokio::select! {
+            charge = self.charges.recv() => match charge {
+                // a charge and its event are one transaction
+                Ok(_) | Err(RecvError::Lagged(_)) => {
+                    topics.charges = true;
+                    topics.deliveries = true;
+                }
+                Err(RecvError::Closed) => return None,
+            },
+            changed = self.work.changed() => {
+                changed.ok()?;
+                // booked refunds and settled deliveries
+                topics.charges = true;
+                topics.deliveries = true;
+            }
+            changed = self.requests.changed() => {
+                changed.ok()?;
+                topics.requests = true;
+            }
+            () = tokio::time::sleep(KEEP_ALIVE) => {}
+        }
+        if topics != Topics::default() {
+            tokio::time::sleep(TOGETHER).await;
+            self.take_further(&mut topics);
+        }
+        self.has_session().await.then(|| topics.event())
+    }
+
+    /// Adds the changes of the meantime.
+    fn take_further(&mut self, topics: &mut Topics) {
+        while !matches!(
+            self.charges.try_recv(),
+            Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed)
+        ) {
+            topics.charges = true;
+            topics.deliveries = true;
+        }
+        if self.work.has_changed().unwrap_or(false) {
+            self.work.mark_unchanged();
+            topics.charges = true;
+            topics.deliveries = true;
+        }
+        if self.requests.has_changed().unwrap_or(false) {
+            self.requests.mark_unchanged();
+            topics.requests = true;
+        }
+    }
+
+    /// Returns `true` if the session is active. It does not count as a use of the session.
+    async fn has_session(&self) -> bool {
+        let record = &self.session.record;
+        let active = self.sessions.list(&record.subject).await;
+        active.is_ok_and(|active| active.iter().any(|known| known.id == record.id))
+    }
+}
+
+impl App {
+    /// Opens a stream of events for a page of the console. It ends with the session, and when the
+    /// service drains.
+    pub(in super::super) async fn open_live(
+        &self,
+        exchange: Exchange<Limited>,
+        request: &Request<Bytes>,
+    ) -> Response<Body> {
+        let opened = self.live(request).await;
+        exchange.finish_as(opened, whole)
+    }
+
+    /// # Errors
+    ///
+    /// - 403 without a session, and for a page of another origin
+    /// - 429 if the user has four open streams
+    async fn live(&self, request: &Request<Bytes>) -> Result<Response<Body>, Problem> {
+        let forbidden = |detail: &'static str| Problem::new(ErrorStatus::FORBIDDEN).with_detail(detail);
+        if !is_same_origin(request.headers()) {
+            return Err(forbidden("only pages of the console may open this stream"));
+        }
+        let visitor = self.visitor(request).await?;
+        let visitor = visitor.ok_or_else(|| forbidden("the session has ended; sign in again"))?;
+        let admission = self.console_state.streams.admit(&visitor.user.subject);
+        let too_many = || Problem::too_many_requests(RetryAfter::new(KEEP_ALIVE));
+        let changes = Changes {
+            charges: self.desk.charge_updates(),
+            work: self.progress(),
+            requests: self.console_state.traffic.added(),
+            session: visitor.session,
+            sessions: self.sessions.clone(),
+            _admission: admission.ok_or_else(too_many)?,
+        };
+        let mut closing = self.closing.subscribe();
+        let closed = async move {
+            let _closed = closing.wait_for(|closing| *closing).await;
+        };
+        let events = stream::unfold(changes, async |mut changes| {
+            let event = changes.next().await?;
+            Some((event, changes))
+        });
+        // the first bytes tell the browser that the stream is open
+        let begin = stream::once(async { Bytes::from_static(b"retry: 3000\n\n") });
+        let frames = begin
+            .chain(events)
+            .take_until(closed)
+            .map(|event| Ok(Frame::data(event)));
+        let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        CacheControl::no_store().apply(headers);
+        Ok(response)
+    }
+}
+
+/// Returns `false` if the browser says that another origin asks. Its pages could not read the
+/// stream, but would take the places of the user.
+pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site");
+    site.is_none_or(|site| site == "same-origin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// X9: a user has four streams, and others are not affected.
+    #[test]
+    fn streams_are_bounded_by_user() {
+        let streams = Streams::default();
+        let mut held: Vec<_> = (0..STREAMS).map(|_| streams.admit("ada").unwrap()).collect();
+        assert!(streams.admit("ada").is_none());
+        assert!(streams.admit("grace").is_some());
+        held.pop();
+        held.push(streams.admit("ada").unwrap());
+        assert!(streams.admit("ada").is_none());
+        drop(held);
+        assert!(streams.0.lock().unwrap().is_empty());
+    }
+}
