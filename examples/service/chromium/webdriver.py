@@ -145,6 +145,14 @@ class Browser:
         """Runs a script that calls its last argument with the result."""
         return self.ask("POST", "/execute/async", {"script": script, "args": []})
 
+    def key(self, key, number, text="", modifiers=0):
+        """Presses and releases a key; `number` is its Windows code, modifier 2 is Ctrl."""
+        # letters have codes such as KeyA
+        code = f"Key{key.upper()}" if len(key) == 1 and key.isalpha() else key
+        common = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
+        self.devtools("Input.dispatchKeyEvent", type="keyDown", **common, **({"text": text} if text else {}))
+        self.devtools("Input.dispatchKeyEvent", type="keyUp", **common)
+
     def devtools(self, command, **parameters):
         return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
