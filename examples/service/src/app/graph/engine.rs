@@ -50,6 +50,7 @@ impl Graph {
         let limits = Limits::default();
         let mut builder = builder()
             .with_limits(limits)
+            .without_explorer()
             .with_automatic_persisted_queries(AutomaticPersistedQueries::new(queries, clock.clone()))
             .with_batches()
             .with_cost_reports()

@@ -31,7 +31,9 @@ use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
 use http_conventions::routing::RequestId;
 
 use super::body::{Body, full, whole};
+use super::browser::see_other;
 use super::caller::Caller;
+use super::page::accepts_html;
 use super::{App, OpenError};
 
 pub(super) use self::engine::Graph;
@@ -52,7 +54,7 @@ impl App {
     }
 
     /// Responds at `/graphql`: to a query or mutation at once, to a subscription with a stream, or
-    /// by opening a WebSocket.
+    /// by opening a WebSocket. A browser that opens the address is sent to the explorer.
     pub(super) async fn answer_graph(
         self: &Arc<Self>,
         mut exchange: Exchange<Limited>,
@@ -61,6 +63,11 @@ impl App {
         if request.method() == Method::GET && Upgrade::is_requested(request.headers()) {
             let switched = self.open_socket(exchange.clone(), &request);
             return Ok(exchange.finish_as(Ok(switched), whole));
+        }
+        let is_bare = request.method().is_safe() && request.uri().query().is_none();
+        if is_bare && accepts_html(&request) {
+            let explorer = full(see_other("/console/explorer", None));
+            return Ok(exchange.finish_as(Ok(explorer), whole));
         }
         let (caller, request) = self.maybe_authenticated(&mut exchange, request).await?;
         let exchange = match &caller {
