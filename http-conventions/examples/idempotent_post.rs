@@ -16,6 +16,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, error::Error, sync::Arc};
 
+use axum::http::{self, HeaderValue, header::CONTENT_TYPE};
 use axum::{Router, body::Body, extract::State, response::Response, routing::post};
 use host_adapter_axum::{Admission, ConventionsLayer, Whole};
 use http_conventions::content::JsonReader;
@@ -48,7 +49,11 @@ async fn create(
         println!("{id}: charged {}", new.amount);
         let location = Location::of_path(["charges", &id])?;
         let body = serde_json::json!({ "id": id, "amount": new.amount }).to_string();
-        Ok::<_, Problem>(respond_created(&location, http::Response::new(body.into())))
+        let mut created = respond_created(&location, http::Response::new(body.into()));
+        created
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok::<_, Problem>(created)
     };
     // a service names the caller that it authenticated
     let scope = KeyScope::new("shop-7", "/charges");
