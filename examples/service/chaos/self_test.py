@@ -7,7 +7,7 @@ def damages(run):
     """Yields the name of a check, and a function that damages what the check looks at."""
     evidence, database = run.evidence, run.database
     sold = [order for order in run.shop.charges if order.resource]
-    copied, last = sold[1].resource["id"], sold[-1].resource["id"]
+    copied, last = sold[-3].resource["id"], sold[-1].resource["id"]
     created = evidence.receiver.events["charge.created", last]
 
     def sql(statement):
