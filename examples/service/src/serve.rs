@@ -7,7 +7,6 @@ use std::fmt::{self, Display};
 use std::future::Future;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use http_conventions::routing::AllowedHosts;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::store::RevocationReason;
 use tokio::sync::{oneshot, watch};
-use tour::RunningDesk;
+use tour::{Outputs, RunningDesk};
 use tracing::{error, info, warn};
 use zeroize::Zeroizing;
 
@@ -69,9 +68,7 @@ pub async fn main(server: impl AsyncFn(Serving) -> io::Result<()>) -> ExitCode {
         }
         Ok(Command::Serve(options)) => serve(&options, &server).await.map(|()| true),
         Ok(Command::Check(options)) => check(&options).map(|()| true),
-        Ok(Command::Tour { record, database }) => {
-            run_tour(&server, record.as_deref(), database.as_ref()).await
-        }
+        Ok(Command::Tour { outputs, database }) => run_tour(&server, &outputs, database.as_ref()).await,
         Ok(Command::AddUser {
             email,
             name,
@@ -253,7 +250,7 @@ async fn set_lock(email: &str, is_locked: bool, database: &DatabaseChoice) -> Re
 
 async fn run_tour(
     server: &impl AsyncFn(Serving) -> io::Result<()>,
-    record: Option<&Path>,
+    outputs: &Outputs,
     database: Option<&DatabaseChoice>,
 ) -> Result<bool, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -281,7 +278,7 @@ async fn run_tour(
             letters,
             progress,
         });
-        let passed = tour::walk(&base_url, desk, record).await;
+        let passed = tour::walk(&base_url, desk, outputs).await;
         let _served = stop.send(());
         passed
     };

@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::record::Exchange;
+use super::record::SentRequest;
 use super::report::{Mismatch, mismatch};
 
 /// Timeout of one exchange.
@@ -120,7 +120,7 @@ fn describe(request: &Request<Bytes>) -> String {
 /// Sends the request and reads the complete response.
 pub(super) async fn send(request: Request<Bytes>) -> Result<FullResponse, Mismatch> {
     let sent = describe(&request);
-    let request_head = Exchange::of(&request);
+    let recorded = SentRequest::new(&request);
     let exchange = async {
         let (parts, body) = open(request, &sent).await?.into_parts();
         let body = body
@@ -129,7 +129,7 @@ pub(super) async fn send(request: Request<Bytes>) -> Result<FullResponse, Mismat
             .map_err(|error| broken(&sent)(error.to_string()))?
             .to_bytes();
         let response = Response::from_parts(parts, body);
-        request_head.record(&response, Some(response.body()));
+        recorded.record(&response, Some(response.body()));
         Ok(response)
     };
     match tokio::time::timeout(PATIENCE, exchange).await {
@@ -151,9 +151,9 @@ pub(super) struct EventStream {
 /// Opens a stream of server-sent events.
 pub(super) async fn subscribe(request: Request<Bytes>) -> Result<EventStream, Mismatch> {
     let sent = format!("{} as text/event-stream", describe(&request));
-    let request_head = Exchange::of(&request);
+    let recorded = SentRequest::new(&request);
     let response = open(request, &sent).await?;
-    request_head.record(&response, None);
+    recorded.record(&response, None);
     if response.status() != StatusCode::OK {
         let (status, body) = (response.status(), response.into_body().collect().await);
         let body = body

@@ -9,6 +9,7 @@ mod charges;
 pub mod demo;
 mod graph;
 mod http;
+mod page;
 mod possession;
 mod receiver;
 mod record;
@@ -19,7 +20,7 @@ mod tokens;
 mod webhooks;
 
 use std::io::{self, Stdout};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,21 +60,34 @@ struct Tokens {
     refresh: String,
 }
 
+/// Files that the tour writes at its end, with secrets masked.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Outputs {
+    /// The responses as JSON.
+    pub record: Option<PathBuf>,
+    /// Each step with its requests and responses, as one HTML page.
+    pub report: Option<PathBuf>,
+}
+
 /// Runs all steps against the desk at `base_url` and prints one line per step. Returns `true` if
 /// every step passed.
 ///
-/// With `record`, writes the responses to that file as JSON, with secrets masked.
-///
 /// # Errors
 ///
-/// Returns an error if the file cannot be written.
-pub async fn walk(base_url: &str, desk: Arc<dyn RunningDesk>, record: Option<&Path>) -> io::Result<bool> {
+/// Returns an error if a file cannot be written.
+pub async fn walk(base_url: &str, desk: Arc<dyn RunningDesk>, outputs: &Outputs) -> io::Result<bool> {
     let mut tour = Tour {
         base_url,
         desk,
         report: Report::on_stdout(),
     };
-    let stopped = record::record_to(record, all(&mut tour)).await?;
+    let (stopped, exchanges) = record::record(all(&mut tour)).await;
+    if let Some(file) = &outputs.record {
+        record::write_json(file, &exchanges)?;
+    }
+    if let Some(file) = &outputs.report {
+        std::fs::write(file, page::render(tour.report.chapters(), &exchanges)?)?;
+    }
     Ok(tour.report.end() && stopped.is_ok())
 }
 

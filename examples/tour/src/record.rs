@@ -1,7 +1,7 @@
-//! Recording of the responses to a file, so that other programs can audit them.
+//! Recording of the exchanges, for other programs (`--record`) and for a page (`--report`).
 //!
-//! The file holds no request bodies. In responses and headers, each character of a possible secret
-//! is replaced by `x`, so lengths are preserved.
+//! In URLs, headers and bodies, each character of a possible secret is replaced by `x`, so lengths
+//! are preserved.
 
 use std::cell::RefCell;
 use std::io;
@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
-use http::{HeaderMap, HeaderName, Method, Request, Response};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use http::{HeaderMap, HeaderName, Request, Response};
 use serde_json::{Value, json};
 
 /// Replaces each character of a secret.
@@ -22,57 +22,116 @@ const SHORTEST_SECRET: usize = 16;
 static SECRET_HEADERS: [HeaderName; 4] = [AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE];
 
 tokio::task_local! {
-    static EXCHANGES: RefCell<Vec<Value>>;
+    static EXCHANGES: RefCell<Vec<Exchange>>;
 }
 
-/// Runs `walk`; if `file` is given, writes the exchanges to it afterwards.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be written.
-pub(super) async fn record_to<T>(file: Option<&Path>, walk: impl Future<Output = T>) -> io::Result<T> {
-    let Some(file) = file else {
-        return Ok(walk.await);
-    };
+/// Runs `walk` and returns its result with the exchanges.
+pub(super) async fn record<T>(walk: impl Future<Output = T>) -> (T, Vec<Exchange>) {
     let recording = async {
         let done = walk.await;
         (done, EXCHANGES.with(RefCell::take))
     };
-    let (done, exchanges) = EXCHANGES.scope(RefCell::default(), recording).await;
-    std::fs::write(file, Value::Array(exchanges).to_string())?;
-    Ok(done)
+    EXCHANGES.scope(RefCell::default(), recording).await
 }
 
-/// Head of a request, recorded with its response.
+/// Number of exchanges so far; 0 outside of a recording.
+pub(super) fn count() -> usize {
+    let counted = EXCHANGES.try_with(|exchanges| exchanges.borrow().len());
+    counted.unwrap_or_default()
+}
+
+/// Writes the exchanges as JSON, without the bodies of the requests.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written.
+pub(super) fn write_json(file: &Path, exchanges: &[Exchange]) -> io::Result<()> {
+    let exchanges = exchanges.iter().map(Exchange::to_json).collect();
+    std::fs::write(file, Value::Array(exchanges).to_string())
+}
+
+/// A message without secrets. The body of a stream is `None`, because it is not read to its end.
+pub(super) struct Message {
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) content: Option<String>,
+}
+
+impl Message {
+    fn new(headers: &HeaderMap, content: Option<&Bytes>) -> Self {
+        let is_form = headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+        let shown = |content: &Bytes| match is_form {
+            true => form_without_secrets(content),
+            false => without_secrets(content),
+        };
+        Self {
+            fields: fields(headers),
+            content: content.map(shown),
+        }
+    }
+}
+
+/// A request of the tour and its response.
 pub(super) struct Exchange {
-    method: Method,
+    /// Seconds since 1970.
+    at: u64,
+    pub(super) method: String,
     path: String,
-    fields: Vec<(String, String)>,
+    /// Path and query.
+    pub(super) target: String,
+    pub(super) sent: Message,
+    pub(super) status: u16,
+    pub(super) received: Message,
 }
 
 impl Exchange {
-    pub(super) fn of<B>(request: &Request<B>) -> Self {
+    fn to_json(&self) -> Value {
+        json!({
+            "at": self.at,
+            "method": self.method,
+            "path": self.path,
+            "sent": self.sent.fields,
+            "status": self.status,
+            "fields": self.received.fields,
+            "content": self.received.content,
+        })
+    }
+}
+
+/// A request, recorded with its response.
+pub(super) struct SentRequest {
+    method: String,
+    path: String,
+    target: String,
+    message: Message,
+}
+
+impl SentRequest {
+    pub(super) fn new(request: &Request<Bytes>) -> Self {
+        let target = request.uri().path_and_query().map(|target| target.as_str());
         Self {
-            method: request.method().clone(),
+            method: request.method().to_string(),
             path: request.uri().path().to_owned(),
-            fields: fields(request.headers()),
+            target: without_secrets(target.unwrap_or_default().as_bytes()),
+            message: Message::new(request.headers(), Some(request.body())),
         }
     }
 
     /// Records the response. `content` is `None` for a stream, which is not read to its end.
     pub(super) fn record<B>(self, answer: &Response<B>, content: Option<&Bytes>) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let recorded = json!({
-            "at": now.unwrap_or_default().as_secs(),
-            "method": self.method.as_str(),
-            "path": self.path,
-            "sent": self.fields,
-            "status": answer.status().as_u16(),
-            "fields": fields(answer.headers()),
-            "content": content.map(|content| String::from_utf8_lossy(&without_secrets(content)).into_owned()),
-        });
+        let exchange = Exchange {
+            at: now.unwrap_or_default().as_secs(),
+            method: self.method,
+            path: self.path,
+            target: self.target,
+            sent: self.message,
+            status: answer.status().as_u16(),
+            received: Message::new(answer.headers(), content),
+        };
         // fails outside of a recording
-        let _not_recording = EXCHANGES.try_with(|exchanges| exchanges.borrow_mut().push(recorded));
+        let _not_recording = EXCHANGES.try_with(|exchanges| exchanges.borrow_mut().push(exchange));
     }
 }
 
@@ -80,16 +139,31 @@ fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     let shown = |(name, value): (&HeaderName, &http::HeaderValue)| {
         let text = match SECRET_HEADERS.contains(name) {
             true => without_secrets(value.as_bytes()),
-            false => value.as_bytes().to_vec(),
+            false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
         };
-        (name.to_string(), String::from_utf8_lossy(&text).into_owned())
+        (name.to_string(), text)
     };
     headers.iter().map(shown).collect()
 }
 
+/// Masks the passwords and secrets of a form, whatever their form, and other possible secrets.
+fn form_without_secrets(form: &[u8]) -> String {
+    let shown = form_urlencoded::parse(form).map(|(name, value)| {
+        let is_secret = name.contains("password") || name.contains("secret");
+        let value = match is_secret {
+            true => "x".repeat(value.len()),
+            false => without_secrets(value.as_bytes()),
+        };
+        (name, value)
+    });
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(shown)
+        .finish()
+}
+
 /// Masks each long run of letters, digits, hyphens and underscores: the form of tokens, codes,
 /// secrets and signatures.
-fn without_secrets(text: &[u8]) -> Vec<u8> {
+fn without_secrets(text: &[u8]) -> String {
     let is_random = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(byte);
     let mut shown = Vec::with_capacity(text.len());
     for run in text.chunk_by(|one, next| is_random(one) == is_random(next)) {
@@ -99,7 +173,7 @@ fn without_secrets(text: &[u8]) -> Vec<u8> {
             false => shown.extend_from_slice(run),
         }
     }
-    shown
+    String::from_utf8_lossy(&shown).into_owned()
 }
 
 #[cfg(test)]
@@ -108,8 +182,6 @@ mod tests {
 
     #[tokio::test]
     async fn recording_masks_secrets_and_keeps_lengths() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("tour.json");
         let token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfYWRhIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ";
         let content = Bytes::from(format!(r#"{{"access_token":"{token}","expires_in":300}}"#));
         let answer = Response::builder()
@@ -123,11 +195,18 @@ mod tests {
             .unwrap();
         let request = Request::post("/token?code=Y29kZS1jb2RlLWNvZGU")
             .header("authorization", "Basic c2VjcmV0LXNlY3JldC1zZWNyZXQ=")
-            .body(())
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Bytes::from_static(b"password=short&state=1&client_secret=a%20b"))
             .unwrap();
-        let exchange = async { Exchange::of(&request).record(&answer, Some(&content)) };
-        record_to(Some(&file), exchange).await.unwrap();
+        let exchange = async { SentRequest::new(&request).record(&answer, Some(&content)) };
+        let ((), exchanges) = record(exchange).await;
+        let sent = exchanges[0].sent.content.as_deref();
+        assert_eq!(sent, Some("password=xxxxx&state=1&client_secret=xxx"));
+        assert!(!exchanges[0].target.contains("Y29k"), "{}", exchanges[0].target);
 
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tour.json");
+        write_json(&file, &exchanges).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         for secret in ["eyJ", "c2ln", "c2Vj", "Y29k"] {
             assert!(!text.contains(secret), "{text}");
@@ -137,7 +216,8 @@ mod tests {
         assert_eq!(kept.len(), content.len());
         assert!(kept.ends_with(r#"","expires_in":300}"#), "{kept}");
         assert!(text.contains("HttpOnly") && text.contains("application/json"));
-        // without `--record`, this does nothing
-        Exchange::of(&request).record(&answer, None);
+        // outside of a recording, this does nothing
+        SentRequest::new(&request).record(&answer, None);
+        assert_eq!(count(), 0);
     }
 }

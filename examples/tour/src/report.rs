@@ -2,6 +2,9 @@
 
 use std::fmt::{Debug, Display};
 use std::io::{IsTerminal, Write};
+use std::ops::Range;
+
+use super::record;
 
 /// Result of a passed step: the request, the response, and a value for later steps.
 #[derive(Debug)]
@@ -73,12 +76,33 @@ pub(super) fn expect<T: PartialEq + Debug>(
     ))
 }
 
+/// The steps under one title.
+pub(super) struct Chapter {
+    pub(super) title: String,
+    pub(super) steps: Vec<StepLine>,
+}
+
+/// A step as it was printed.
+pub(super) struct StepLine {
+    pub(super) number: usize,
+    pub(super) name: String,
+    pub(super) sent: String,
+    pub(super) got: String,
+    /// `None` if the step passed.
+    pub(super) expected: Option<String>,
+    /// Indices of its exchanges in the recording.
+    pub(super) exchanges: Range<usize>,
+}
+
 /// Counts and prints the steps.
 pub(super) struct Report<W> {
     out: W,
     colour: bool,
     steps: usize,
     passed: usize,
+    /// Number of recorded exchanges at the end of the last step.
+    exchanges: usize,
+    chapters: Vec<Chapter>,
 }
 
 impl Report<std::io::Stdout> {
@@ -90,13 +114,19 @@ impl Report<std::io::Stdout> {
 }
 
 impl<W: Write> Report<W> {
-    fn new(out: W, colour: bool) -> Self {
+    pub(super) fn new(out: W, colour: bool) -> Self {
         Self {
             out,
             colour,
             steps: 0,
             passed: 0,
+            exchanges: 0,
+            chapters: Vec::new(),
         }
+    }
+
+    pub(super) fn chapters(&self) -> &[Chapter] {
+        &self.chapters
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
@@ -113,6 +143,10 @@ impl<W: Write> Report<W> {
     }
 
     pub(super) fn chapter(&mut self, title: &str) {
+        self.chapters.push(Chapter {
+            title: title.to_owned(),
+            steps: Vec::new(),
+        });
         let title = self.paint("1", title);
         self.line(&format!("\n{title}"));
     }
@@ -125,8 +159,9 @@ impl<W: Write> Report<W> {
             Ok(Found { sent, got, value }) => {
                 self.passed += 1;
                 let mark = self.paint("32", "✓");
-                let sent = self.paint("2", &sent);
-                self.line(&format!("{number} {mark} {name:<42} {sent} → {got}"));
+                let painted = self.paint("2", &sent);
+                self.line(&format!("{number} {mark} {name:<42} {painted} → {got}"));
+                self.keep(name, sent, got, None);
                 Ok(value)
             }
             Err(Mismatch { sent, expected, got }) => {
@@ -134,13 +169,29 @@ impl<W: Write> Report<W> {
                 self.line(&format!("{number} {mark} {name:<42} {sent}"));
                 self.line(&format!("      expected {expected}"));
                 self.line(&format!("      got      {got}"));
+                self.keep(name, sent, got, Some(expected));
                 Err(Stopped)
             }
         }
     }
 
+    fn keep(&mut self, name: &str, sent: String, got: String, expected: Option<String>) {
+        let begin = std::mem::replace(&mut self.exchanges, record::count());
+        let step = StepLine {
+            number: self.steps,
+            name: name.to_owned(),
+            sent,
+            got,
+            expected,
+            exchanges: begin..self.exchanges,
+        };
+        if let Some(chapter) = self.chapters.last_mut() {
+            chapter.steps.push(step);
+        }
+    }
+
     /// Prints the summary. Returns `true` if every step passed.
-    pub(super) fn end(mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         let all = self.passed == self.steps;
         let line = format!("tour: {} steps, {} passed", self.steps, self.passed);
         let line = self.paint(if all { "1;32" } else { "1;31" }, &line);

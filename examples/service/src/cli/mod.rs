@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches};
 use thiserror::Error;
+use tour::Outputs;
 
 use self::options::{DATABASE, parse_database};
 pub use self::options::{DatabaseChoice, Options, ServerUrl, TlsFiles};
@@ -34,8 +35,8 @@ pub enum Command {
     Check(Box<Options>),
     /// Run the tour and exit.
     Tour {
-        /// File for the recorded responses.
-        record: Option<PathBuf>,
+        /// Files that it writes.
+        outputs: Outputs,
         /// New database; by default a temporary SQLite file.
         database: Option<DatabaseChoice>,
     },
@@ -99,7 +100,11 @@ impl Command {
         let (name, arguments) = matches.subcommand().unwrap_or(("", &matches));
         match name {
             "tour" => {
-                let record = arguments.get_one::<String>("record").map(PathBuf::from);
+                let file = |name| arguments.get_one::<String>(name).map(PathBuf::from);
+                let outputs = Outputs {
+                    record: file("record"),
+                    report: file("report"),
+                };
                 let database = arguments.get_one::<String>("database");
                 let database = database.map(|text| {
                     let fault = format!("`{text}` is not {DATABASE}");
@@ -107,7 +112,7 @@ impl Command {
                     parse_database(text).ok_or_else(|| UsageError::Settings(vec![mistake]))
                 });
                 let database = database.transpose()?;
-                return Ok(Self::Tour { record, database });
+                return Ok(Self::Tour { outputs, database });
             }
             "schema" => return Ok(Self::Schema),
             _ => {}
@@ -169,6 +174,8 @@ fn command() -> clap::Command {
     };
     let record = Arg::new("record").long("record").value_name("FILE");
     let record = record.help("write the responses of the tour to FILE as JSON, without secrets");
+    let report = Arg::new("report").long("report").value_name("FILE");
+    let report = report.help("write each step of the tour to FILE as a page (HTML), without secrets");
     let check = Arg::new("check").long("check").action(ArgAction::SetTrue);
     clap::Command::new("service")
         .about("The payments desk: graph-core, oauth-core, webhook-core and http-conventions in one service.")
@@ -179,7 +186,7 @@ fn command() -> clap::Command {
         .subcommand(
             clap::Command::new("tour")
                 .about("start on a free port with a new database, check every feature over HTTP; exit with 0 or 1")
-                .arg(record)
+                .args([record, report])
                 .args(&database),
         )
         .subcommand(clap::Command::new("schema").about("print the GraphQL schema"))

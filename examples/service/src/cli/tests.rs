@@ -55,18 +55,24 @@ fn help_names_every_setting() {
 }
 
 #[test]
-fn tour_accepts_record_and_database() {
-    let record = Some(PathBuf::from("tour.json"));
-    let tour = |record, database| Ok(Command::Tour { record, database });
-    assert_eq!(parse("tour"), tour(None, None));
-    assert_eq!(parse("tour --record tour.json"), tour(record, None));
+fn tour_accepts_files_and_database() {
+    let tour = |outputs, database| Ok(Command::Tour { outputs, database });
+    let outputs = Outputs {
+        record: Some(PathBuf::from("tour.json")),
+        report: Some(PathBuf::from("tour.html")),
+    };
+    assert_eq!(parse("tour"), tour(Outputs::default(), None));
+    assert_eq!(
+        parse("tour --record tour.json --report tour.html"),
+        tour(outputs, None)
+    );
     let url = "postgres://desk:s3cret@db/tour";
     let database = DatabaseChoice::Postgres(ServerUrl(url.to_owned()));
     assert_eq!(database.to_string(), "`db:5432`");
     assert!(!format!("{database:?}").contains("s3cret"));
     assert_eq!(
         parse(&format!("tour --database {url}")),
-        tour(None, Some(database))
+        tour(Outputs::default(), Some(database))
     );
     assert!(parse("tour --database mysql:x").is_err());
 }
