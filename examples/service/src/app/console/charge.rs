@@ -1,6 +1,6 @@
 //! `/console/charges/{id}`: one charge, what happened to it, and its refund.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use askama::Template;
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use super::super::webhook_deliveries::wire_id;
 use super::super::{Answer, App, Completed, Handled};
 use super::change::Refusal;
 use super::charges::what_for;
+use super::deliveries::wait_of;
 use super::state::Pill;
 use super::text::{clock, date, lasting, moment, money, plain, short, took, typed};
 use super::{Frame, Ticket, Visitor, page};
@@ -295,7 +296,7 @@ impl App {
         let pill = Pill::of_delivery(delivery.state);
         let now = self.clock.now();
         let (title, text) = if delivery.state.is_live() {
-            let wait = delivery.due_at.duration_since(now).unwrap_or(Duration::ZERO);
+            let wait = wait_of(delivery, now);
             (
                 format!("Waiting for {host}"),
                 format!("is due in {}.", lasting(wait)),

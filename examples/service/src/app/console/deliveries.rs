@@ -1,6 +1,6 @@
 //! `/console/deliveries`: deliveries, their attempts, and replay.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use askama::Template;
 use bytes::Bytes;
@@ -217,7 +217,7 @@ impl App {
             let event = self.desk.event(delivery.id.event.to_string()).await;
             let event = event.map_err(|error| self.refused(error))?;
             let host = hosts.get(&delivery.id.endpoint).cloned();
-            let wait = delivery.due_at.duration_since(now).unwrap_or(Duration::ZERO);
+            let wait = wait_of(delivery, now);
             rows.push(Row {
                 id: wire_id(&delivery.id),
                 event: short(delivery.id.event.as_str()),
@@ -241,6 +241,15 @@ impl App {
         let word = chosen.map_or("", DeliveryState::as_str);
         let choices = DeliveryState::ALL.map(|state| (state.as_str(), Pill::of_delivery(state).word));
         Ok(Tab::all("/console/deliveries?state=", &choices, &counts, word))
+    }
+}
+
+/// Time until a live delivery is sent. One that is being sent is due at the end of its lease,
+/// which can be the year 2200.
+pub(super) fn wait_of(delivery: &Delivery, now: SystemTime) -> Duration {
+    match delivery.state {
+        DeliveryState::Leased => Duration::ZERO,
+        _ => delivery.due_at.duration_since(now).unwrap_or_default(),
     }
 }
 

@@ -60,6 +60,9 @@ async fn attempts_show_request_answer_and_time() {
     let mut progress = app.progress();
     let heads = async {
         let first = receive(&listener, busy).await;
+        // also while it is being sent, the page names no time after the life of the delivery
+        let list = text(&browser.get("/console/deliveries").await);
+        assert!(!list.contains(" d "), "{list}");
         progress.changed().await.unwrap();
         clock.advance(Duration::from_secs(24 * 3_600));
         let second = receive(&listener, "HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n").await;
