@@ -1,7 +1,7 @@
 //! Faults that a person causes on purpose, and their healing; only with the feature `break-it`.
 //!
-//! A fault touches this process alone. Without [`Config::allow_faults`](super::Config) the page does
-//! not exist and no fault can be caused.
+//! A fault touches this process alone. Without [`Config::allow_faults`](super::Config) the page
+//! does not exist and no fault can be caused.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
