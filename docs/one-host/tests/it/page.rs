@@ -8,6 +8,7 @@ const FILES: [&str; 4] = [
     include_str!("kits.rs"),
 ];
 
+/// X11: the page shows code that compiles.
 #[test]
 fn page_quotes_compiled_code() {
     let blocks: Vec<&str> = PAGE

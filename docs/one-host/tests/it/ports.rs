@@ -11,6 +11,7 @@ use one_host::{Host, Ports};
 
 use crate::server::store;
 
+/// X11: one clock, entropy source, transport and error mapping serve the four crates.
 #[tokio::test]
 async fn four_crates_share_one_set_of_ports() {
     let store = store!();

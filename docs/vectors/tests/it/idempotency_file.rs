@@ -211,7 +211,7 @@ fn decisions() -> Vec<Case<Claimed, &'static str>> {
     cases
 }
 
-/// H6: the file says how keys are read and hashed, and what a claim decides.
+/// X11, H6: the file says how keys are read and hashed, and what a claim decides.
 #[test]
 fn idempotency_is_as_the_crate_decides() {
     let json = Some("application/json");

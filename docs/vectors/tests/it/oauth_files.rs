@@ -47,7 +47,7 @@ fn pair(name: &str, challenge: &str, verifier: &str) -> Case<Pair, &'static str>
     Case::new(name, input, expect)
 }
 
-/// O2, O7, 21, 36, 37, 38: the file says what PKCE decides; the vector of RFC 7636 holds.
+/// X11, O2, O7, 21, 36, 37, 38: the file says what PKCE decides; the vector of RFC 7636 holds.
 #[test]
 fn pkce_is_as_the_crate_decides() {
     let mut challenges = vec![

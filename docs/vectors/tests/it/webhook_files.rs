@@ -24,8 +24,8 @@ fn judged(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().map(judge).collect()
 }
 
-/// W1, W2, W3, W4, W6, W9: the file says what the verifier decides; every signature of a reference
-/// library is accepted.
+/// X11, W1, W2, W3, W4, W6, W9: the file says what the verifier decides; every signature of a
+/// reference library is accepted.
 #[test]
 fn webhook_signatures_are_as_the_verifier_decides() {
     let known: Vec<Case> = signed_by_references()

@@ -44,7 +44,7 @@ const PAGES: [Page; 5] = [
     Page {
         path: "examples/README.md",
         map: "docs/rules/examples.md",
-        ids: &[("X", 1..=10)],
+        ids: &[("X", 1..=11)],
     },
 ];
 
@@ -113,6 +113,7 @@ pub(super) struct Test {
 /// Every test of the suite, by path and position in the file.
 pub(super) fn suite() -> Vec<Test> {
     let folders = [
+        "docs",
         "examples",
         "graph-core",
         "http-conventions",
