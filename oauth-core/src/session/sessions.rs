@@ -196,6 +196,16 @@ impl Sessions {
         Ok(Ok(session))
     }
 
+    /// Returns the session as [`authenticate`](Self::authenticate) does, without recording a use: for
+    /// requests that an open page makes by itself, which must not keep an idle session alive.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot answer.
+    pub async fn peek(&self, headers: &HeaderMap) -> Result<Result<Session, SignedOut>, StoreError> {
+        self.find(headers, self.clock.now()).await
+    }
+
     /// Renews the secret of the browser's session. The old secret no longer authenticates. The
     /// inner result is [`SignedOut`] if the browser has no active session.
     ///

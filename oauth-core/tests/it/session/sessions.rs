@@ -98,6 +98,27 @@ async fn session_expires_idle_and_absolute() {
     );
 }
 
+/// S2: a look at the session is no use of it.
+#[tokio::test]
+async fn peek_does_not_extend_the_session() {
+    let fixture = fixture();
+    let begun = fixture
+        .sessions
+        .sign_in(&HeaderMap::new(), &subject("ada"), None)
+        .await
+        .unwrap();
+    let ada = browser(&begun.set_cookie);
+    for _ in 0..2 {
+        fixture.clock.advance(14 * MINUTE);
+        let seen = fixture.sessions.peek(&ada).await.unwrap().unwrap();
+        assert_eq!(seen.record.subject, subject("ada"));
+    }
+    fixture.clock.advance(2 * MINUTE);
+    let ended = fixture.sessions.peek(&ada).await.unwrap();
+    assert_eq!(ended.err(), Some(SignedOut::IdleExpired));
+    assert_eq!(state(&fixture, &ada).await, Some(SignedOut::IdleExpired));
+}
+
 /// S2, 108: a busy session is written at intervals, not at each request.
 #[tokio::test]
 async fn busy_session_is_written_at_intervals() {
