@@ -58,11 +58,16 @@ addEventListener("DOMContentLoaded", () => {
     if (!isLost) say(`Not live since ${new Date().toISOString().slice(11, 19)}`, "lost");
     isLost = true;
   };
+  const begin = () => {
+    isLost = false;
+    say("Live", "live");
+  };
   const read = async () => {
     timer = undefined;
     try {
-      const response = await fetch(location.href, { headers: { accept: "text/html" } });
+      const response = await fetch(location.href, { headers: { accept: "text/html", "x-live-read": "1" } });
       if (!response.ok || response.redirected) return lose();
+      if (isLost && source?.readyState === EventSource.OPEN) begin();
       pending = new DOMParser().parseFromString(await response.text(), "text/html");
     } catch {
       return lose();
@@ -73,17 +78,22 @@ addEventListener("DOMContentLoaded", () => {
     fresh.textContent = count ? `Show ${count} new` : "Show changes";
     fresh.hidden = false;
   };
-  const readSoon = () => { timer ??= setTimeout(read, 1000); };
+  const readSoon = () => { timer ??= setTimeout(read, 2000); };
   const close = () => { source?.close(); source = undefined; };
   const open = () => {
     close();
     source = new EventSource("/console/live");
     source.onopen = () => {
       if (isLost) readSoon();
-      isLost = false;
-      say("Live", "live");
+      begin();
     };
-    source.onerror = lose;
+    source.onerror = () => {
+      lose();
+      // a refusal closes the source for good
+      const refused = source;
+      if (refused?.readyState !== EventSource.CLOSED) return;
+      setTimeout(() => { if (source === refused) open(); }, 5000);
+    };
     source.addEventListener("changed", (event) => {
       if (event.data.split(" ").some((topic) => topics.includes(topic))) readSoon();
     });

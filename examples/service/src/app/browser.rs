@@ -1,7 +1,7 @@
 //! Browser state of a page request: the session, and the CSRF tokens of its forms.
 
 use bytes::Bytes;
-use http::header::SET_COOKIE;
+use http::header::{ACCEPT, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_conventions::caching::CacheControl;
 use http_conventions::errors::{ErrorStatus, Problem};
@@ -21,6 +21,9 @@ const FORM_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
 /// Header field of a script's CSRF token.
 const CSRF_HEADER: &str = "x-csrf-token";
+
+/// Header field of a read that the script of an open page makes by itself.
+const LIVE_READ: &str = "x-live-read";
 
 /// A browser, identified by the secret in its cookie. The cookie also exists without a session, so
 /// that every form can carry a CSRF token of this browser.
@@ -56,13 +59,17 @@ impl Browser {
 }
 
 impl App {
-    /// Reads the browser's cookie and marks its session as used.
+    /// Reads the browser's cookie and marks its session as used, unless an open page makes the
+    /// request by itself.
     ///
     /// # Errors
     ///
     /// Returns 503 if the store fails.
     pub(super) async fn browser(&self, headers: &HeaderMap) -> Result<Browser, Problem> {
-        let authenticated = self.sessions.authenticate(headers).await;
+        let authenticated = match is_live_read(headers) {
+            true => self.sessions.peek(headers).await,
+            false => self.sessions.authenticate(headers).await,
+        };
         let signed_out = match authenticated.map_err(|error| self.store_failed(&error))? {
             Ok(session) => {
                 record_principal(session.record.subject.as_str());
@@ -123,6 +130,15 @@ impl App {
         );
         unavailable()
     }
+}
+
+/// Returns `true` for a request that the script of an open page makes without its user: the stream
+/// of events, and a read that follows an event.
+fn is_live_read(headers: &HeaderMap) -> bool {
+    let is_stream = headers
+        .get(ACCEPT)
+        .is_some_and(|accept| accept == "text/event-stream");
+    is_stream || headers.contains_key(LIVE_READ)
 }
 
 /// Parses the form of a page.

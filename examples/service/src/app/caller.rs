@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use host_ports::Principal;
-use http::Request;
 use http::header::AUTHORIZATION;
+use http::{Request, StatusCode};
 use http_conventions::errors::{Challenge as ProblemChallenge, Problem};
 use http_conventions::pipeline::{EarlyResponse, Exchange};
 use oauth_core::resource::{AuthenticatedToken, Challenge, ChallengeReason};
@@ -42,7 +42,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// - 401 without a token or with an invalid one
+    /// - 401 without a token, with an invalid one, or with one of a client that is no longer known
     /// - 400 for malformed credentials
     pub(super) async fn authenticated<Stage: Clone>(
         &self,
@@ -57,6 +57,10 @@ impl App {
             .authenticate(&parts, self.clock.now())
             .await;
         let principal = exchange.check(principal.map_err(|challenge| self.challenged(&challenge)))?;
+        let known = self.only_clients.as_ref();
+        if known.is_some_and(|known| !known.contains(principal.client_id())) {
+            exchange.check(Err::<(), _>(unknown_client()))?;
+        }
         record_principal(principal.subject().as_str());
         for (name, value) in &principal.headers() {
             exchange.set_header(name.clone(), value.clone());
@@ -119,4 +123,11 @@ impl App {
             None => problem,
         }
     }
+}
+
+/// The 401 for a valid token of a client that the configuration has left out since.
+fn unknown_client() -> Problem {
+    let challenge = ProblemChallenge::bearer().with_parameter("error", "invalid_token");
+    let challenge = challenge.unwrap_or_else(|_| ProblemChallenge::bearer());
+    Problem::challenged(StatusCode::UNAUTHORIZED, challenge).with_extension("error", "invalid_token")
 }

@@ -15,8 +15,8 @@ use thiserror::Error;
 #[error("the configuration alone registers clients")]
 struct NotStored;
 
-/// Clients of the configuration. A client that a later start leaves out is unknown from then on,
-/// with all its tokens.
+/// Clients of the configuration. A client that a later start leaves out is unknown from then on.
+/// Without the demo its tokens are refused too; with it, a JWT is valid until it expires.
 pub(super) struct Clients {
     configured: HashMap<ClientId, RegisteredClient>,
     /// Clients of the database, which include the demo's.

@@ -23,7 +23,6 @@ use tracing::{error, warn};
 use super::App;
 use super::body::to_json;
 use super::caller::Caller;
-use super::console::Place;
 use super::open::{OpenError, at};
 use super::page;
 use super::route::Route;
@@ -110,8 +109,9 @@ impl Limiting {
     fn of_route(&self, route: &Route) -> Option<(&'static str, &Policy)> {
         match route {
             route if route.speaks_oauth() => Some(("token", &self.token)),
-            // the explorer sends more than a person who reads pages
-            Route::Console(Place::Operation | Place::Estimate) => Some(("address", &self.address)),
+            // open pages and the explorer send more than a person who reads, and may not use up
+            // the limit of sign-ins
+            Route::Console(_) => Some(("address", &self.address)),
             route if route.is_for_people() => Some(("page", &self.page)),
             Route::UserInfo | Route::Graph | Route::GraphStream => Some(("address", &self.address)),
             route if route.is_resource() => Some(("address", &self.address)),

@@ -45,6 +45,7 @@ mod webhook_deliveries;
 mod webhook_endpoints;
 mod work;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -63,6 +64,7 @@ use http_conventions::patching::ACCEPT_PATCH;
 use http_conventions::pipeline::{Admitted, Conventions, EarlyResponse, Exchange, Limited, Started};
 use http_conventions::routing::Allow;
 use oauth_core::server::{AuthEvent, EndpointResponse};
+use oauth_core::vocabulary::ClientId;
 use oauth_core::{AuthorizationServer, Sessions};
 use tokio::sync::watch;
 use tracing::{Instrument as _, error};
@@ -104,6 +106,8 @@ pub struct App {
     desk: Desk,
     stores: Stores,
     authority: RotatingAuthority,
+    /// Clients whose tokens are accepted; `None` for those of every client, with the demo.
+    only_clients: Option<HashSet<ClientId>>,
     sessions: Sessions,
     console_state: ConsoleState,
     conventions: Conventions,

@@ -1,5 +1,6 @@
 //! Construction of the service: all crates share one database and one clock.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use http_conventions::tracing::{CallerTrust, Sampling};
 use http_conventions::versions::Lifecycle;
 use http_conventions::versions::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
+use oauth_core::vocabulary::ClientId;
 use oauth_core::{RegisteredClient, SessionCookie, Sessions};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -88,11 +90,11 @@ pub struct Config {
     pub clients: Vec<RegisteredClient>,
     /// Registers the demo's user and clients, whose secrets are public; `true` by default. With
     /// `false`, only [`clients`](Self::clients) are known, and a database in which the demo's user
-    /// can sign in is refused.
+    /// can sign in is refused at the start.
     pub demo: bool,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
-    /// Time for which a signing key signs; 90 days by default. The next one is published a day
+    /// Time for which a signing key signs: 2 to 365 days, by default 90. The next one is published a day
     /// before it signs, and a key for nine hours after it has signed.
     pub key_rotation: Duration,
     /// Proxies whose `X-Forwarded-For` is believed; none by default.
@@ -179,6 +181,7 @@ impl App {
         let console_state = ConsoleState::new(&config);
         let operator = Operator::new(&config.base_url, &config.clock, config.operator_routes)?;
         let addresses = address_policy(config.danger_deliver_to_loopback);
+        let only_clients = (!config.demo).then(|| ids(&config.clients));
         let (desk, introspector) = open_desk(&mut config).await?;
         let Config {
             base_url,
@@ -212,6 +215,7 @@ impl App {
             sessions,
             console_state,
             authority: RotatingAuthority::open(parts, key_rotation).await?,
+            only_clients,
             document: Document::new(&base_url, &conventions),
             conventions,
             limiting: Limiting::new(limits)?,
@@ -261,6 +265,10 @@ async fn open_desk(config: &mut Config) -> Result<(Desk, Introspector), OpenErro
     let stored = config.demo.then(|| Arc::clone(&stores.clients));
     stores.clients = Arc::new(Clients::new(configured, stored));
     Ok((desk, introspector))
+}
+
+fn ids(clients: &[RegisteredClient]) -> HashSet<ClientId> {
+    clients.iter().map(|client| client.id.clone()).collect()
 }
 
 /// Refuses a database in which the demo's user can sign in by its public password.

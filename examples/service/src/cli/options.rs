@@ -248,10 +248,13 @@ fn parse_days(text: &str) -> Option<Duration> {
     days.map(|days| Duration::from_secs(days * 86_400))
 }
 
-/// Parses an origin that is a valid issuer: `https`, or `http` on a loopback address.
+/// Parses an origin that is a valid issuer: `https`, or `http` on a loopback address. Browsers leave
+/// out the default port, so an origin with it would be none of theirs.
 fn parse_base_url(text: &str) -> Option<String> {
-    let (_, authority) = text.split_once("://")?;
-    let is_valid = !authority.contains('/') && text.parse::<oauth_core::Issuer>().is_ok();
+    let (scheme, authority) = text.split_once("://")?;
+    let default = if scheme == "https" { ":443" } else { ":80" };
+    let is_origin = !authority.contains('/') && !authority.ends_with(default);
+    let is_valid = is_origin && text.parse::<oauth_core::Issuer>().is_ok();
     is_valid.then(|| text.to_owned())
 }
 

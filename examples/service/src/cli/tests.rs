@@ -274,6 +274,8 @@ fn invalid_command_line_names_the_argument() {
         ("--base-url desk.example.com", format!("--base-url: `desk.example.com` {url}")),
         ("--base-url http://desk.example.com", format!("--base-url: `http://desk.example.com` {url}")),
         ("--base-url https://desk.example.com/", format!("--base-url: `https://desk.example.com/` {url}")),
+        ("--base-url https://desk.example.com:443", format!("--base-url: `https://desk.example.com:443` {url}")),
+        ("--base-url http://127.0.0.1:80", format!("--base-url: `http://127.0.0.1:80` {url}")),
         ("--tls-key a.pem", "--tls-key: the certificate is missing; add --tls-cert FILE".to_owned()),
         ("--config none", "--config: cannot read `none`: not there".to_owned()),
         ("--key-rotation 1", "--key-rotation: `1` is not a number of days from 2 to 365".to_owned()),

@@ -122,8 +122,9 @@ pub(crate) trait DeskStore: Send + Sync {
         with_name: bool,
     ) -> Result<Vec<PartialCustomer>, DeskError>;
 
-    /// Inserts a user. Does nothing if the subject or the email address is taken.
-    async fn insert_user(&self, user: User, password: HashedPassword) -> Result<(), DeskError>;
+    /// Inserts a user. Does nothing and returns `false` if the subject or the email address is
+    /// taken.
+    async fn insert_user(&self, user: User, password: HashedPassword) -> Result<bool, DeskError>;
 
     /// Reads a user and the password hash by email address.
     async fn user_by_email(&self, email: &str) -> Result<Option<(User, HashedPassword)>, DeskError>;

@@ -40,13 +40,14 @@ pub struct Authenticated {
 }
 
 impl Desk {
-    /// Registers `user`. Does nothing if the subject or the email address is taken.
+    /// Registers `user`. Does nothing and returns `false` if the subject or the email address is
+    /// taken.
     ///
     /// # Errors
     ///
     /// - [`DeskError::Hashing`] if the hashing queue is full or hashing fails
     /// - [`DeskError::Store`] if the database fails
-    pub async fn register_user(&self, user: User, password: PasswordText) -> Result<(), DeskError> {
+    pub async fn register_user(&self, user: User, password: PasswordText) -> Result<bool, DeskError> {
         let hash = self.hash_password(self.hashing_place()?, password).await?;
         self.store.insert_user(user, hash).await
     }

@@ -49,7 +49,7 @@ async fn read(app: &Arc<App>, token: &Value) -> StatusCode {
 }
 
 /// X7: without the demo only the configured clients are known, also on a database that has those of
-/// the demo. A client that the next start leaves out is unknown, and cannot introspect.
+/// the demo. A client that the next start leaves out is unknown, and its tokens are refused.
 #[tokio::test]
 async fn configured_client_is_known_until_it_is_left_out() {
     for format in [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque] {
@@ -70,8 +70,11 @@ async fn configured_client_is_known_until_it_is_left_out() {
         );
         assert_eq!(read(&app, &granted).await, 200);
 
-        let app = Arc::new(App::open(self::config(&database, Vec::new())).await.unwrap());
+        let mut config = self::config(&database, Vec::new());
+        config.access_tokens.format = format;
+        let app = Arc::new(App::open(config).await.unwrap());
         assert_eq!(token(&app, ROBOT, "read:charges").await.0, 401);
+        assert_eq!(read(&app, &granted).await, 401, "{format:?}");
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use graph_core::persisted::Manifest;
 use host_store_sqlite::Database;
 use http::{Request, Response};
 use http_body_util::BodyExt;
@@ -357,6 +358,23 @@ async fn size_is_told_without_running() {
     }
     let token = bearer(&at.app, ALL_SCOPES).await;
     assert_eq!(charges(&at.app, &token).await, 0);
+}
+
+/// X9, G14: with trusted documents no other document is parsed, also not for its size.
+#[tokio::test]
+async fn size_is_unknown_with_trusted_documents() {
+    let mut at = explorer().await;
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    config.trusted_documents = Some(Manifest::new().with_document("viewer-1", "{ viewer { subject } }"));
+    at.app = Arc::new(App::open(config).await.unwrap());
+    at.browser = Browser::new(&at.app);
+    at.browser.sign_in().await;
+    at.cookie = at.browser.jar();
+    let page = text(&at.browser.get("/console/explorer").await);
+    at.token = value_of(&page, "data-token");
+    let body = json!({ "query": "{ viewer { subject } }" });
+    let asked = at.request("/console/explorer/estimate", &body, &[]);
+    assert_eq!(ask(&at.app, asked).await.status(), 404);
 }
 
 /// X9: what is no question for a size is refused with a problem.

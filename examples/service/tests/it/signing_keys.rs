@@ -81,6 +81,21 @@ async fn open(stores: Stores, clock: &DemoClock) -> Arc<App> {
     Arc::new(App::open(config).await.unwrap())
 }
 
+/// X7: keys that would sign for less than two days, or for more than a year, are refused.
+#[tokio::test]
+async fn rotation_out_of_range_is_refused() {
+    for days in [DAY, 366 * DAY, Duration::MAX] {
+        let mut config = Config::new(BASE, host_store_sqlite::Database::open_in_memory().unwrap());
+        config.key_rotation = days;
+        let refused = App::open(config).await.err().unwrap();
+        let told = program::in_one_line(&refused);
+        assert!(
+            told.ends_with("the signing keys: a key signs for 2 to 365 days"),
+            "{told}"
+        );
+    }
+}
+
 /// Name of the key that signed a token.
 fn signer(token: &str) -> String {
     let token = token.rsplit(' ').next().unwrap();

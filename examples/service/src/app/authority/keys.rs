@@ -9,20 +9,29 @@ use thiserror::Error;
 use super::plan::{KeyTimes, RotationPlan, RotationPolicy, plan};
 use crate::desk::{Desk, DeskError, StoredKey};
 
+const DAY: Duration = Duration::from_secs(86_400);
+
 /// Time for which a key is published before it signs. Processes read the stored keys each minute,
 /// and resource servers the published ones every five.
-const PUBLISHED_AHEAD: Duration = Duration::from_secs(86_400);
+const PUBLISHED_AHEAD: Duration = DAY;
 
 /// Time for which a key is published after it has signed: an hour, the longest lifetime of a
 /// token, after the eight hours in which the ID token of a session is shown again at its end.
 const KEPT_AFTER: Duration = Duration::from_secs(9 * 3600);
 
 /// Schedule of keys that each sign for this time.
-pub(super) const fn policy(signs_for: Duration) -> RotationPolicy {
-    RotationPolicy {
-        signs_for,
-        published_ahead: PUBLISHED_AHEAD,
-        kept_after: KEPT_AFTER,
+///
+/// # Errors
+///
+/// [`KeyError::Schedule`] outside of 2 to 365 days
+pub(super) fn policy(signs_for: Duration) -> Result<RotationPolicy, KeyError> {
+    match (2 * DAY..=365 * DAY).contains(&signs_for) {
+        true => Ok(RotationPolicy {
+            signs_for,
+            published_ahead: PUBLISHED_AHEAD,
+            kept_after: KEPT_AFTER,
+        }),
+        false => Err(KeyError::Schedule),
     }
 }
 
@@ -41,6 +50,9 @@ pub(in crate::app) enum KeyError {
     /// The stored keys are no set.
     #[error("the signing keys are no set")]
     NoSet(#[from] InvalidKeySet),
+    /// The time for which a key signs is out of range.
+    #[error("a key signs for 2 to 365 days")]
+    Schedule,
     /// The database returned no key that it has just stored.
     #[error("the database has no signing key")]
     Missing,
@@ -91,7 +103,9 @@ impl KeyChain {
         let Some(KeyTimes { number, signs_from }) = creation else {
             return Ok(chain);
         };
-        let pem = (purpose.generate)()?.to_pkcs8_pem();
+        // an RSA key takes long enough to stall a thread of the runtime
+        let generated = tokio::task::spawn_blocking(purpose.generate).await;
+        let pem = generated.map_err(|_| KeyError::Missing)??.to_pkcs8_pem();
         let pem = pem.ok_or(KeyError::NotExportable)?;
         let key = StoredKey::new(number, signs_from, pem.expose());
         desk.insert_signing_key(purpose.name, key).await?;

@@ -43,8 +43,7 @@ struct Loaded {
     plans: Plans,
 }
 
-/// Authorization server and resource server, which are built anew when a plan changes: a request
-/// in progress keeps those it began with.
+/// Authorization server and resource server, which are built anew when a plan changes.
 pub(in crate::app) struct RotatingAuthority {
     parts: Parts,
     nonces: NonceKey,
@@ -89,9 +88,10 @@ impl Plans {
 }
 
 impl RotatingAuthority {
-    /// Loads the keys, or creates the first ones, which sign for `signs_for` each.
+    /// Loads the keys, or creates the first ones, which sign for `signs_for` each: 2 to 365 days.
     pub(in crate::app) async fn open(parts: Parts, signs_for: Duration) -> Result<Self, OpenError> {
-        let (policy, now) = (policy(signs_for), parts.clock.now());
+        let policy = policy(signs_for).map_err(at("the signing keys"))?;
+        let now = parts.clock.now();
         let chains = Chains::load(&parts.desk, policy, now).await;
         let chains = chains.map_err(at("the signing keys"))?;
         let plans = chains.plan(policy, now);

@@ -187,6 +187,11 @@ impl App {
         let filter = choice
             .filter()
             .ok_or_else(|| refused("A field of the form has an unknown value."))?;
+        if choice.before.is_empty() {
+            return Err(refused(
+                "Look at what matches first: the page sets the end of the period.",
+            ));
+        }
         if self.replay_all(filter.clone(), true).await? > BOUND {
             return Err(refused("More deliveries match than one replay may send."));
         }

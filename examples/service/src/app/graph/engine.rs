@@ -32,6 +32,7 @@ pub(in crate::app) struct Graph {
     engine: Engine<Query, Mutation, Subscription>,
     streams: EventStreams,
     limits: Limits,
+    has_only_trusted: bool,
     desk: Desk,
     cursors: Cursors,
 }
@@ -58,6 +59,7 @@ impl Graph {
                 let (request_id, detail) = (incident.correlation_id.as_str(), incident.detail.as_str());
                 tracing::error!(request_id, detail, "a GraphQL operation failed");
             });
+        let has_only_trusted = trusted.is_some();
         if let Some(manifest) = trusted {
             builder = builder.with_trusted_documents(TrustedDocuments::new([manifest]));
         }
@@ -65,6 +67,7 @@ impl Graph {
             engine: builder.build().map_err(at("the graph"))?,
             streams: EventStreams::new(StreamLimits::default(), OsEntropy, clock.clone()),
             limits,
+            has_only_trusted,
             desk: desk.clone(),
             cursors: Cursors::new(key),
         })
@@ -83,6 +86,11 @@ impl Graph {
             loss: loss.clone(),
         };
         RequestContext::new(Arc::new(host)).with_selective_loader(Customers(self.desk.clone()))
+    }
+
+    /// Returns `true` if only trusted documents run.
+    pub(super) const fn has_only_trusted(&self) -> bool {
+        self.has_only_trusted
     }
 
     /// Limits of an operation.

@@ -113,6 +113,10 @@ impl App {
             .limit_subject(exchange, session.record.subject.as_str())
             .await?;
         let principal = exchange.check(principal_of(&session))?;
+        if self.graph.has_only_trusted() {
+            // no other document is parsed for clients
+            return exchange.check(Err(Problem::new(ErrorStatus::NOT_FOUND)));
+        }
         let typed: Typed = exchange.check(body::read_json(&request, self.conventions.problems()))?;
         let asked = GraphRequest::new(typed.query).with_variables(typed.variables.unwrap_or_default());
         let asked = match typed.operation_name {

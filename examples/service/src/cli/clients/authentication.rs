@@ -95,10 +95,7 @@ fn secrets(table: &mut ClientTable<'_>, sources: &Sources<'_>) -> Option<ClientS
         (None, Some(name)) => match (sources.variable)(&name) {
             Some(text) => (SECRET_ENV, Zeroizing::new(text)),
             None => {
-                table.refuse(
-                    SECRET_ENV,
-                    format!("the environment has no variable `{name}`; set it"),
-                );
+                table.refuse(SECRET_ENV, missing_variable(&name));
                 return None;
             }
         },
@@ -122,6 +119,19 @@ fn secrets(table: &mut ClientTable<'_>, sources: &Sources<'_>) -> Option<ClientS
         return None;
     }
     Some(ClientSecrets::new(&secret))
+}
+
+/// Names the missing variable, unless the text may be a secret in its place.
+fn missing_variable(name: &str) -> String {
+    let is_name = name
+        .bytes()
+        .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    match is_name && name.len() < SHORTEST_SECRET {
+        true => format!("the environment has no variable `{name}`; set it"),
+        false => {
+            "the environment has no such variable; name one, such as SHOP_SECRET, not a secret".to_owned()
+        }
+    }
 }
 
 /// The public keys of the file, for assertions of the algorithm.

@@ -170,6 +170,12 @@ fn combination_without_effect_is_refused() {
             "`secret-env`: the environment has no variable `NONE`; set it",
         ),
         (
+            // the secret in the place of the variable's name
+            format!("auth-method = 'client_secret_post'\nsecret-env = '{SECRET}'\n{scopes}{uri}"),
+            "`secret-env`: the environment has no such variable; \
+             name one, such as SHOP_SECRET, not a secret",
+        ),
+        (
             format!("auth-method = 'client_secret_post'\nsecret-file = 'none'\n{scopes}{uri}"),
             "`secret-file`: cannot read `none`: not there",
         ),

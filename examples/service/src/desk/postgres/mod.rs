@@ -197,7 +197,7 @@ impl DeskStore for Database {
         limited(customers::select_by_ids(self.pool(), &ids, with_name)).await
     }
 
-    async fn insert_user(&self, user: User, password: HashedPassword) -> Result<(), DeskError> {
+    async fn insert_user(&self, user: User, password: HashedPassword) -> Result<bool, DeskError> {
         limited(users::insert(self.pool(), &user, &password)).await
     }
 

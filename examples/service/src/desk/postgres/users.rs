@@ -8,8 +8,8 @@ pub(super) async fn insert(
     executor: impl PgExecutor<'_>,
     user: &User,
     password: &HashedPassword,
-) -> Result<(), DeskError> {
-    sqlx::query(
+) -> Result<bool, DeskError> {
+    let inserted = sqlx::query(
         "INSERT INTO desk_user (subject, email, name, password_hash) VALUES ($1, $2, $3, $4) \
          ON CONFLICT DO NOTHING",
     )
@@ -19,7 +19,7 @@ pub(super) async fn insert(
     .bind(password.as_str())
     .execute(executor)
     .await?;
-    Ok(())
+    Ok(inserted.rows_affected() > 0)
 }
 
 pub(super) async fn load_with_hash(

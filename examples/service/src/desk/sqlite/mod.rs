@@ -185,7 +185,7 @@ impl DeskStore for Database {
             .await
     }
 
-    async fn insert_user(&self, user: User, password: HashedPassword) -> Result<(), DeskError> {
+    async fn insert_user(&self, user: User, password: HashedPassword) -> Result<bool, DeskError> {
         self.write(move |transaction| users::insert(transaction, &user, &password))
             .await
     }

@@ -16,14 +16,14 @@ pub(super) fn insert(
     transaction: &Transaction<'_>,
     user: &User,
     password: &HashedPassword,
-) -> Result<(), DeskError> {
-    transaction
+) -> Result<bool, DeskError> {
+    let inserted = transaction
         .prepare_cached(
             "INSERT INTO user (subject, email, name, password_hash) VALUES (?1, ?2, ?3, ?4) \
              ON CONFLICT DO NOTHING",
         )?
         .execute(params![user.subject, user.email, user.name, password.as_str()])?;
-    Ok(())
+    Ok(inserted > 0)
 }
 
 pub(super) fn load_with_hash(

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use host_store_sqlite::Database;
 use http::Response;
 use http_body_util::BodyExt as _;
-use service::app::{App, Body};
+use service::app::{App, Body, Config};
+use service::clock::DemoClock;
 
 use super::signed_in;
 use crate::browser::Browser;
-use crate::desk::{ALL_SCOPES, ask, bearer, charge, header, request};
+use crate::desk::{ALL_SCOPES, BASE, ask, bearer, charge, header, request};
 use crate::refunds::working;
 
 /// Time limit of an event; the slowest source is the end of a session without a change.
@@ -91,6 +93,32 @@ async fn stream_ends_with_session_and_service() {
         listen(&app, &browser).await.body_mut().frame().await.map(drop),
         None
     );
+}
+
+/// X9: reads that an open page makes by itself do not keep an idle session alive; those of its user
+/// do.
+#[tokio::test]
+async fn live_reads_do_not_prolong_the_session() {
+    let mut config = Config::new(BASE, Database::open_in_memory().unwrap());
+    let clock = DemoClock::new();
+    config.clock = clock.clone();
+    let app = Arc::new(App::open(config).await.unwrap());
+    for (marker, expected) in [(None, 200), (Some(("x-live-read", "1")), 303)] {
+        let mut browser = Browser::new(&app);
+        browser.sign_in().await;
+        let cookie = browser.jar();
+        let mut headers = vec![("cookie", cookie.as_str()), ("accept", "text/html")];
+        headers.extend(marker);
+        for _ in 0..2 {
+            clock.advance(Duration::from_secs(14 * 60));
+            let page = ask(&app, request("GET", "/console/charges", &headers, "")).await;
+            assert_eq!(page.status(), 200, "{marker:?}");
+            drop(listen(&app, &browser).await);
+        }
+        clock.advance(Duration::from_secs(2 * 60));
+        let page = ask(&app, request("GET", "/console/charges", &headers, "")).await;
+        assert_eq!(page.status(), expected, "{marker:?}");
+    }
 }
 
 /// X9: a stream needs a session and a page of the console; a user has at most four.

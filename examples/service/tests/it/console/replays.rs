@@ -190,12 +190,17 @@ async fn replay_is_bounded() {
     assert_eq!(page.matches("class=\"open\"").count(), 10);
     let dead = text(&browser.get("/console/replays?run=dry&state=dead_letter").await);
     // the form of a page that was within the bound, for a choice that is not
-    let refused = submit(&mut browser, &dead, PATH, &[]).await;
+    let before = hidden(&dead, PATH, "before");
+    let refused = submit(&mut browser, &dead, PATH, &[("before", &before)]).await;
     assert_eq!(refused.status(), 422);
     assert!(text(&refused).contains("More deliveries match"), "{refused:?}");
-    let sent = submit(&mut browser, &dead, PATH, &[("state", "dead_letter")]).await;
+    let fields = [("state", "dead_letter"), ("before", before.as_str())];
+    let sent = submit(&mut browser, &dead, PATH, &fields).await;
     assert_eq!(sent.status(), 409, "the key belongs to the other form");
     let dead = text(&browser.get("/console/replays?run=dry&state=dead_letter").await);
-    let sent = submit(&mut browser, &dead, PATH, &[("state", "dead_letter")]).await;
+    let blind = submit(&mut browser, &dead, PATH, &fields[..1]).await;
+    assert_eq!(blind.status(), 422, "a choice that no page has counted");
+    let dead = text(&browser.get("/console/replays?run=dry&state=dead_letter").await);
+    let sent = submit(&mut browser, &dead, PATH, &fields).await;
     assert_eq!(where_to(&sent), "/console/deliveries?replayed=10000");
 }

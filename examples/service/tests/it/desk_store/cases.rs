@@ -345,11 +345,10 @@ async fn password_is_verified_and_changed_once() {
         let desk = &fixture.desk;
         let user = || User::new("usr_ada", "ada@example.com", "Ada");
         let old = "an old password";
-        desk.register_user(user(), old.parse().unwrap()).await.unwrap();
+        assert!(desk.register_user(user(), old.parse().unwrap()).await.unwrap());
         // a second registration changes nothing
-        desk.register_user(user(), "another password".parse().unwrap())
-            .await
-            .unwrap();
+        let again = desk.register_user(user(), "another password".parse().unwrap());
+        assert!(!again.await.unwrap());
         let sign_in = async |email: &str, password: &str| {
             let place = desk.hashing_place().unwrap();
             desk.authenticate(place, email, password.to_owned())
