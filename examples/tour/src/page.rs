@@ -87,7 +87,7 @@ fn shown(content: &str) -> String {
         None => content.to_owned(),
         Some((end, _)) => {
             let (kept, rest) = content.split_at(end);
-            format!("{kept}\n(and {} more bytes)", rest.len())
+            format!("{kept}\n({} more characters)", rest.chars().count())
         }
     }
 }
@@ -137,6 +137,6 @@ mod tests {
     #[test]
     fn long_body_is_cut_between_characters() {
         let body = "é".repeat(LONGEST_BODY + 2);
-        assert!(shown(&body).ends_with("é\n(and 4 more bytes)"));
+        assert!(shown(&body).ends_with("é\n(2 more characters)"));
     }
 }

@@ -1,7 +1,7 @@
 //! Recording of the exchanges, for other programs (`--record`) and for a page (`--report`).
 //!
-//! In URLs, headers and bodies, each character of a possible secret is replaced by `x`, so lengths
-//! are preserved.
+//! Possible secrets in URLs, headers and bodies are masked: each byte becomes `x`. Lengths are
+//! preserved, except for percent-encoded form values.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,7 +13,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, HeaderName, Request, Response};
 use serde_json::{Value, json};
 
-/// Replaces each character of a secret.
+/// Replacement for each byte of a secret.
 const HIDDEN: u8 = b'x';
 /// Minimum length of a run of characters that may be a secret.
 const SHORTEST_SECRET: usize = 16;
@@ -74,7 +74,7 @@ impl Message {
 
 /// A request of the tour and its response.
 pub(super) struct Exchange {
-    /// Seconds since 1970.
+    /// Unix time in seconds.
     at: u64,
     pub(super) method: String,
     path: String,
@@ -146,7 +146,8 @@ fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(shown).collect()
 }
 
-/// Masks the passwords and secrets of a form, whatever their form, and other possible secrets.
+/// Masks all values of fields named as passwords or secrets, and other possible secrets of a form
+/// body.
 fn form_without_secrets(form: &[u8]) -> String {
     let shown = form_urlencoded::parse(form).map(|(name, value)| {
         let is_secret = name.contains("password") || name.contains("secret");
@@ -161,8 +162,8 @@ fn form_without_secrets(form: &[u8]) -> String {
         .finish()
 }
 
-/// Masks each long run of letters, digits, hyphens and underscores: the form of tokens, codes,
-/// secrets and signatures.
+/// Masks each run of at least 16 letters, digits or characters of `-_+/=`: the alphabet of tokens,
+/// codes, secrets and signatures.
 fn without_secrets(text: &[u8]) -> String {
     let is_random = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(byte);
     let mut shown = Vec::with_capacity(text.len());

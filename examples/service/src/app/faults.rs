@@ -1,7 +1,7 @@
-//! Faults that a person causes on purpose, and their healing; only with the feature `break-it`.
+//! Faults injected on purpose, and the recovery from them; only with the feature `break-it`.
 //!
-//! A fault touches this process alone. Without [`Config::allow_faults`](super::Config) the page
-//! does not exist and no fault can be caused.
+//! A fault affects this process alone. Without [`Config::allow_faults`](super::Config) the page
+//! does not exist and no fault can be injected.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -25,16 +25,16 @@ pub(super) const DOWN: Duration = Duration::from_secs(10);
 pub(super) const HANG: Duration = Duration::from_secs(30);
 /// Step of the clock.
 pub(super) const STEP: Duration = Duration::from_secs(3_600);
-/// Maximum number of entries of the story.
+/// Maximum number of timeline entries.
 const ENTRIES: usize = 50;
 /// Maximum number of event ids that the receiver remembers.
 const REMEMBERED: usize = 10_000;
 
-/// An entry of the story: a fault, or a step of its healing.
+/// Timeline entry: a fault, or a step of the recovery.
 #[derive(Clone, Debug)]
 pub(super) struct Happening {
     pub(super) at: SystemTime,
-    /// Class of the entry in the timeline.
+    /// CSS class of the entry.
     pub(super) class: &'static str,
     pub(super) title: &'static str,
     pub(super) text: String,
@@ -48,7 +48,7 @@ struct Received {
     messages: u64,
     /// Number of messages whose id was new.
     acted: u64,
-    /// Number of messages that wait for their answer.
+    /// Number of messages that wait for their response.
     waiting: u64,
 }
 
@@ -75,7 +75,7 @@ impl Faults {
         }
     }
 
-    /// Adds an entry to the story, and forgets the oldest beyond the bound.
+    /// Adds a timeline entry, and removes the oldest if there are more than 50.
     pub(super) fn tell(&self, at: SystemTime, class: &'static str, title: &'static str, text: String) {
         let mut story = self.story.lock().unwrap_or_else(PoisonError::into_inner);
         story.truncate(ENTRIES - 1);
@@ -87,13 +87,13 @@ impl Faults {
         });
     }
 
-    /// The story, newest first.
+    /// Timeline entries, newest first.
     pub(super) fn story(&self) -> Vec<Happening> {
         let story = self.story.lock().unwrap_or_else(PoisonError::into_inner);
         story.iter().cloned().collect()
     }
 
-    /// Lets the next answer to a change be dropped.
+    /// Lets the next response to a change be dropped.
     pub(super) fn drop_next(&self) {
         *self.drops_next.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
@@ -102,7 +102,7 @@ impl Faults {
         *self.drops_next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if the answer to this request is the one to drop. It is then disarmed.
+    /// Returns `true` if the response to this request is the one to drop, and disarms the fault.
     pub(super) fn takes_answer(&self, request: &Request<Bytes>) -> bool {
         let path = request.uri().path();
         let is_change = *request.method() == Method::POST
@@ -147,7 +147,7 @@ impl Faults {
         received.ids.insert(id);
     }
 
-    /// Numbers of messages that were answered, were acted on and wait for their answer.
+    /// Numbers of acknowledged messages, of distinct events among them, and of pending messages.
     pub(super) fn received(&self) -> [u64; 3] {
         let received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         [received.messages, received.acted, received.waiting]
@@ -168,12 +168,12 @@ impl Faults {
     }
 }
 
-/// Body that ends the task of its connection before a byte of the response is sent. The servers
-/// answer a panic of the handler, so that the body has to end it.
+/// Body that closes the connection before a byte of the response is sent. A panic in the handler
+/// would become a 500 response, so the body panics.
 pub(super) fn cut_connection() -> Body {
     let cut = stream::poll_fn(|_| -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        // not a panic: no message is printed
-        std::panic::resume_unwind(Box::new("the answer is dropped on purpose"))
+        // unlike `panic!`, prints no message
+        std::panic::resume_unwind(Box::new("the response is dropped on purpose"))
     });
     StreamBody::new(cut).boxed_unsync()
 }
@@ -186,7 +186,7 @@ mod tests {
         Request::post(path).body(Bytes::new()).unwrap()
     }
 
-    /// X9: one answer to a change is dropped, and none of the page of faults.
+    /// X9: one response to a change is dropped, and none of the page of faults.
     #[test]
     fn one_answer_is_dropped() {
         let faults = Faults::new(true);
@@ -199,6 +199,7 @@ mod tests {
         assert!(!faults.takes_answer(&post("/v1/charges")));
     }
 
+    /// X9: the built-in receiver counts a repeated message, and its event once.
     #[test]
     fn repeated_message_is_not_acted_on() {
         let faults = Faults::new(true);
@@ -208,6 +209,7 @@ mod tests {
         assert_eq!(faults.received(), [3, 2, 0]);
     }
 
+    /// X9: the timeline keeps the newest 50 entries.
     #[test]
     fn story_is_bounded() {
         let faults = Faults::new(true);

@@ -55,8 +55,8 @@ impl Updates {
         let _others = self.announcements.send(Announcement::Changed(charge.id.clone()));
     }
 
-    /// Runs `operation`, whose change this process then publishes. Without a success the change is
-    /// in doubt: a write that failed or was dropped may be committed nevertheless.
+    /// Runs `operation`: a write, or the read of a change to publish. A store error or a dropped
+    /// future counts as a change in doubt, because a write may be committed nevertheless.
     pub(super) async fn watch<T>(
         &self,
         operation: impl Future<Output = Result<T, DeskError>>,
@@ -137,7 +137,7 @@ impl Desk {
         *self.updates.doubts.borrow() > 0
     }
 
-    /// Waits until the database failed during a write and responds again, and then calls
+    /// Waits for a change in doubt, checks that the database responds, and calls
     /// [`announce_loss`](Self::announce_loss).
     ///
     /// # Errors

@@ -162,7 +162,7 @@ async fn each_process_accepts_tokens_of_the_other_while_keys_rotate() {
     }
 }
 
-/// X6: processes that start together on an empty database have one set of keys.
+/// X7: processes that start together on an empty database have one set of keys.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parallel_starts_share_one_set_of_keys() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ async fn parallel_starts_share_one_set_of_keys() {
     }
 }
 
-/// X6: while the database fails, a published key signs when its time has come.
+/// X7: while the database fails, a published key signs when its time has come.
 #[tokio::test]
 async fn keys_follow_their_schedule_while_the_database_fails() {
     let database = host_store_sqlite::Database::open_in_memory().unwrap();

@@ -50,9 +50,9 @@ impl RotationPlan {
 
 /// Plans the rotation of `keys`, in ascending order of their numbers, at `now`.
 ///
-/// Two processes with the same keys get the same plan, up to the difference of their clocks, which
-/// must be shorter than the times of the policy. The first key signs at once, also if the clock of
-/// the process that created it is ahead.
+/// Two processes with the same keys get the same plan at the same time. Their clocks must differ by
+/// less than each duration of the policy. The first key signs at once, even if the clock of the
+/// process that created it is ahead.
 pub(crate) fn plan(keys: &[KeyTimes], policy: RotationPolicy, now: SystemTime) -> RotationPlan {
     let started = keys.iter().rposition(|key| key.signs_from <= now).unwrap_or(0);
     let Some(active) = keys.get(started) else {
@@ -149,7 +149,7 @@ mod tests {
         plan
     }
 
-    /// X6: the first key is created and signs at once.
+    /// X7: the first key is created and signs at once.
     #[test]
     fn first_key_signs_at_once() {
         check(&[], day(0), (None, None, &[], Some(day(0))));
@@ -159,7 +159,7 @@ mod tests {
         check(&[day(1)], day(0), (Some(1), None, &[], None));
     }
 
-    /// X6: a key is published for a day before it signs, and for nine hours after it has signed.
+    /// X7: a key is published for a day before it signs, and for nine hours after it has signed.
     #[test]
     fn key_is_published_before_and_after_it_signs() {
         let before = check(&[day(0)], day(89) - INSTANT, (Some(1), None, &[], None));
@@ -176,14 +176,14 @@ mod tests {
         assert_eq!((ended.changes_at, ended.delete_below), (day(179), 2));
     }
 
-    /// X6: after a long pause the new key is still published for a day before it signs.
+    /// X7: after a long pause the new key is still published for a day before it signs.
     #[test]
     fn late_rotation_is_published_ahead_too() {
         check(&[day(0)], day(300), (Some(1), None, &[], Some(day(301))));
         check(&[day(0), day(90)], day(300), (Some(2), None, &[], Some(day(301))));
     }
 
-    /// X6: keys that follow each other quickly are retired each after its own use.
+    /// X7: each of several quickly replaced keys stays published for its own nine hours.
     #[test]
     fn each_key_retires_after_its_own_use() {
         let starts = [day(0), day(1), day(1) + HOUR];

@@ -1,7 +1,7 @@
 //! `/console/live`: server-sent events that name what has changed, for pages that stay open.
 //!
-//! An event has no data of the desk: the script of the page reads its own page again, under the
-//! session and with the filters of that page. Without the script a page has a link to do so.
+//! An event has only topic names. The page's script then fetches the page again, with its session
+//! and filters. Without the script a page has a link to do so.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -30,7 +30,7 @@ use crate::domain::Charge;
 /// Maximum number of open streams of a user. Browsers open six connections to a server, and the
 /// pages need some of them.
 const STREAMS: usize = 4;
-/// Silence after which a stream sends a comment and looks whether its session has ended.
+/// Interval of keep-alive comments, and of checks that the session is active.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Time after a change in which further changes become part of its event.
 const TOGETHER: Duration = Duration::from_millis(500);
@@ -111,7 +111,7 @@ impl Topics {
 }
 
 impl Changes {
-    /// The next event or comment. Returns `None` once the session has ended, or a source.
+    /// Next event or comment; `None` once the session has ended or a channel is closed.
     async fn next(&mut self) -> Option<Bytes> {
         let mut topics = Topics::default();
         tokio::select! {
@@ -142,7 +142,7 @@ impl Changes {
         self.has_session().await.then(|| topics.event())
     }
 
-    /// Adds the changes of the meantime.
+    /// Adds the topics of changes that arrived meanwhile.
     fn take_further(&mut self, topics: &mut Topics) {
         while !matches!(
             self.charges.try_recv(),
@@ -162,7 +162,7 @@ impl Changes {
         }
     }
 
-    /// Returns `true` if the session is active. It does not count as a use of the session.
+    /// Returns `true` if the session is active, without extending it.
     async fn has_session(&self) -> bool {
         let record = &self.session.record;
         let active = self.sessions.list(&record.subject).await;
@@ -182,6 +182,8 @@ impl App {
         exchange.finish_as(opened, whole)
     }
 
+    /// Response with the event stream.
+    ///
     /// # Errors
     ///
     /// - 403 without a session, and for a page of another origin
@@ -226,8 +228,8 @@ impl App {
     }
 }
 
-/// Returns `false` if the browser says that another origin asks. Its pages could not read the
-/// stream, but would take the places of the user.
+/// Returns `false` for a request of another origin (`Sec-Fetch-Site`). Such a page cannot read the
+/// stream, but would use up the streams of the user.
 pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site");
     site.is_none_or(|site| site == "same-origin")
