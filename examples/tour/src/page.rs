@@ -7,7 +7,7 @@ use std::io;
 
 use askama::Template;
 
-use super::record::{Exchange, Message};
+use super::record::{Message, RecordedExchange};
 use super::report::{Chapter, StepLine};
 
 /// Longest body that is shown, in characters.
@@ -17,30 +17,30 @@ const LONGEST_BODY: usize = 8_000;
 #[template(path = "report.html")]
 struct Page<'a> {
     chapters: &'a [Chapter],
-    exchanges: &'a [Exchange],
+    exchanges: &'a [RecordedExchange],
     steps: usize,
     failed: usize,
 }
 
 impl Page<'_> {
-    fn exchanges_of(&self, step: &StepLine) -> &[Exchange] {
+    fn exchanges_of(&self, step: &StepLine) -> &[RecordedExchange] {
         self.exchanges.get(step.exchanges.clone()).unwrap_or_default()
     }
 }
 
-impl Exchange {
+impl RecordedExchange {
     /// Request line, header lines and body.
     fn request(&self) -> String {
-        text(&format!("{} {} HTTP/1.1", self.method, self.target), &self.sent)
+        format_message(&format!("{} {} HTTP/1.1", self.method, self.target), &self.sent)
     }
 
     /// Status line, header lines and body.
     fn response(&self) -> String {
-        text(&format!("HTTP/1.1 {}", self.status), &self.received)
+        format_message(&format!("HTTP/1.1 {}", self.status), &self.received)
     }
 
     /// Class of the status: `2` for 200.
-    fn class(&self) -> u16 {
+    fn status_class(&self) -> u16 {
         self.status / 100
     }
 }
@@ -50,7 +50,7 @@ impl Exchange {
 /// # Errors
 ///
 /// Returns an error if the template fails.
-pub(super) fn render(chapters: &[Chapter], exchanges: &[Exchange]) -> io::Result<String> {
+pub(super) fn render(chapters: &[Chapter], exchanges: &[RecordedExchange]) -> io::Result<String> {
     let steps = || chapters.iter().flat_map(|chapter| &chapter.steps);
     let page = Page {
         chapters,
@@ -61,7 +61,7 @@ pub(super) fn render(chapters: &[Chapter], exchanges: &[Exchange]) -> io::Result
     page.render().map_err(io::Error::other)
 }
 
-fn text(first_line: &str, message: &Message) -> String {
+fn format_message(first_line: &str, message: &Message) -> String {
     let mut text = first_line.to_owned();
     for (name, value) in &message.fields {
         text.extend(["\n", name, ": ", value]);
@@ -71,14 +71,14 @@ fn text(first_line: &str, message: &Message) -> String {
         Some("") => {}
         Some(content) => {
             text.push_str("\n\n");
-            text.push_str(&shown(content));
+            text.push_str(&format_body(content));
         }
     }
     text
 }
 
 /// The body, with JSON indented, up to [`LONGEST_BODY`].
-fn shown(content: &str) -> String {
+fn format_body(content: &str) -> String {
     let indented = serde_json::from_str::<serde_json::Value>(content)
         .ok()
         .and_then(|json| serde_json::to_string_pretty(&json).ok());
@@ -137,6 +137,6 @@ mod tests {
     #[test]
     fn long_body_is_cut_between_characters() {
         let body = "é".repeat(LONGEST_BODY + 2);
-        assert!(shown(&body).ends_with("é\n(2 more characters)"));
+        assert!(format_body(&body).ends_with("é\n(2 more characters)"));
     }
 }

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, Request, Response};
 use serde_json::{Value, json};
 
 /// Replacement for each byte of a secret.
-const HIDDEN: u8 = b'x';
+const MASK: u8 = b'x';
 /// Minimum length of a run of characters that may be a secret.
 const SHORTEST_SECRET: usize = 16;
 
@@ -22,13 +22,13 @@ const SHORTEST_SECRET: usize = 16;
 static SECRET_HEADERS: [HeaderName; 4] = [AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE];
 
 tokio::task_local! {
-    static EXCHANGES: RefCell<Vec<Exchange>>;
+    static EXCHANGES: RefCell<Vec<RecordedExchange>>;
 }
 
-/// Runs `walk` and returns its result with the exchanges.
-pub(super) async fn record<T>(walk: impl Future<Output = T>) -> (T, Vec<Exchange>) {
+/// Runs `operation` and returns its result with the exchanges.
+pub(super) async fn record<T>(operation: impl Future<Output = T>) -> (T, Vec<RecordedExchange>) {
     let recording = async {
-        let done = walk.await;
+        let done = operation.await;
         (done, EXCHANGES.with(RefCell::take))
     };
     EXCHANGES.scope(RefCell::default(), recording).await
@@ -45,8 +45,8 @@ pub(super) fn count() -> usize {
 /// # Errors
 ///
 /// Returns an error if the file cannot be written.
-pub(super) fn write_json(file: &Path, exchanges: &[Exchange]) -> io::Result<()> {
-    let exchanges = exchanges.iter().map(Exchange::to_json).collect();
+pub(super) fn write_json(file: &Path, exchanges: &[RecordedExchange]) -> io::Result<()> {
+    let exchanges = exchanges.iter().map(RecordedExchange::to_json).collect();
     std::fs::write(file, Value::Array(exchanges).to_string())
 }
 
@@ -61,19 +61,19 @@ impl Message {
         let is_form = headers
             .get(CONTENT_TYPE)
             .is_some_and(|value| value.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
-        let shown = |content: &Bytes| match is_form {
-            true => form_without_secrets(content),
-            false => without_secrets(content),
+        let mask = |content: &Bytes| match is_form {
+            true => mask_form(content),
+            false => mask_secrets(content),
         };
         Self {
-            fields: fields(headers),
-            content: content.map(shown),
+            fields: mask_headers(headers),
+            content: content.map(mask),
         }
     }
 }
 
 /// A request of the tour and its response.
-pub(super) struct Exchange {
+pub(super) struct RecordedExchange {
     /// Unix time in seconds.
     at: u64,
     pub(super) method: String,
@@ -85,7 +85,7 @@ pub(super) struct Exchange {
     pub(super) received: Message,
 }
 
-impl Exchange {
+impl RecordedExchange {
     fn to_json(&self) -> Value {
         json!({
             "at": self.at,
@@ -113,68 +113,68 @@ impl SentRequest {
         Self {
             method: request.method().to_string(),
             path: request.uri().path().to_owned(),
-            target: without_secrets(target.unwrap_or_default().as_bytes()),
+            target: mask_secrets(target.unwrap_or_default().as_bytes()),
             message: Message::new(request.headers(), Some(request.body())),
         }
     }
 
     /// Records the response. `content` is `None` for a stream, which is not read to its end.
-    pub(super) fn record<B>(self, answer: &Response<B>, content: Option<&Bytes>) {
+    pub(super) fn record<B>(self, response: &Response<B>, content: Option<&Bytes>) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let exchange = Exchange {
+        let exchange = RecordedExchange {
             at: now.unwrap_or_default().as_secs(),
             method: self.method,
             path: self.path,
             target: self.target,
             sent: self.message,
-            status: answer.status().as_u16(),
-            received: Message::new(answer.headers(), content),
+            status: response.status().as_u16(),
+            received: Message::new(response.headers(), content),
         };
         // fails outside of a recording
         let _not_recording = EXCHANGES.try_with(|exchanges| exchanges.borrow_mut().push(exchange));
     }
 }
 
-fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
-    let shown = |(name, value): (&HeaderName, &http::HeaderValue)| {
+fn mask_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let mask = |(name, value): (&HeaderName, &http::HeaderValue)| {
         let text = match SECRET_HEADERS.contains(name) {
-            true => without_secrets(value.as_bytes()),
+            true => mask_secrets(value.as_bytes()),
             false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
         };
         (name.to_string(), text)
     };
-    headers.iter().map(shown).collect()
+    headers.iter().map(mask).collect()
 }
 
 /// Masks all values of fields named as passwords or secrets, and other possible secrets of a form
 /// body.
-fn form_without_secrets(form: &[u8]) -> String {
-    let shown = form_urlencoded::parse(form).map(|(name, value)| {
+fn mask_form(form: &[u8]) -> String {
+    let masked_pairs = form_urlencoded::parse(form).map(|(name, value)| {
         let is_secret = name.contains("password") || name.contains("secret");
         let value = match is_secret {
             true => "x".repeat(value.len()),
-            false => without_secrets(value.as_bytes()),
+            false => mask_secrets(value.as_bytes()),
         };
         (name, value)
     });
     form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(shown)
+        .extend_pairs(masked_pairs)
         .finish()
 }
 
 /// Masks each run of at least 16 letters, digits or characters of `-_+/=`: the alphabet of tokens,
 /// codes, secrets and signatures.
-fn without_secrets(text: &[u8]) -> String {
+fn mask_secrets(text: &[u8]) -> String {
     let is_random = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(byte);
-    let mut shown = Vec::with_capacity(text.len());
+    let mut masked_text = Vec::with_capacity(text.len());
     for run in text.chunk_by(|one, next| is_random(one) == is_random(next)) {
-        let hides = run.len() >= SHORTEST_SECRET && run.first().is_some_and(is_random);
-        match hides {
-            true => shown.extend(std::iter::repeat_n(HIDDEN, run.len())),
-            false => shown.extend_from_slice(run),
+        let is_secret = run.len() >= SHORTEST_SECRET && run.first().is_some_and(is_random);
+        match is_secret {
+            true => masked_text.extend(std::iter::repeat_n(MASK, run.len())),
+            false => masked_text.extend_from_slice(run),
         }
     }
-    String::from_utf8_lossy(&shown).into_owned()
+    String::from_utf8_lossy(&masked_text).into_owned()
 }
 
 #[cfg(test)]
@@ -185,7 +185,7 @@ mod tests {
     async fn recording_masks_secrets_and_keeps_lengths() {
         let token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfYWRhIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ";
         let content = Bytes::from(format!(r#"{{"access_token":"{token}","expires_in":300}}"#));
-        let answer = Response::builder()
+        let response = Response::builder()
             .header("set-cookie", "session=c2VjcmV0LXNlY3JldC1zZWNyZXQ; HttpOnly")
             .header(
                 "location",
@@ -199,7 +199,7 @@ mod tests {
             .header("content-type", "application/x-www-form-urlencoded")
             .body(Bytes::from_static(b"password=short&state=1&client_secret=a%20b"))
             .unwrap();
-        let exchange = async { SentRequest::new(&request).record(&answer, Some(&content)) };
+        let exchange = async { SentRequest::new(&request).record(&response, Some(&content)) };
         let ((), exchanges) = record(exchange).await;
         let sent = exchanges[0].sent.content.as_deref();
         assert_eq!(sent, Some("password=xxxxx&state=1&client_secret=xxx"));
@@ -218,7 +218,7 @@ mod tests {
         assert!(kept.ends_with(r#"","expires_in":300}"#), "{kept}");
         assert!(text.contains("HttpOnly") && text.contains("application/json"));
         // outside of a recording, this does nothing
-        SentRequest::new(&request).record(&answer, None);
+        SentRequest::new(&request).record(&response, None);
         assert_eq!(count(), 0);
     }
 }

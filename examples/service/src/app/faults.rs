@@ -20,19 +20,19 @@ use webhook_core::event::EventId;
 use super::body::Body;
 
 /// Time after which a killed delivery worker is started again.
-pub(super) const DOWN: Duration = Duration::from_secs(10);
+pub(super) const WORKER_DOWNTIME: Duration = Duration::from_secs(10);
 /// Time for which the built-in receiver hangs.
-pub(super) const HANG: Duration = Duration::from_secs(30);
+pub(super) const RECEIVER_HANG: Duration = Duration::from_secs(30);
 /// Step of the clock.
-pub(super) const STEP: Duration = Duration::from_secs(3_600);
+pub(super) const CLOCK_STEP: Duration = Duration::from_secs(3_600);
 /// Maximum number of timeline entries.
-const ENTRIES: usize = 50;
+const MAX_ENTRIES: usize = 50;
 /// Maximum number of event ids that the receiver remembers.
-const REMEMBERED: usize = 10_000;
+const MAX_EVENT_IDS: usize = 10_000;
 
 /// Timeline entry: a fault, or a step of the recovery.
 #[derive(Clone, Debug)]
-pub(super) struct Happening {
+pub(super) struct TimelineEntry {
     pub(super) at: SystemTime,
     /// CSS class of the entry.
     pub(super) class: &'static str,
@@ -47,39 +47,39 @@ struct Received {
     /// Number of messages.
     messages: u64,
     /// Number of messages whose id was new.
-    acted: u64,
+    distinct_events: u64,
     /// Number of messages that wait for their response.
     waiting: u64,
 }
 
 /// The faults of a process.
 #[derive(Debug)]
-pub(super) struct Faults {
+pub(super) struct InjectedFaults {
     pub(super) is_allowed: bool,
-    drops_next: Mutex<bool>,
-    hangs: watch::Sender<bool>,
+    is_drop_armed: Mutex<bool>,
+    is_hanging: watch::Sender<bool>,
     is_killed: watch::Sender<bool>,
-    story: Mutex<VecDeque<Happening>>,
+    timeline: Mutex<VecDeque<TimelineEntry>>,
     received: Mutex<Received>,
 }
 
-impl Faults {
+impl InjectedFaults {
     pub(super) fn new(is_allowed: bool) -> Self {
         Self {
             is_allowed,
-            drops_next: Mutex::default(),
-            hangs: watch::Sender::new(false),
+            is_drop_armed: Mutex::default(),
+            is_hanging: watch::Sender::new(false),
             is_killed: watch::Sender::new(false),
-            story: Mutex::default(),
+            timeline: Mutex::default(),
             received: Mutex::default(),
         }
     }
 
     /// Adds a timeline entry, and removes the oldest if there are more than 50.
-    pub(super) fn tell(&self, at: SystemTime, class: &'static str, title: &'static str, text: String) {
-        let mut story = self.story.lock().unwrap_or_else(PoisonError::into_inner);
-        story.truncate(ENTRIES - 1);
-        story.push_front(Happening {
+    pub(super) fn record(&self, at: SystemTime, class: &'static str, title: &'static str, text: String) {
+        let mut timeline = self.timeline.lock().unwrap_or_else(PoisonError::into_inner);
+        timeline.truncate(MAX_ENTRIES - 1);
+        timeline.push_front(TimelineEntry {
             at,
             class,
             title,
@@ -88,43 +88,43 @@ impl Faults {
     }
 
     /// Timeline entries, newest first.
-    pub(super) fn story(&self) -> Vec<Happening> {
-        let story = self.story.lock().unwrap_or_else(PoisonError::into_inner);
-        story.iter().cloned().collect()
+    pub(super) fn timeline(&self) -> Vec<TimelineEntry> {
+        let timeline = self.timeline.lock().unwrap_or_else(PoisonError::into_inner);
+        timeline.iter().cloned().collect()
     }
 
     /// Lets the next response to a change be dropped.
-    pub(super) fn drop_next(&self) {
-        *self.drops_next.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    pub(super) fn arm_drop(&self) {
+        *self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    pub(super) fn drops_next(&self) -> bool {
-        *self.drops_next.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn is_drop_armed(&self) -> bool {
+        *self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns `true` if the response to this request is the one to drop, and disarms the fault.
-    pub(super) fn takes_answer(&self, request: &Request<Bytes>) -> bool {
+    pub(super) fn take_drop(&self, request: &Request<Bytes>) -> bool {
         let path = request.uri().path();
         let is_change = *request.method() == Method::POST
             && (path.starts_with("/v1/") || path.starts_with("/console/"))
             && !path.starts_with("/console/break-it");
-        let mut drops = self.drops_next.lock().unwrap_or_else(PoisonError::into_inner);
-        is_change && std::mem::take(&mut *drops)
+        let mut is_armed = self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner);
+        is_change && std::mem::take(&mut *is_armed)
     }
 
-    pub(super) fn set_hanging(&self, hangs: bool) {
-        self.hangs.send_replace(hangs);
+    pub(super) fn set_hanging(&self, is_hanging: bool) {
+        self.is_hanging.send_replace(is_hanging);
     }
 
     pub(super) fn is_hanging(&self) -> bool {
-        *self.hangs.borrow()
+        *self.is_hanging.borrow()
     }
 
     /// Completes when the receiver does not hang.
-    pub(super) async fn receiver_is_free(&self) {
-        let mut hangs = self.hangs.subscribe();
+    pub(super) async fn wait_for_receiver(&self) {
+        let mut state = self.is_hanging.subscribe();
         self.change_waiting(|waiting| waiting.saturating_add(1));
-        let _free = hangs.wait_for(|hangs| !*hangs).await;
+        let _free = state.wait_for(|is_hanging| !*is_hanging).await;
         self.change_waiting(|waiting| waiting.saturating_sub(1));
     }
 
@@ -140,17 +140,17 @@ impl Faults {
         if received.ids.contains(&id) {
             return;
         }
-        received.acted += 1;
-        if received.ids.len() >= REMEMBERED {
+        received.distinct_events += 1;
+        if received.ids.len() >= MAX_EVENT_IDS {
             received.ids.pop_first();
         }
         received.ids.insert(id);
     }
 
     /// Numbers of acknowledged messages, of distinct events among them, and of pending messages.
-    pub(super) fn received(&self) -> [u64; 3] {
+    pub(super) fn count_received(&self) -> [u64; 3] {
         let received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
-        [received.messages, received.acted, received.waiting]
+        [received.messages, received.distinct_events, received.waiting]
     }
 
     pub(super) fn set_killed(&self, is_killed: bool) {
@@ -162,7 +162,7 @@ impl Faults {
     }
 
     /// Completes when the delivery worker is killed, or when it is started again.
-    pub(super) async fn worker_is(&self, is_killed: bool) {
+    pub(super) async fn wait_for_worker(&self, is_killed: bool) {
         let mut state = self.is_killed.subscribe();
         let _reached = state.wait_for(|state| *state == is_killed).await;
     }
@@ -189,35 +189,35 @@ mod tests {
     /// X9: one response to a change is dropped, and none of the page of faults.
     #[test]
     fn one_answer_is_dropped() {
-        let faults = Faults::new(true);
-        assert!(!faults.takes_answer(&post("/v1/charges")));
-        faults.drop_next();
-        assert!(!faults.takes_answer(&post("/console/break-it")));
-        assert!(!faults.takes_answer(&post("/token")));
-        assert!(!faults.takes_answer(&Request::get("/v1/charges").body(Bytes::new()).unwrap()));
-        assert!(faults.takes_answer(&post("/v1/charges")));
-        assert!(!faults.takes_answer(&post("/v1/charges")));
+        let faults = InjectedFaults::new(true);
+        assert!(!faults.take_drop(&post("/v1/charges")));
+        faults.arm_drop();
+        assert!(!faults.take_drop(&post("/console/break-it")));
+        assert!(!faults.take_drop(&post("/token")));
+        assert!(!faults.take_drop(&Request::get("/v1/charges").body(Bytes::new()).unwrap()));
+        assert!(faults.take_drop(&post("/v1/charges")));
+        assert!(!faults.take_drop(&post("/v1/charges")));
     }
 
     /// X9: the built-in receiver counts a repeated message, and its event once.
     #[test]
     fn repeated_message_is_not_acted_on() {
-        let faults = Faults::new(true);
+        let faults = InjectedFaults::new(true);
         for id in ["evt_1", "evt_2", "evt_1"] {
             faults.receive(id.parse().unwrap());
         }
-        assert_eq!(faults.received(), [3, 2, 0]);
+        assert_eq!(faults.count_received(), [3, 2, 0]);
     }
 
     /// X9: the timeline keeps the newest 50 entries.
     #[test]
     fn story_is_bounded() {
-        let faults = Faults::new(true);
-        for number in 0..=ENTRIES {
-            faults.tell(SystemTime::UNIX_EPOCH, "bad", "x", number.to_string());
+        let faults = InjectedFaults::new(true);
+        for number in 0..=MAX_ENTRIES {
+            faults.record(SystemTime::UNIX_EPOCH, "bad", "x", number.to_string());
         }
-        let story = faults.story();
-        assert_eq!(story.len(), ENTRIES);
-        assert_eq!(story.first().unwrap().text, ENTRIES.to_string());
+        let timeline = faults.timeline();
+        assert_eq!(timeline.len(), MAX_ENTRIES);
+        assert_eq!(timeline.first().unwrap().text, MAX_ENTRIES.to_string());
     }
 }

@@ -56,7 +56,7 @@ impl Desk {
     ) -> Result<Option<Receipt>, DeskError> {
         let event = event(EventKind::ChargeCreated, &charge, self.clock.now());
         let write = self.store.insert_charge(charge.clone(), event, key);
-        let receipt = self.updates.watch(write).await?;
+        let receipt = self.updates.track_doubt(write).await?;
         self.publish(&charge);
         Ok(receipt)
     }
@@ -94,7 +94,7 @@ impl Desk {
     pub async fn replace_charge(&self, read: Charge, body: NewCharge) -> Result<Charge, DeskError> {
         let replaced = body.replace(read).map_err(DeskError::Faulty)?;
         let write = self.store.update_charge(replaced.clone());
-        if !self.updates.watch(write).await? {
+        if !self.updates.track_doubt(write).await? {
             return Err(DeskError::Changed);
         }
         self.publish(&replaced);

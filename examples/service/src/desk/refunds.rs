@@ -130,7 +130,7 @@ impl Desk {
     /// Returns [`DeskError::Store`] if the database fails; all these refunds stay queued.
     pub async fn book_refunds(&self) -> Result<usize, DeskError> {
         let write = self.store.book_refunds(BATCH, self.clock.now());
-        let booked = self.updates.watch(write).await?;
+        let booked = self.updates.track_doubt(write).await?;
         for charge in &booked.changed {
             self.publish(charge);
         }

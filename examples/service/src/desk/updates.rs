@@ -9,7 +9,7 @@ use super::{Desk, DeskError};
 use crate::domain::{Charge, ChargeId};
 
 /// Capacity of the channels.
-const KEPT: usize = 256;
+const CHANNEL_CAPACITY: usize = 256;
 
 /// Announcement of this process to the other processes on the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub(super) struct Updates {
 impl Default for Updates {
     fn default() -> Self {
         Self {
-            subscribers: Arc::new(RwLock::new(broadcast::Sender::new(KEPT))),
-            announcements: broadcast::Sender::new(KEPT),
+            subscribers: Arc::new(RwLock::new(broadcast::Sender::new(CHANNEL_CAPACITY))),
+            announcements: broadcast::Sender::new(CHANNEL_CAPACITY),
             doubts: watch::Sender::new(0),
         }
     }
@@ -57,7 +57,7 @@ impl Updates {
 
     /// Runs `operation`: a write, or the read of a change to publish. A store error or a dropped
     /// future counts as a change in doubt, because a write may be committed nevertheless.
-    pub(super) async fn watch<T>(
+    pub(super) async fn track_doubt<T>(
         &self,
         operation: impl Future<Output = Result<T, DeskError>>,
     ) -> Result<T, DeskError> {
@@ -110,7 +110,7 @@ impl Desk {
     pub async fn publish_remote_change(&self, id: ChargeId) -> Result<(), DeskError> {
         let subscribers = self.updates.subscribers();
         if subscribers.receiver_count() > 0 {
-            let charge = self.updates.watch(self.charge(id)).await?;
+            let charge = self.updates.track_doubt(self.charge(id)).await?;
             let _subscribers = subscribers.send(charge);
         }
         Ok(())
@@ -119,9 +119,9 @@ impl Desk {
     /// Closes the channels of the subscribers in this process, because they may have missed
     /// changes.
     pub fn interrupt_subscribers(&self) {
-        let fresh = broadcast::Sender::new(KEPT);
+        let new_channel = broadcast::Sender::new(CHANNEL_CAPACITY);
         let subscribers = self.updates.subscribers.write();
-        *subscribers.unwrap_or_else(PoisonError::into_inner) = fresh;
+        *subscribers.unwrap_or_else(PoisonError::into_inner) = new_channel;
     }
 
     /// Interrupts the subscribers of all processes on the database, because changes may not have
@@ -148,10 +148,10 @@ impl Desk {
         let doubts = &self.updates.doubts;
         // the channel stays open
         let _is_open = doubts.subscribe().wait_for(|doubts| *doubts > 0).await.is_ok();
-        let seen = *doubts.borrow();
+        let doubt_count = *doubts.borrow();
         self.store.check().await?;
         self.announce_loss();
-        doubts.send_modify(|doubts| *doubts = doubts.saturating_sub(seen));
+        doubts.send_modify(|doubts| *doubts = doubts.saturating_sub(doubt_count));
         Ok(())
     }
 }

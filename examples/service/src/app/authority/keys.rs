@@ -17,7 +17,7 @@ const PUBLISHED_AHEAD: Duration = DAY;
 
 /// Time for which a key is published after it has signed: an hour, the longest lifetime of a
 /// token, after the eight hours in which the ID token of a session is shown again at its end.
-const KEPT_AFTER: Duration = Duration::from_secs(9 * 3600);
+const PUBLISHED_AFTER: Duration = Duration::from_secs(9 * 3600);
 
 /// Schedule of keys that each sign for this time.
 ///
@@ -29,7 +29,7 @@ pub(super) fn policy(signs_for: Duration) -> Result<RotationPolicy, KeyError> {
         true => Ok(RotationPolicy {
             signs_for,
             published_ahead: PUBLISHED_AHEAD,
-            kept_after: KEPT_AFTER,
+            published_after: PUBLISHED_AFTER,
         }),
         false => Err(KeyError::Schedule),
     }

@@ -11,7 +11,7 @@ pub(crate) struct RotationPolicy {
     /// server takes to read the new keys.
     pub(crate) published_ahead: Duration,
     /// Time for which a key is published after it has signed: longer than its last token is used.
-    pub(crate) kept_after: Duration,
+    pub(crate) published_after: Duration,
 }
 
 /// A stored key without its secret. The keys of a purpose are numbered in the order in which they
@@ -42,7 +42,7 @@ pub(crate) struct RotationPlan {
 
 impl RotationPlan {
     /// Returns `true` if both plans use the same keys.
-    pub(crate) fn has_keys_of(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_keys(&self, other: &Self) -> bool {
         let keys = |plan: &Self| (plan.active, plan.next, plan.retired.clone());
         keys(self) == keys(other)
     }
@@ -54,8 +54,8 @@ impl RotationPlan {
 /// less than each duration of the policy. The first key signs at once, even if the clock of the
 /// process that created it is ahead.
 pub(crate) fn plan(keys: &[KeyTimes], policy: RotationPolicy, now: SystemTime) -> RotationPlan {
-    let started = keys.iter().rposition(|key| key.signs_from <= now).unwrap_or(0);
-    let Some(active) = keys.get(started) else {
+    let active_index = keys.iter().rposition(|key| key.signs_from <= now).unwrap_or(0);
+    let Some(active) = keys.get(active_index) else {
         let first = KeyTimes {
             number: 1,
             signs_from: now,
@@ -72,28 +72,28 @@ pub(crate) fn plan(keys: &[KeyTimes], policy: RotationPolicy, now: SystemTime) -
     let retired: Vec<(u32, SystemTime)> = keys
         .iter()
         .zip(keys.iter().skip(1))
-        .take(started)
-        .map(|(key, successor)| (key.number, successor.signs_from + policy.kept_after))
+        .take(active_index)
+        .map(|(key, successor)| (key.number, successor.signs_from + policy.published_after))
         .filter(|(_, until)| now < *until)
         .collect();
-    let next = keys.get(started + 1);
-    let due = active.signs_from + policy.signs_for;
-    let create_at = due - policy.published_ahead;
+    let next = keys.get(active_index + 1);
+    let rotates_at = active.signs_from + policy.signs_for;
+    let create_at = rotates_at - policy.published_ahead;
     let creation = (next.is_none() && create_at <= now).then(|| KeyTimes {
         number: active.number.saturating_add(1),
-        signs_from: due.max(now + policy.published_ahead),
+        signs_from: rotates_at.max(now + policy.published_ahead),
     });
-    let coming = match (next, creation) {
+    let next_step_at = match (next, creation) {
         (Some(next), _) => next.signs_from,
         (None, Some(_)) => now,
         (None, None) => create_at,
     };
-    let ends = retired.iter().map(|(_, until)| *until);
+    let retirement_ends = retired.iter().map(|(_, until)| *until);
     RotationPlan {
         active: Some(active.number),
         next: next.map(|key| key.number),
         delete_below: retired.first().map_or(active.number, |(number, _)| *number),
-        changes_at: ends.fold(coming, SystemTime::min),
+        changes_at: retirement_ends.fold(next_step_at, SystemTime::min),
         retired,
         creation,
     }
@@ -108,7 +108,7 @@ mod tests {
     const POLICY: RotationPolicy = RotationPolicy {
         signs_for: Duration::from_secs(90 * 86_400),
         published_ahead: DAY,
-        kept_after: Duration::from_secs(9 * 3600),
+        published_after: Duration::from_secs(9 * 3600),
     };
     const INSTANT: Duration = Duration::from_nanos(1);
 

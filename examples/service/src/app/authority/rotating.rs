@@ -82,8 +82,9 @@ impl Plans {
         self.access_tokens.changes_at.min(self.id_tokens.changes_at)
     }
 
-    fn has_keys_of(&self, other: &Self) -> bool {
-        self.access_tokens.has_keys_of(&other.access_tokens) && self.id_tokens.has_keys_of(&other.id_tokens)
+    fn has_same_keys(&self, other: &Self) -> bool {
+        self.access_tokens.has_same_keys(&other.access_tokens)
+            && self.id_tokens.has_same_keys(&other.id_tokens)
     }
 }
 
@@ -120,7 +121,7 @@ impl RotatingAuthority {
         let read = Chains::load(&self.parts.desk, self.policy, now).await;
         let failure = read.map(|chains| loaded.chains = chains).err();
         let plans = loaded.chains.plan(self.policy, now);
-        if !plans.has_keys_of(&loaded.plans) {
+        if !plans.has_same_keys(&loaded.plans) {
             let keys = loaded.chains.keys(&plans, &self.nonces)?;
             let authority = Authority::new(&self.parts, keys)?;
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(authority);

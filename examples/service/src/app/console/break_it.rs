@@ -16,7 +16,7 @@ use webhook_core::sender::DeliveryState;
 use super::super::body::{Body, READER, to_json};
 use super::super::browser::{form, missing_csrf_token, see_other};
 use super::super::endpoint_bodies::NewEndpoint;
-use super::super::faults::{DOWN, HANG, STEP, cut_connection};
+use super::super::faults::{CLOCK_STEP, RECEIVER_HANG, WORKER_DOWNTIME, cut_connection};
 use super::super::{App, Completed, Handled};
 use super::live::is_same_origin;
 use super::text::clock;
@@ -30,11 +30,11 @@ struct BreakIt {
     frame: Frame,
     ticket: Ticket,
     is_killed: bool,
-    drops_next: bool,
+    is_drop_armed: bool,
     is_hanging: bool,
     has_receiver: bool,
     now: String,
-    story: Vec<(&'static str, String, &'static str, String)>,
+    timeline: Vec<(&'static str, String, &'static str, String)>,
     counts: Vec<(&'static str, u64)>,
     holds: bool,
 }
@@ -88,7 +88,7 @@ impl App {
     }
 
     async fn show_faults(&self, visitor: &Visitor) -> Handled {
-        let [messages, acted, waiting_messages] = self.console_state.faults.received();
+        let [messages, distinct_events, waiting_messages] = self.console_state.faults.count_received();
         let counts = self.desk.deliveries_by_state().await;
         let counts = counts.map_err(|error| self.refused(error))?;
         let of = |states: &[DeliveryState]| {
@@ -109,14 +109,14 @@ impl App {
             frame: self.frame("break-it", visitor).await?,
             ticket: visitor.ticket(),
             is_killed: self.console_state.faults.is_killed(),
-            drops_next: self.console_state.faults.drops_next(),
+            is_drop_armed: self.console_state.faults.is_drop_armed(),
             is_hanging: self.console_state.faults.is_hanging(),
             has_receiver: endpoints.iter().any(|endpoint| endpoint.url.as_str() == own),
             now: clock(self.clock.now()),
-            story: self
+            timeline: self
                 .console_state
                 .faults
-                .story()
+                .timeline()
                 .into_iter()
                 .map(|entry| (entry.class, clock(entry.at), entry.title, entry.text))
                 .collect(),
@@ -125,8 +125,8 @@ impl App {
                 ("Deliveries lost", failed),
                 ("Messages that hang", waiting_messages),
                 ("Messages to the receiver", messages),
-                ("Messages it had before", messages - acted),
-                ("Events it acted on", acted),
+                ("Messages it had before", messages - distinct_events),
+                ("Events it acted on", distinct_events),
             ],
             holds: failed == 0,
         };
@@ -143,22 +143,22 @@ impl App {
         match fields.optional("fault").unwrap_or_default() {
             "receiver" => drop(self.register_receiver(None).await?),
             "drop" => {
-                self.console_state.faults.drop_next();
+                self.console_state.faults.arm_drop();
                 let text = "It is carried out, and its connection is cut.".to_owned();
                 self.console_state
                     .faults
-                    .tell(now, "wait", "The next answer will be dropped", text);
+                    .record(now, "wait", "The next answer will be dropped", text);
             }
             "hang" => self.hang_receiver(),
             "answer" => self.free_receiver(),
             "kill" => self.kill_worker(),
             "start" => self.start_worker(),
             "step" => {
-                self.clock.advance(STEP);
+                self.clock.advance(CLOCK_STEP);
                 let text = format!("It was {} and is {}.", clock(now), clock(self.clock.now()));
                 self.console_state
                     .faults
-                    .tell(self.clock.now(), "bad", "Clock stepped by one hour", text);
+                    .record(self.clock.now(), "bad", "Clock stepped by one hour", text);
             }
             _ => return Err(Problem::new(ErrorStatus::BAD_REQUEST).with_detail("unknown fault")),
         }
@@ -178,10 +178,10 @@ impl App {
         let text = "It accepts messages and does not answer.".to_owned();
         self.console_state
             .faults
-            .tell(self.clock.now(), "bad", "The receiver hangs", text);
+            .record(self.clock.now(), "bad", "The receiver hangs", text);
         let app = Arc::clone(self);
         tokio::spawn(async move {
-            tokio::time::sleep(HANG).await;
+            tokio::time::sleep(RECEIVER_HANG).await;
             app.free_receiver();
         });
     }
@@ -192,7 +192,7 @@ impl App {
             let text = "Retries come due by their schedule.".to_owned();
             self.console_state
                 .faults
-                .tell(self.clock.now(), "good", "The receiver answers again", text);
+                .record(self.clock.now(), "good", "The receiver answers again", text);
         }
     }
 
@@ -201,10 +201,10 @@ impl App {
         let text = "Its running deliveries are cut off; their leases stay.".to_owned();
         self.console_state
             .faults
-            .tell(self.clock.now(), "bad", "Delivery worker killed", text);
+            .record(self.clock.now(), "bad", "Delivery worker killed", text);
         let app = Arc::clone(self);
         tokio::spawn(async move {
-            tokio::time::sleep(DOWN).await;
+            tokio::time::sleep(WORKER_DOWNTIME).await;
             app.start_worker();
         });
     }
@@ -215,7 +215,7 @@ impl App {
             let text = "It frees the leases of the one that was killed.".to_owned();
             self.console_state
                 .faults
-                .tell(self.clock.now(), "good", "Delivery worker started again", text);
+                .record(self.clock.now(), "good", "Delivery worker started again", text);
         }
     }
 
@@ -225,11 +225,11 @@ impl App {
         loop {
             tokio::select! {
                 () = self.deliver_events() => return,
-                () = self.console_state.faults.worker_is(true) => {}
+                () = self.console_state.faults.wait_for_worker(true) => {}
             }
             let mut draining = self.draining.subscribe();
             tokio::select! {
-                () = self.console_state.faults.worker_is(false) => {}
+                () = self.console_state.faults.wait_for_worker(false) => {}
                 _ = draining.wait_for(|draining| *draining) => return,
             }
         }
@@ -246,7 +246,7 @@ impl App {
         if known.map_err(|error| self.refused(error))?.is_none() {
             return Err(Problem::new(ErrorStatus::NOT_FOUND));
         }
-        self.console_state.faults.receiver_is_free().await;
+        self.console_state.faults.wait_for_receiver().await;
         self.console_state.faults.receive(id);
         let mut answer = Response::new(Bytes::new());
         *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -255,7 +255,7 @@ impl App {
 
     /// Path of the request, if its answer is the one to drop.
     pub(in super::super) fn dropped_answer(&self, request: &Request<Bytes>) -> Option<String> {
-        let is_dropped = self.console_state.faults.takes_answer(request);
+        let is_dropped = self.console_state.faults.take_drop(request);
         is_dropped.then(|| request.uri().path().to_owned())
     }
 
@@ -263,7 +263,7 @@ impl App {
     pub(in super::super) fn drop_answer(&self, path: &str, status: StatusCode) -> Response<Body> {
         let text = format!("POST {path} was carried out: {status}. A retry gets the stored answer.");
         let faults = &self.console_state.faults;
-        faults.tell(self.clock.now(), "bad", "An answer was dropped", text);
+        faults.record(self.clock.now(), "bad", "An answer was dropped", text);
         Response::new(cut_connection())
     }
 }

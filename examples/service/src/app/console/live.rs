@@ -29,39 +29,39 @@ use crate::domain::Charge;
 
 /// Maximum number of open streams of a user. Browsers open six connections to a server, and the
 /// pages need some of them.
-const STREAMS: usize = 4;
+const MAX_STREAMS_PER_USER: usize = 4;
 /// Interval of keep-alive comments, and of checks that the session is active.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Time after a change in which further changes become part of its event.
-const TOGETHER: Duration = Duration::from_millis(500);
+const COALESCE_WINDOW: Duration = Duration::from_millis(500);
 
 /// The open streams, by user.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
 
 /// A place among the open streams of a user. It is free again when this value is dropped.
-struct Admission {
+struct StreamPermit {
     streams: Streams,
     subject: String,
 }
 
 impl Streams {
     /// Takes a place of the user. Returns `None` if all are taken.
-    fn admit(&self, subject: &str) -> Option<Admission> {
+    fn admit(&self, subject: &str) -> Option<StreamPermit> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(subject.to_owned()).or_default();
-        if *count >= STREAMS {
+        if *count >= MAX_STREAMS_PER_USER {
             return None;
         }
         *count += 1;
-        Some(Admission {
+        Some(StreamPermit {
             streams: self.clone(),
             subject: subject.to_owned(),
         })
     }
 }
 
-impl Drop for Admission {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut open = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut entry) = open.entry(std::mem::take(&mut self.subject)) {
@@ -74,13 +74,13 @@ impl Drop for Admission {
 }
 
 /// Sources of the events of one stream.
-struct Changes {
+struct ChangeSources {
     charges: broadcast::Receiver<Charge>,
     work: watch::Receiver<()>,
     requests: watch::Receiver<()>,
     session: Session,
     sessions: Sessions,
-    _admission: Admission,
+    _permit: StreamPermit,
 }
 
 /// Topics of an event.
@@ -92,7 +92,7 @@ struct Topics {
 }
 
 impl Topics {
-    fn event(self) -> Bytes {
+    fn encode(self) -> Bytes {
         let topics = [
             (self.charges, "charges"),
             (self.deliveries, "deliveries"),
@@ -110,7 +110,7 @@ impl Topics {
     }
 }
 
-impl Changes {
+impl ChangeSources {
     /// Next event or comment; `None` once the session has ended or a channel is closed.
     async fn next(&mut self) -> Option<Bytes> {
         let mut topics = Topics::default();
@@ -136,14 +136,14 @@ impl Changes {
             () = tokio::time::sleep(KEEP_ALIVE) => {}
         }
         if topics != Topics::default() {
-            tokio::time::sleep(TOGETHER).await;
-            self.take_further(&mut topics);
+            tokio::time::sleep(COALESCE_WINDOW).await;
+            self.drain_changes(&mut topics);
         }
-        self.has_session().await.then(|| topics.event())
+        self.has_session().await.then(|| topics.encode())
     }
 
     /// Adds the topics of changes that arrived meanwhile.
-    fn take_further(&mut self, topics: &mut Topics) {
+    fn drain_changes(&mut self, topics: &mut Topics) {
         while !matches!(
             self.charges.try_recv(),
             Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed)
@@ -178,7 +178,7 @@ impl App {
         exchange: Exchange<Limited>,
         request: &Request<Bytes>,
     ) -> Response<Body> {
-        let opened = self.live(request).await;
+        let opened = self.build_stream(request).await;
         exchange.finish_as(opened, whole)
     }
 
@@ -188,22 +188,22 @@ impl App {
     ///
     /// - 403 without a session, and for a page of another origin
     /// - 429 if the user has four open streams
-    async fn live(&self, request: &Request<Bytes>) -> Result<Response<Body>, Problem> {
+    async fn build_stream(&self, request: &Request<Bytes>) -> Result<Response<Body>, Problem> {
         let forbidden = |detail: &'static str| Problem::new(ErrorStatus::FORBIDDEN).with_detail(detail);
         if !is_same_origin(request.headers()) {
             return Err(forbidden("only pages of the console may open this stream"));
         }
         let visitor = self.visitor(request).await?;
         let visitor = visitor.ok_or_else(|| forbidden("the session has ended; sign in again"))?;
-        let admission = self.console_state.streams.admit(&visitor.user.subject);
+        let permit = self.console_state.streams.admit(&visitor.user.subject);
         let too_many = || Problem::too_many_requests(RetryAfter::new(KEEP_ALIVE));
-        let changes = Changes {
+        let changes = ChangeSources {
             charges: self.desk.charge_updates(),
             work: self.progress(),
             requests: self.console_state.traffic.added(),
             session: visitor.session,
             sessions: self.sessions.clone(),
-            _admission: admission.ok_or_else(too_many)?,
+            _permit: permit.ok_or_else(too_many)?,
         };
         let mut closing = self.closing.subscribe();
         let closed = async move {
@@ -243,7 +243,9 @@ mod tests {
     #[test]
     fn streams_are_bounded_by_user() {
         let streams = Streams::default();
-        let mut held: Vec<_> = (0..STREAMS).map(|_| streams.admit("ada").unwrap()).collect();
+        let mut held: Vec<_> = (0..MAX_STREAMS_PER_USER)
+            .map(|_| streams.admit("ada").unwrap())
+            .collect();
         assert!(streams.admit("ada").is_none());
         assert!(streams.admit("grace").is_some());
         held.pop();

@@ -55,7 +55,7 @@ pub(super) struct ConsoleState {
     pub(super) traffic: Traffic,
     streams: live::Streams,
     #[cfg(feature = "break-it")]
-    pub(super) faults: super::faults::Faults,
+    pub(super) faults: super::faults::InjectedFaults,
 }
 
 impl ConsoleState {
@@ -68,7 +68,7 @@ impl ConsoleState {
             traffic: Traffic::default(),
             streams: live::Streams::default(),
             #[cfg(feature = "break-it")]
-            faults: super::faults::Faults::new(config.allow_faults),
+            faults: super::faults::InjectedFaults::new(config.allow_faults),
         }
     }
 
