@@ -112,7 +112,11 @@ mod tests {
             SentRequest::new(&request).record(&answer, Some(&Bytes::from_static(b"{\"a\":1}")));
             report.step("first", passed("POST /a", "404")).unwrap();
             SentRequest::new(&request).record(&answer, None);
-            let wrong = Err::<_, _>(mismatch("POST /a", "status 200", "404 & more"));
+            let wrong = Err::<_, _>(mismatch(
+                "POST /a",
+                "status 200",
+                r#"404 & {"refresh_token":"rt_c2VjcmV0LXNlY3JldA"}"#,
+            ));
             report.step::<()>("second", wrong).unwrap_err();
         };
         let ((), exchanges) = record(walk).await;
@@ -132,6 +136,10 @@ mod tests {
         );
         assert!(second.contains("expected status 200"), "{second}");
         assert!(second.contains("(a stream)"), "{second}");
+        assert!(
+            second.contains("refresh_token") && !page.contains("c2VjcmV0"),
+            "{second}"
+        );
     }
 
     #[test]

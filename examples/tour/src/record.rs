@@ -19,7 +19,13 @@ const MASK: u8 = b'x';
 const SHORTEST_SECRET: usize = 16;
 
 /// Headers whose values may contain secrets.
-static SECRET_HEADERS: [HeaderName; 4] = [AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE];
+static SECRET_HEADERS: [HeaderName; 5] = [
+    AUTHORIZATION,
+    COOKIE,
+    HeaderName::from_static("dpop"),
+    LOCATION,
+    SET_COOKIE,
+];
 
 tokio::task_local! {
     static EXCHANGES: RefCell<Vec<RecordedExchange>>;
@@ -164,7 +170,7 @@ fn mask_form(form: &[u8]) -> String {
 
 /// Masks each run of at least 16 letters, digits or characters of `-_+/=`: the alphabet of tokens,
 /// codes, secrets and signatures.
-fn mask_secrets(text: &[u8]) -> String {
+pub(super) fn mask_secrets(text: &[u8]) -> String {
     let is_random = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(byte);
     let mut masked_text = Vec::with_capacity(text.len());
     for run in text.chunk_by(|one, next| is_random(one) == is_random(next)) {
@@ -196,6 +202,7 @@ mod tests {
             .unwrap();
         let request = Request::post("/token?code=Y29kZS1jb2RlLWNvZGU")
             .header("authorization", "Basic c2VjcmV0LXNlY3JldC1zZWNyZXQ=")
+            .header("dpop", "eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJqdGkiOiJhIiwiaHR1IjoiIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ")
             .header("content-type", "application/x-www-form-urlencoded")
             .body(Bytes::from_static(b"password=short&state=1&client_secret=a%20b"))
             .unwrap();

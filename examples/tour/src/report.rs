@@ -169,7 +169,9 @@ impl<W: Write> Report<W> {
                 self.line(&format!("{number} {mark} {name:<42} {sent}"));
                 self.line(&format!("      expected {expected}"));
                 self.line(&format!("      got      {got}"));
-                self.keep(name, sent, got, Some(expected));
+                // these texts may quote a response
+                let mask = |text: String| record::mask_secrets(text.as_bytes());
+                self.keep(name, sent, mask(got), Some(mask(expected)));
                 Err(Stopped)
             }
         }

@@ -181,8 +181,7 @@ impl App {
         let console_state = ConsoleState::new(&config);
         let operator = Operator::new(&config.base_url, &config.clock, config.operator_routes)?;
         let addresses = address_policy(config.danger_deliver_to_loopback);
-        let only_clients = (!config.demo).then(|| ids(&config.clients));
-        let (desk, introspector) = open_desk(&mut config).await?;
+        let (desk, introspector, only_clients) = open_desk(&mut config).await?;
         let Config {
             base_url,
             database: stores,
@@ -248,7 +247,11 @@ fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOri
 
 /// Opens the desk, registers the demo's user and clients or refuses them, and lays the configured
 /// clients over those of the database.
-async fn open_desk(config: &mut Config) -> Result<(Desk, Introspector), OpenError> {
+///
+/// Returns the ids of the configured clients if there are no others.
+async fn open_desk(
+    config: &mut Config,
+) -> Result<(Desk, Introspector, Option<HashSet<ClientId>>), OpenError> {
     let (stores, base_url) = (&mut config.database, &config.base_url);
     let desk = Desk::open(stores.clone(), config.clock.clone()).await;
     let desk = desk.map_err(at("the desk's tables"))?;
@@ -261,10 +264,11 @@ async fn open_desk(config: &mut Config) -> Result<(Desk, Introspector), OpenErro
     check_user(&desk, config.sign_in_as.as_deref()).await?;
     let introspector = Introspector::generate(base_url)?;
     let configured = mem::take(&mut config.clients);
+    let only_clients = (!config.demo).then(|| ids(&configured));
     let configured = configured.into_iter().chain([introspector.registration()]);
     let stored = config.demo.then(|| Arc::clone(&stores.clients));
     stores.clients = Arc::new(Clients::new(configured, stored));
-    Ok((desk, introspector))
+    Ok((desk, introspector, only_clients))
 }
 
 fn ids(clients: &[RegisteredClient]) -> HashSet<ClientId> {
