@@ -202,7 +202,10 @@ mod tests {
             .unwrap();
         let request = Request::post("/token?code=Y29kZS1jb2RlLWNvZGU")
             .header("authorization", "Basic c2VjcmV0LXNlY3JldC1zZWNyZXQ=")
-            .header("dpop", "eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJqdGkiOiJhIiwiaHR1IjoiIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ")
+            .header(
+                "dpop",
+                "eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJqdGkiOiJhIiwiaHR1IjoiIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ",
+            )
             .header("content-type", "application/x-www-form-urlencoded")
             .body(Bytes::from_static(b"password=short&state=1&client_secret=a%20b"))
             .unwrap();

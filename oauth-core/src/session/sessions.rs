@@ -196,8 +196,8 @@ impl Sessions {
         Ok(Ok(session))
     }
 
-    /// Returns the session as [`authenticate`](Self::authenticate) does, without recording a use: for
-    /// requests that an open page makes by itself, which must not keep an idle session alive.
+    /// Returns the session as [`authenticate`](Self::authenticate) does, without recording a use:
+    /// for requests that an open page makes by itself, which must not keep an idle session alive.
     ///
     /// # Errors
     ///

@@ -94,8 +94,8 @@ pub struct Config {
     pub demo: bool,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
-    /// Time for which a signing key signs: 2 to 365 days, by default 90. The next one is published a day
-    /// before it signs, and a key for nine hours after it has signed.
+    /// Time for which a signing key signs: 2 to 365 days, by default 90. The next one is published
+    /// a day before it signs, and a key for nine hours after it has signed.
     pub key_rotation: Duration,
     /// Proxies whose `X-Forwarded-For` is believed; none by default.
     pub proxies: TrustedProxies,

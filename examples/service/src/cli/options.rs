@@ -248,8 +248,8 @@ fn parse_days(text: &str) -> Option<Duration> {
     days.map(|days| Duration::from_secs(days * 86_400))
 }
 
-/// Parses an origin that is a valid issuer: `https`, or `http` on a loopback address. Browsers leave
-/// out the default port, so an origin with it would be none of theirs.
+/// Parses an origin that is a valid issuer: `https`, or `http` on a loopback address. Browsers
+/// leave out the default port, so an origin with it would be none of theirs.
 fn parse_base_url(text: &str) -> Option<String> {
     let (scheme, authority) = text.split_once("://")?;
     let default = if scheme == "https" { ":443" } else { ":80" };

@@ -43,20 +43,22 @@ pub(super) async fn migrate(pool: &PgPool, name: &str, steps: &[&'static str]) -
     if has_tables(&mut transaction).await? && steps_left(&mut transaction, name, steps).await?.is_empty() {
         return Ok(transaction.commit().await?);
     }
-    // another process may hold the lock for longer than an operation would wait
-    sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
-        .execute(&mut *transaction)
-        .await?;
+    // another process may hold the lock for longer than an operation would wait; sqlx would log a
+    // notice about the table of components
+    sqlx::raw_sql(
+        "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = 'warning'",
+    )
+    .execute(&mut *transaction)
+    .await?;
     sqlx::query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext(current_schema()))")
         .bind(LOCK)
         .execute(&mut *transaction)
         .await?;
-    // `IF NOT EXISTS` would send a notice, which sqlx logs for the operator
-    if !has_tables(&mut transaction).await? {
-        sqlx::query("CREATE TABLE store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL)")
-            .execute(&mut *transaction)
-            .await?;
-    }
+    sqlx::query(
+        "CREATE TABLE IF NOT EXISTS store_component (name TEXT PRIMARY KEY, version INTEGER NOT NULL)",
+    )
+    .execute(&mut *transaction)
+    .await?;
     for step in steps_left(&mut transaction, name, steps).await? {
         sqlx::raw_sql(*step).execute(&mut *transaction).await?;
     }
