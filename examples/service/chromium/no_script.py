@@ -30,6 +30,7 @@ def walk_without_script(visit, browser, credentials):
     find_and_filter(visit, browser)
     browser.go(visit.url + "/account")
     browser.press("Sign out")
+    browser.arrive(r"/login\?notice=signed-out")
     browser.go(visit.url)
     browser.read("See an example client")
     print(f"  ✓ without JavaScript: {len(PAGES)} pages", flush=True)

@@ -138,6 +138,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         hosts: allowed_hosts(address, options)?,
         ..Limits::default()
     };
+    let requested = program::stop_requested();
     say(&banner(&base_url, options));
     let reloaded = reload_on_signal(options.tls.as_ref().zip(tls.as_ref()));
     let listeners = Listeners {
@@ -146,7 +147,7 @@ async fn serve(options: &Options, server: &impl AsyncFn(Serving) -> io::Result<(
         operator,
     };
     let stop = async {
-        program::stop_requested().await;
+        requested.await;
         app.stop();
         tokio::time::sleep(options.drain_delay).await;
     };

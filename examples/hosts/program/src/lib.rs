@@ -29,29 +29,36 @@ pub fn exit_code<E: Error + ?Sized>(done: Result<(), Box<E>>) -> ExitCode {
     }
 }
 
-/// Completes on Ctrl-C or SIGTERM.
+/// Completes on Ctrl-C or SIGTERM. The call installs the handler of SIGTERM: a program can be
+/// stopped from then on, also before it awaits the future.
 ///
 /// A container runtime sends SIGTERM. A program that does not handle it ends at once, with its open
 /// work.
-pub async fn stop_requested() {
+pub fn stop_requested() -> impl Future<Output = ()> + Send {
     let interrupted = async {
         // if no handler can be installed, the signal ends the process
         let _interrupted = tokio::signal::ctrl_c().await;
     };
-    tokio::select! {
-        () = interrupted => {}
-        () = terminated() => {}
+    let terminated = terminated();
+    async move {
+        tokio::select! {
+            () = interrupted => {}
+            () = terminated => {}
+        }
     }
 }
 
 #[cfg(unix)]
-async fn terminated() {
+fn terminated() -> impl Future<Output = ()> + Send {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminated) => {
-            terminated.recv().await;
+    let installed = signal(SignalKind::terminate());
+    async move {
+        match installed {
+            Ok(mut terminated) => {
+                terminated.recv().await;
+            }
+            Err(_) => std::future::pending().await,
         }
-        Err(_) => std::future::pending().await,
     }
 }
 

@@ -35,7 +35,7 @@ async fn processes_that_start_together_make_the_tables_once() {
             "store_component WHERE name LIKE 'host-store-postgres/%' AND version = 1"
         )
         .await,
-        3
+        4
     );
 }
 
