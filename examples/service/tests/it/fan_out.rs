@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::postgres::skip;
@@ -11,6 +12,7 @@ use crate::postgres::skip;
 pub(crate) struct Process {
     child: Child,
     address: String,
+    token: OnceLock<String>,
 }
 
 impl Process {
@@ -24,7 +26,11 @@ impl Process {
         let stores = ["--database", database, "--redis", redis];
         let (child, console) = Self::spawn(binary, &["--listen", "127.0.0.1:0"], &stores, variables);
         let address = console.split_once("http://").unwrap().1.to_owned();
-        Self { child, address }
+        Self {
+            child,
+            address,
+            token: OnceLock::new(),
+        }
     }
 
     /// Starts a service under the URL of `first`, on the same port of another loopback address.
@@ -34,7 +40,11 @@ impl Process {
         let base_url = format!("http://{}", first.address);
         let place = ["--listen", &address, "--base-url", &base_url];
         let (child, _) = Self::spawn(binary, &place, &["--database", database, "--redis", redis], &[]);
-        Self { child, address }
+        Self {
+            child,
+            address,
+            token: OnceLock::new(),
+        }
     }
 
     /// Starts a service, and waits for the line about its console.
@@ -73,8 +83,13 @@ impl Process {
         answer
     }
 
-    /// A token of `demo-service`.
+    /// A token of `demo-service`, the same at each call: the tests share one limit of requests for
+    /// tokens.
     pub(crate) fn token(&self) -> String {
+        self.token.get_or_init(|| self.new_token()).clone()
+    }
+
+    fn new_token(&self) -> String {
         // demo-service:demo-service-secret
         let headers = "authorization: Basic ZGVtby1zZXJ2aWNlOmRlbW8tc2VydmljZS1zZWNyZXQ=\r\n\
                        content-type: application/x-www-form-urlencoded\r\n";
