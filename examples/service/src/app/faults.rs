@@ -1,6 +1,7 @@
 //! Faults injected on purpose, and the recovery from them; only with the feature `break-it`.
 //!
-//! A fault affects this process alone. Without [`Config::allow_faults`](super::Config) the page
+//! A fault affects this process, and a step of its clock also the rows of its SQLite file, which
+//! another process may share. Without [`Config::allow_faults`](super::Config) the page
 //! does not exist and no fault can be injected.
 
 use std::collections::{BTreeSet, VecDeque};
