@@ -82,8 +82,8 @@ impl Charges for host_store_postgres::Database {
     }
 
     async fn flushed_commits(&self) -> u64 {
-        // the server adds to its counters a second after a transaction at the latest
-        tokio::time::sleep(Duration::from_millis(1500)).await;
+        // an idle connection reports what it has counted after ten seconds
+        tokio::time::sleep(Duration::from_secs(11)).await;
         let counted: i64 = sqlx::query_scalar("SELECT wal_sync FROM pg_stat_wal")
             .fetch_one(self.pool())
             .await
