@@ -196,3 +196,8 @@ pub use serve::{Limits, OpenConnections, check_head, serve, serve_router};
 pub use serve::{serve_router_tls, serve_tls};
 #[cfg(feature = "webhooks")]
 pub use webhook::Webhook;
+
+/// The code block of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
