@@ -31,6 +31,7 @@ fn event(name: &str, state: DeliveryState, due_at: SystemTime) -> Enqueue {
         audience: Audience::tenant("acme".parse().expect("an id")),
         created_at: due_at,
         body: Bytes::from_static(b"{}"),
+        trace: None,
     };
     let delivery = |endpoint: usize| Delivery {
         state,

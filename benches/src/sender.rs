@@ -96,6 +96,7 @@ impl<S: Outbox + EndpointStore + 'static> Sender<S> {
             audience: Audience::tenant("acme".parse().expect("an id")),
             created_at: now,
             body: self.body.clone(),
+            trace: None,
         };
         let enqueue = fan_out(event, self.endpoints.get(endpoint), now);
         let enqueued = self.store.enqueue(enqueue).await;

@@ -30,8 +30,8 @@
 //! # Ok::<(), http::header::InvalidHeaderValue>(())
 //! ```
 //!
-//! A webhook is sent after its request has ended: store [`TraceContext::position`] as text with
-//! the event, and send it as the `traceparent` of the delivery.
+//! Work that runs after its request has ended, such as the delivery of a webhook, needs the text of
+//! [`TraceContext::position`] in its row, and sends a `traceparent` with the same trace id.
 //!
 //! # Server-Timing
 //!

@@ -26,6 +26,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     AttemptOutcome, ClockSkew, DeliveryId, Disposition, FailureReason, HealthEvent, InstanceId, Settled,
+    TraceParent,
 };
 
 /// Receiver of the metrics of a dispatcher.
@@ -64,6 +65,8 @@ pub enum DeliveryEvent<'a> {
         outcome: AttemptOutcome,
         /// Duration of the exchange.
         duration: Duration,
+        /// Position of the message in the trace of its event.
+        trace: Option<TraceParent>,
     },
     /// An outcome was written.
     Settled {

@@ -12,7 +12,7 @@
 //! | registered endpoints | [`Endpoint`], [`Destination`], [`EndpointUpdate`], [`EndpointStore`] |
 //! | tenants | [`Owner`], [`Audience`] |
 //! | content of the messages | [`ContentMode`], [`StaticHeaders`] |
-//! | stored events and deliveries | [`StoredEvent`], [`Delivery`], [`Outbox`] |
+//! | stored events and deliveries | [`StoredEvent`], [`TraceParent`], [`Delivery`], [`Outbox`] |
 //! | retry schedule | [`Schedule`] |
 //! | classification of responses | [`Classification`], [`DeliveryPolicy`] |
 //! | circuit breaker, concurrency limit | [`EndpointHealth`], [`HealthEvent`] |
@@ -41,6 +41,7 @@ mod policy;
 mod schedule;
 mod skew;
 mod term;
+mod trace;
 
 pub use attempt::{Attempt, AttemptClass, AttemptOutcome, AttemptResult, Classification, KEPT_ANSWER};
 pub use audience::{Audience, InvalidTenantId, Owner, TenantId};
@@ -70,3 +71,4 @@ pub use policy::{DeliveryDecision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};
 pub use skew::{ClockSkew, SkewEstimator};
 pub use term::UnknownTerm;
+pub use trace::{InvalidTraceParent, TraceParent};

@@ -122,21 +122,28 @@ fn host_reads_back_outbox_events_it_built() {
         audience: Audience::tenant("acme".parse().unwrap()),
         created_at: instant(),
         body: Bytes::from_static(b"{ \"a\":1}\n"),
+        trace: Some(
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+                .parse()
+                .unwrap(),
+        ),
     };
-    let columns: (String, String, String, u64, Vec<u8>) = (
+    let columns: (String, String, String, u64, Vec<u8>, Option<String>) = (
         event.id.as_str().to_owned(),
         event.event_type.as_str().to_owned(),
         event.audience.to_string(),
         nanoseconds(event.created_at),
         event.body.to_vec(),
+        event.trace.map(|trace| trace.to_string()),
     );
-    let (id, event_type, audience, created_at, body) = columns;
+    let (id, event_type, audience, created_at, body, trace) = columns;
     let read = StoredEvent {
         id: id.parse().unwrap(),
         event_type: event_type.parse().unwrap(),
         audience: audience.parse().unwrap(),
         created_at: time(created_at),
         body: body.into(),
+        trace: trace.map(|trace| trace.parse().unwrap()),
     };
     assert_eq!(read, event);
 }

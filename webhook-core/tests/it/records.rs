@@ -93,6 +93,7 @@ fn delivery_records_are_built_and_read_by_a_host() {
         audience: Audience::tenant("acme".parse().unwrap()),
         created_at: now(),
         body: Bytes::from_static(b"{}"),
+        trace: None,
     };
     let enqueue = Enqueue {
         event: event.clone(),

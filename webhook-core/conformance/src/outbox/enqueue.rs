@@ -20,6 +20,8 @@ mod cases {
     pub async fn an_event_is_stored_with_all_its_deliveries(store: &Arc<dyn Outbox>) {
         let mut given = enqueue_of("evt_1", r#"{"a": 1}"#, &["ep_1", "ep_2"]);
         given.event.created_at = SystemTime::UNIX_EPOCH;
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse();
+        given.event.trace = Some(trace.expect("a valid traceparent"));
         assert_eq!(try_enqueue(store, given.clone()).await, Enqueued::Enqueued);
         assert_eq!(
             list(store, &DeliveryFilter::default(), &Page::default()).await,

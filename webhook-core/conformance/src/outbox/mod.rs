@@ -57,6 +57,7 @@ pub(crate) fn enqueue_of(event: &str, object: &str, endpoints: &[&str]) -> Enque
             audience: Audience::tenant("acme".parse().expect("a valid tenant")),
             created_at: at(0),
             body: envelope.bytes().clone(),
+            trace: None,
         },
         deliveries: deliveries.collect(),
     }

@@ -17,7 +17,7 @@ use crate::{
     sender::{
         Attempt, AttemptOutcome, AttemptResult, ClockSkew, Delivery, DeliveryDecision, DeliveryEvent,
         Disposition, Endpoint, EndpointState, KEPT_ANSWER, Leased, Owner, Settlement, Standing, StoredEvent,
-        content::Content,
+        TraceParent, content::Content, trace::TRACEPARENT,
     },
 };
 
@@ -150,7 +150,8 @@ impl Dispatcher {
         (standing, started_at): (Standing, SystemTime),
     ) -> Finished {
         let begun = self.clock.monotonic();
-        let exchange = self.exchange(event, endpoint, started_at).await;
+        let trace = event.trace.map(|trace| trace.message(&*self.entropy));
+        let exchange = self.exchange(event, endpoint, trace, started_at).await;
         let now = self.clock.now();
         let duration = self.clock.monotonic().saturating_sub(begun);
         let outcome = AttemptOutcome::from_exchange(&exchange, now);
@@ -158,6 +159,7 @@ impl Dispatcher {
             delivery: &delivery.id,
             outcome,
             duration,
+            trace,
         });
         let mut decision =
             self.policy
@@ -241,6 +243,7 @@ impl Dispatcher {
         &self,
         event: &StoredEvent,
         endpoint: &Endpoint,
+        trace: Option<TraceParent>,
         now: SystemTime,
     ) -> Result<Response<Bytes>, TransportError> {
         let target = endpoint
@@ -258,6 +261,11 @@ impl Dispatcher {
         }
         let user_agent = self.user_agent.clone();
         request.headers_mut().insert(header::USER_AGENT, user_agent);
+        // digits and hyphens are always a valid value
+        let traceparent = trace.and_then(|trace| trace.to_string().try_into().ok());
+        if let Some(traceparent) = traceparent {
+            request.headers_mut().insert(TRACEPARENT, traceparent);
+        }
         signature.insert_into(request.headers_mut());
         request.extensions_mut().insert(ExchangeLimits {
             timeout: self.deadline,

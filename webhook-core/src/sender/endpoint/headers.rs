@@ -4,6 +4,8 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
+use crate::sender::trace::TRACEPARENT;
+
 /// Maximum number of static headers of an endpoint.
 const MOST: usize = 32;
 
@@ -21,7 +23,7 @@ const MAX_LENGTH: usize = 8 * 1024;
 const RESERVED_PREFIXES: [&str; 5] = ["webhook-", "ce-", "sec-", "proxy-", "x-forwarded-"];
 
 /// Names that the dispatcher or HTTP sets.
-const RESERVED: [HeaderName; 18] = [
+const RESERVED: [HeaderName; 20] = [
     header::ACCEPT_ENCODING,
     header::CONNECTION,
     header::CONTENT_ENCODING,
@@ -40,6 +42,8 @@ const RESERVED: [HeaderName; 18] = [
     header::USER_AGENT,
     header::VIA,
     HeaderName::from_static("keep-alive"),
+    TRACEPARENT,
+    HeaderName::from_static("tracestate"),
 ];
 
 /// Names of signature fields (RFC 9421 and RFC 9530).

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     event::{Envelope, EventId, EventType},
-    sender::{Audience, Delivery, DeliveryId, Endpoint, EndpointId},
+    sender::{Audience, Delivery, DeliveryId, Endpoint, EndpointId, TraceParent},
 };
 
 /// Event in an outbox.
@@ -24,6 +24,9 @@ pub struct StoredEvent {
     ///
     /// Store them in a binary column: a JSON column may change them.
     pub body: Bytes,
+    /// Position of the request that enqueued the event in its trace; each message continues the
+    /// trace. Without it, messages have no `traceparent`.
+    pub trace: Option<TraceParent>,
 }
 
 impl StoredEvent {
@@ -36,7 +39,14 @@ impl StoredEvent {
             audience,
             created_at: envelope.created(),
             body: envelope.into_bytes(),
+            trace: None,
         }
+    }
+
+    /// The event as part of the trace of the request that enqueues it.
+    #[must_use]
+    pub fn in_trace(self, trace: Option<TraceParent>) -> Self {
+        Self { trace, ..self }
     }
 }
 
@@ -93,6 +103,6 @@ pub enum Enqueued {
     /// The same event is stored already. Nothing was written, so a producer can retry safely.
     Duplicate,
     /// Another event with this id is stored, with another type, audience or body. Nothing was
-    /// written.
+    /// written. The traces are not compared: a retry has a trace of its own.
     Conflict,
 }

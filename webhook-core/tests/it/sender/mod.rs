@@ -26,6 +26,7 @@ mod running;
 mod skew;
 mod stuck;
 mod tenants;
+mod trace;
 mod unwritten;
 mod writing;
 

@@ -6,7 +6,8 @@ CREATE TABLE webhook_event (
     event_type TEXT COLLATE "C" NOT NULL,
     audience   TEXT COLLATE "C" NOT NULL,  -- `tenant:` and its id, `operator` or `everyone`
     created_at BIGINT NOT NULL,
-    body       BYTEA                       -- null once it is expunged
+    body       BYTEA,                      -- null once it is expunged
+    trace      TEXT COLLATE "C"            -- `traceparent` of the request that enqueued it
 );
 -- the order in which missing events are searched and old ones purged
 CREATE INDEX webhook_event_created ON webhook_event (created_at, id);

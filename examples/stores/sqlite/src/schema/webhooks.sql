@@ -78,7 +78,8 @@ CREATE TABLE webhook_event (
     event_type TEXT NOT NULL,
     audience   TEXT NOT NULL,  -- `tenant:` and its id, `operator` or `everyone`
     created_at INTEGER NOT NULL,
-    body       BLOB            -- null once it is expunged
+    body       BLOB,           -- null once it is expunged
+    trace      TEXT            -- `traceparent` of the request that enqueued it
 ) STRICT;
 -- the order in which missing events are searched and old ones purged
 CREATE INDEX webhook_event_created ON webhook_event (created_at, id);

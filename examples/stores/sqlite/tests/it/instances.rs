@@ -20,6 +20,7 @@ async fn enqueue(database: &Database) {
         audience: Audience::tenant("acme".parse().unwrap()),
         created_at: START,
         body: "{}".into(),
+        trace: None,
     };
     let deliveries = vec![Delivery::new(id, START)];
     database.enqueue(Enqueue { event, deliveries }).await.unwrap();

@@ -95,9 +95,9 @@ pub(super) async fn insert(
     let live: Vec<&str> = live.map(DeliveryState::as_str).collect();
     let insert = sqlx::query(concat!(
         "WITH stored AS (
-             INSERT INTO webhook_event (id, event_type, created_at, body, audience)
-             SELECT * FROM unnest($11::text[], $12::text[], $13::bigint[], $14::bytea[], $16::text[])
-                 AS given (id, event_type, created_at, body, audience) ORDER BY id COLLATE \"C\"
+             INSERT INTO webhook_event (id, event_type, created_at, body, audience, trace)
+             SELECT * FROM unnest($11::text[], $12::text[], $13::bigint[], $14::bytea[], $16::text[], $17::text[])
+                 AS given (id, event_type, created_at, body, audience, trace) ORDER BY id COLLATE \"C\"
              ON CONFLICT (id) DO NOTHING RETURNING id
          ), batch AS MATERIALIZED (
              SELECT batch.*, state = ANY($15) AS live FROM ",
@@ -131,6 +131,7 @@ pub(super) async fn insert(
         .bind(column(events, |event| &event.body[..]))
         .bind(live)
         .bind(column(events, |event| event.audience.to_string()))
+        .bind(column(events, |event| event.trace.map(|trace| trace.to_string())))
         .fetch_all(connection)
         .await?;
     let ids = inserted.iter().map(|row| row.try_get(0));

@@ -226,7 +226,7 @@ fn last_turns<'a>(deliveries: &[&'a Delivery]) -> Vec<&'a str> {
 }
 
 /// Columns in the order of the query of [`events`].
-type EventColumns = (String, String, String, i64, Option<Vec<u8>>);
+type EventColumns = (String, String, String, i64, Option<Vec<u8>>, Option<String>);
 
 /// The readable events. A body is read once for any number of endpoints.
 async fn events(
@@ -235,18 +235,20 @@ async fn events(
 ) -> Result<HashMap<String, StoredEvent>, DatabaseError> {
     let ids: HashSet<&str> = rows.iter().map(|((event, ..), _)| event.as_str()).collect();
     let rows: Vec<EventColumns> = sqlx::query_as(
-        "SELECT id, event_type, audience, created_at, body FROM webhook_event WHERE id = ANY($1)",
+        "SELECT id, event_type, audience, created_at, body, trace FROM webhook_event WHERE id = ANY($1)",
     )
     .bind(ids.into_iter().collect::<Vec<_>>())
     .fetch_all(connection)
     .await?;
-    let event = |(id, event_type, audience, created_at, body): EventColumns| -> Option<_> {
+    let event = |(id, event_type, audience, created_at, body, trace): EventColumns| -> Option<_> {
         let event = StoredEvent {
             id: term(&id).ok()?,
             event_type: term(&event_type).ok()?,
             audience: term(&audience).ok()?,
             created_at: time(created_at).ok()?,
             body: body?.into(),
+            // without a readable trace the event is still sent
+            trace: trace.and_then(|trace| trace.parse().ok()),
         };
         Some((id, event))
     };

@@ -9,17 +9,22 @@ use crate::column::{Number, Term, Time};
 use crate::database::DatabaseError;
 
 pub(super) fn event(connection: &Connection, id: &EventId) -> Result<Option<StoredEvent>, DatabaseError> {
-    let mut statement = connection
-        .prepare_cached("SELECT event_type, audience, created_at, body FROM webhook_event WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT event_type, audience, created_at, body, trace FROM webhook_event WHERE id = ?1",
+    )?;
     let event = statement.query_row([id.as_str()], |row| {
         let (Term(event_type), Term(audience), Time(created_at)) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let body = Bytes::from(row.get::<_, Vec<u8>>(3)?);
+        // without a readable trace the event is still sent
+        let trace = row.get::<_, Option<String>>(4)?;
+        let trace = trace.and_then(|trace| trace.parse().ok());
         Ok(StoredEvent {
             id: id.clone(),
             event_type,
             audience,
             created_at,
             body,
+            trace,
         })
     });
     Ok(event.optional()?)

@@ -291,7 +291,8 @@ fn is_stored(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<Optio
 
 fn insert_event(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<(), DatabaseError> {
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO webhook_event (id, event_type, audience, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO webhook_event (id, event_type, audience, created_at, body, trace)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     let created_at = Time(event.created_at);
     statement.execute((
@@ -300,6 +301,7 @@ fn insert_event(transaction: &Transaction<'_>, event: &StoredEvent) -> Result<()
         event.audience.to_string(),
         created_at,
         &event.body[..],
+        event.trace.map(|trace| trace.to_string()),
     ))?;
     Ok(())
 }

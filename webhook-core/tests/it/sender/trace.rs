@@ -1,0 +1,122 @@
+//! Messages of an event continue the trace of the request that enqueued it.
+
+use std::sync::{Arc, Mutex};
+
+use http::StatusCode;
+use webhook_core::sender::{DeliveryEvent, DeliveryMetrics, Enqueue, Outbox, StaticHeaders, TraceParent};
+
+use super::fixture::{Fixture, answer, event, start};
+
+const REQUEST: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+#[derive(Default)]
+struct Traces(Mutex<Vec<Option<TraceParent>>>);
+
+impl DeliveryMetrics for Traces {
+    fn record(&self, event: &DeliveryEvent<'_>) {
+        if let DeliveryEvent::Attempted { trace, .. } = event {
+            self.0.lock().unwrap().push(*trace);
+        }
+    }
+}
+
+/// Values of `traceparent` in the messages of an event to two endpoints, one of which is repeated.
+async fn sent(trace: Option<TraceParent>) -> Vec<Option<String>> {
+    let script = [StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE, StatusCode::OK];
+    let mut fixture = Fixture::scripted(script.map(answer))
+        .with_endpoints(&["ep_1", "ep_2"])
+        .await;
+    let traces = Arc::new(Traces::default());
+    fixture.dispatcher = fixture.dispatcher.with_metrics(traces.clone());
+    let endpoints = ["ep_1", "ep_2"].map(|id| id.parse().unwrap());
+    let enqueue = Enqueue::to(event("evt_1").in_trace(trace), endpoints, start());
+    fixture.outbox.enqueue(enqueue).await.unwrap();
+    fixture.run().await;
+    fixture.clock.advance(std::time::Duration::from_secs(3600));
+    fixture.run().await;
+    let requests = fixture.transport.requests();
+    let values = requests
+        .iter()
+        .map(|request| request.headers().get("traceparent"));
+    let values: Vec<_> = values
+        .map(|value| value.map(|value| value.to_str().unwrap().to_owned()))
+        .collect();
+    let told = traces.0.lock().unwrap().clone();
+    assert_eq!(
+        told.iter()
+            .map(|trace| trace.map(|trace| trace.to_string()))
+            .collect::<Vec<_>>(),
+        values
+    );
+    values
+}
+
+/// H31, W34: every message, also a repeated one, is a span of its own in the trace of the request;
+/// the metrics hook gets it.
+#[tokio::test]
+async fn messages_continue_the_trace_of_the_request() {
+    let sent = sent(Some(REQUEST.parse().unwrap())).await;
+    let mut spans: Vec<&str> = sent
+        .iter()
+        .map(|value| &value.as_ref().unwrap()[36..52])
+        .collect();
+    for value in sent.iter().flatten() {
+        assert_eq!((&value[..36], &value[52..]), (&REQUEST[..36], "-01"));
+    }
+    spans.push(&REQUEST[36..52]);
+    spans.sort_unstable();
+    spans.dedup();
+    assert_eq!(spans.len(), 4, "{sent:?}");
+}
+
+/// H31: without a trace, messages have no `traceparent`.
+#[tokio::test]
+async fn event_without_trace_has_no_traceparent() {
+    assert_eq!(sent(None).await, [None, None, None]);
+}
+
+/// W25, H31: a customer cannot set the trace of a message.
+#[test]
+fn static_headers_cannot_set_the_trace() {
+    for name in ["traceparent", "tracestate", "TraceParent"] {
+        assert!(StaticHeaders::new([(name, REQUEST)]).is_err(), "{name}");
+    }
+}
+
+/// H31: the grammar of Trace Context §3.2.
+#[test]
+fn only_valid_traceparents_are_read() {
+    let changed = |range: std::ops::Range<usize>, with: &str| {
+        let mut text = REQUEST.to_owned();
+        text.replace_range(range, with);
+        text
+    };
+    let read = |text: &str| text.parse::<TraceParent>().map(|read| read.to_string()).ok();
+    for (text, expected) in [
+        (REQUEST.to_owned(), REQUEST.to_owned()),
+        // unknown flags are dropped, and a higher version is read as version 00
+        (changed(53..55, "ff"), changed(53..55, "03")),
+        (changed(0..2, "01"), REQUEST.to_owned()),
+        (changed(0..2, "cc") + "-later", REQUEST.to_owned()),
+        (changed(0..2, "01").replace("-01", "-03"), changed(0..2, "00")),
+    ] {
+        assert_eq!(read(&text).as_ref(), Some(&expected), "{text}");
+    }
+    for text in [
+        String::new(),
+        changed(0..2, "ff"),
+        changed(3..35, &"0".repeat(32)),
+        changed(36..52, &"0".repeat(16)),
+        changed(3..4, "A"),
+        changed(3..4, "+"),
+        changed(52..53, "_"),
+        changed(3..36, &format!("{}-a", "a".repeat(31))),
+        REQUEST[..54].to_owned(),
+        format!("{REQUEST}-00"),
+        format!("{REQUEST} "),
+        format!("{}later", changed(0..2, "01")),
+        "é".repeat(40),
+    ] {
+        assert_eq!(read(&text), None, "{text}");
+    }
+}
