@@ -28,7 +28,10 @@ impl App {
         let body: NewCharge = read_json(request, self.conventions.problems())?;
         let charge = self.desk.new_charge(body).map_err(|error| self.refused(error))?;
         let answer = Answer::new(created(&charge)?, held.as_ref());
-        let inserted = self.desk.insert_charge(charge, answer.settlement).await;
+        let inserted = self
+            .desk_in_trace()
+            .insert_charge(charge, answer.settlement)
+            .await;
         let receipt = inserted.map_err(|error| self.refused(error))?;
         Ok(Reply::completed(answer.response, receipt))
     }

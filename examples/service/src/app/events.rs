@@ -8,7 +8,6 @@ use tracing::{info, warn};
 use webhook_core::sender::{AttemptOutcome, DeliveryEvent, DeliveryMetrics, Disposition};
 
 use super::metrics::Metrics;
-use super::traced::trace_id;
 use crate::desk::Desk;
 
 /// Logs an event of the authorization server or of a session. Subjects and tokens are hashes.
@@ -45,13 +44,14 @@ impl DeliveryMetrics for DeliveryObserver {
                 delivery,
                 outcome,
                 duration,
+                trace,
             } => {
                 self.metrics.record_attempt(class(outcome), *duration);
                 info!(
                     target: "service::webhook",
                     event = delivery.event.as_str(),
                     endpoint = delivery.endpoint.as_str(),
-                    trace_id = trace_id(&delivery.event),
+                    trace_id = trace.map(|trace| format!("{:032x}", trace.trace_id())),
                     outcome = class(outcome),
                     status = status(outcome),
                     milliseconds = duration.as_secs_f64() * 1e3,

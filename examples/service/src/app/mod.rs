@@ -200,6 +200,11 @@ impl App {
         })
     }
 
+    /// The desk, whose webhooks continue the trace of the request that the task handles.
+    fn desk_in_trace(&self) -> Desk {
+        self.desk.in_trace(traced::current())
+    }
+
     /// Ends the open GraphQL subscriptions, so that a draining server does not wait for them.
     pub fn close(&self) {
         self.closing.send_replace(true);

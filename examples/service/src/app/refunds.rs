@@ -30,7 +30,10 @@ impl App {
         let refund = self.desk.new_refund(charge, body).await;
         let refund = refund.map_err(|error| self.refused(error))?;
         let answer = Answer::new(accepted(&refund)?, held.as_ref());
-        let queued = self.desk.insert_refund(refund, answer.settlement).await;
+        let queued = self
+            .desk_in_trace()
+            .insert_refund(refund, answer.settlement)
+            .await;
         let receipt = queued.map_err(|error| self.refused(error))?;
         Ok(Reply::completed(answer.response, receipt))
     }

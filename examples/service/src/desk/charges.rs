@@ -54,7 +54,7 @@ impl Desk {
         charge: Charge,
         key: Option<Settlement>,
     ) -> Result<Option<Receipt>, DeskError> {
-        let event = event(EventKind::ChargeCreated, &charge, self.clock.now());
+        let event = event(EventKind::ChargeCreated, &charge, self.clock.now()).in_trace(self.trace);
         let write = self.store.insert_charge(charge.clone(), event, key);
         let receipt = self.updates.track_doubt(write).await?;
         self.publish(&charge);

@@ -28,6 +28,7 @@ use http_conventions::idempotency::Fenced;
 use thiserror::Error;
 use tokio::sync::Notify;
 use webhook_core::ports::StoreError;
+use webhook_core::sender::TraceParent;
 
 use self::updates::Updates;
 use crate::clock::DemoClock;
@@ -128,6 +129,7 @@ pub struct Desk {
     refund_notify: Arc<Notify>,
     event_notify: Arc<Notify>,
     hashing: password::Hashing,
+    trace: Option<TraceParent>,
 }
 
 impl Desk {
@@ -146,7 +148,17 @@ impl Desk {
             refund_notify: Arc::default(),
             event_notify: Arc::default(),
             hashing: password::Hashing::default(),
+            trace: None,
         })
+    }
+
+    /// The desk for one request: the webhooks of its writes continue the request's trace.
+    #[must_use]
+    pub fn in_trace(&self, trace: Option<TraceParent>) -> Self {
+        Self {
+            trace,
+            ..self.clone()
+        }
     }
 
     /// Deletes the expired rows of all stores in the database.

@@ -79,7 +79,7 @@ impl Desk {
         refund: Refund,
         key: Option<Settlement>,
     ) -> Result<Option<Receipt>, DeskError> {
-        let receipt = self.store.insert_refund(refund, key).await?;
+        let receipt = self.store.insert_refund(refund, self.trace, key).await?;
         self.refund_notify.notify_one();
         Ok(receipt)
     }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use http_conventions::idempotency::{Receipt, Settlement};
-use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent};
+use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent, TraceParent};
 
 use super::{
     ChargeColumn, ChargeFilter, DeskError, EventSeen, FamilySeen, HashedPassword, HourOfAttempts,
@@ -77,10 +77,11 @@ pub(crate) trait DeskStore: Send + Sync {
     /// preceding one.
     async fn update_charge(&self, charge: Charge) -> Result<bool, DeskError>;
 
-    /// Inserts a pending refund.
+    /// Inserts a pending refund, with the position of its request in a trace.
     async fn insert_refund(
         &self,
         refund: Refund,
+        trace: Option<TraceParent>,
         key: Option<Settlement>,
     ) -> Result<Option<Receipt>, DeskError>;
 
@@ -98,7 +99,8 @@ pub(crate) trait DeskStore: Send + Sync {
     ) -> Result<Vec<Placed<RefundSeen>>, DeskError>;
 
     /// Books the `limit` oldest pending refunds by [`Refund::book`], and enqueues an event for each
-    /// change of a charge. Concurrent calls, also of other processes, book each refund once.
+    /// change of a charge, in the trace of the refund. Concurrent calls, also of other processes,
+    /// book each refund once.
     async fn book_refunds(&self, limit: u32, now: SystemTime) -> Result<Booked, DeskError>;
 
     /// Inserts a customer.

@@ -286,8 +286,8 @@ async fn disconnected_client_is_logged() {
     assert_eq!(event.get("status"), None);
 }
 
-/// Receives one webhook and acknowledges it; returns its head.
-async fn receive(listener: TcpListener) -> String {
+/// Receives one webhook and acknowledges it; returns its `traceparent`.
+async fn receive(listener: &TcpListener) -> String {
     let (mut peer, _) = listener.accept().await.unwrap();
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -295,18 +295,70 @@ async fn receive(listener: TcpListener) -> String {
     }
     let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
     peer.write_all(answer).await.unwrap();
-    String::from_utf8_lossy(&head).into_owned()
+    let head = String::from_utf8_lossy(&head).to_lowercase();
+    let mut fields = head.lines().filter_map(|line| line.split_once(": "));
+    fields
+        .find(|field| field.0 == "traceparent")
+        .unwrap()
+        .1
+        .to_owned()
 }
 
-/// X8: a webhook carries the trace of its event, which its log lines name; its outcome is counted.
-#[tokio::test]
-async fn webhook_carries_the_trace_of_its_event() {
+/// An app, a token, and a listener that is registered as a webhook endpoint.
+async fn received() -> (Arc<App>, String, TcpListener) {
     let app = operated(|config| config.danger_deliver_to_loopback = true).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!(r#"{{"url":"http://{}/"}}"#, listener.local_addr().unwrap());
     let registered = call(&app, &token, ("POST", "/v1/webhook-endpoints"), &[], &url).await;
     assert_eq!(registered.status(), 201);
+    (app, token, listener)
+}
+
+/// X8, H31: a webhook is a span of the trace of the request that caused it: by REST, GraphQL, and
+/// for a refund that is booked later. The log lines of the request and of the attempt name it.
+#[tokio::test]
+async fn webhook_continues_the_trace_of_its_request() {
+    let (app, token, listener) = received().await;
+    let (lines, _capturing) = capture(LogFormat::Json);
+    let path = crate::desk::charge(&app, &token, 500).await;
+    let mutation = r#"{"query":"mutation { createCharge(amount: 7, currency: \"eur\") { id } }"}"#;
+    call(&app, &token, ("POST", &format!("{path}/refunds")), &[], "{}").await;
+    call(&app, &token, ("POST", "/graphql"), &[], mutation).await;
+    let delivered = async {
+        let parents = [
+            receive(&listener).await,
+            receive(&listener).await,
+            receive(&listener).await,
+        ];
+        while lines.of("service::webhook").len() < 6 {
+            tokio::task::yield_now().await;
+        }
+        parents
+    };
+    let parents = crate::refunds::working(&app, delivered).await;
+    let text_of = |value: Option<&Value>| value.unwrap().as_str().unwrap().to_owned();
+    let requests = lines.of("service::request");
+    let requests = requests
+        .iter()
+        .map(|line| text_of(line.pointer("/span/trace_id")));
+    let attempts = lines.of("service::webhook");
+    let attempts = attempts.iter().filter(|line| line.get("status").is_some());
+    let attempts = attempts.map(|line| text_of(line.get("trace_id")));
+    let messages = parents.iter().map(|parent| parent[3..35].to_owned());
+    let [mut requests, mut attempts, mut messages]: [Vec<String>; 3] =
+        [requests.collect(), attempts.collect(), messages.collect()];
+    for ids in [&mut requests, &mut attempts, &mut messages] {
+        ids.sort_unstable();
+    }
+    assert_eq!(requests.len(), 3);
+    assert_eq!((&messages, &attempts), (&requests, &requests), "{}", lines.text());
+}
+
+/// X8: attempts and outcomes of webhooks are logged and counted, and so is what is due.
+#[tokio::test]
+async fn webhook_is_logged_and_counted() {
+    let (app, token, listener) = received().await;
     crate::desk::charge(&app, &token, 500).await;
     let backlog = get(&app, "/metrics").await;
     assert!(
@@ -316,25 +368,15 @@ async fn webhook_carries_the_trace_of_its_event() {
     );
     let (lines, _capturing) = capture(LogFormat::Json);
     let delivered = async {
-        let head = receive(listener).await;
+        receive(&listener).await;
         while lines.of("service::webhook").len() < 2 {
             tokio::task::yield_now().await;
         }
-        head
     };
-    let head = crate::refunds::working(&app, delivered).await;
-    let field = |name: &str| {
-        let lines = head.lines().filter_map(|line| line.split_once(": "));
-        let mut lines = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
-        lines.next().unwrap().1.to_owned()
-    };
-    let trace_id = field("webhook-id").strip_prefix("evt_").unwrap().to_owned();
-    let parent = field("traceparent");
-    assert!(parent.starts_with(&format!("00-{trace_id}-")), "{parent}");
+    crate::refunds::working(&app, delivered).await;
     let [attempt, settled] = &lines.of("service::webhook")[..] else {
         panic!("{}", lines.text())
     };
-    assert_eq!(attempt.get("trace_id").unwrap(), &trace_id);
     assert_eq!(attempt.get("status").unwrap(), 204);
     assert_eq!(settled.get("outcome").unwrap(), "acked");
     let metrics = text(&get(&app, "/metrics").await);

@@ -165,7 +165,10 @@ impl App {
         let charge = self.desk.new_charge(body).map_err(|error| self.refused(error))?;
         let next = see_other(&format!("/console/charges/{}", charge.id), None);
         let answer = Answer::new(next, held.as_ref());
-        let created = self.desk.insert_charge(charge, answer.settlement).await;
+        let created = self
+            .desk_in_trace()
+            .insert_charge(charge, answer.settlement)
+            .await;
         let receipt = created.map_err(|error| self.refused(error))?;
         Ok(Reply::completed(answer.response, receipt))
     }

@@ -11,6 +11,7 @@ use tokio::sync::broadcast::Receiver;
 
 use super::loads::Customers;
 use super::loss::Loss;
+use crate::app::traced;
 use crate::desk::{
     ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
 };
@@ -290,7 +291,8 @@ impl Mutation {
             customer,
             description,
         };
-        let charge = context.host().desk.create_charge(body).await.map_err(refused)?;
+        let desk = context.host().desk.in_trace(traced::current());
+        let charge = desk.create_charge(body).await.map_err(refused)?;
         Ok(Some(charge.into()))
     }
 
@@ -305,12 +307,8 @@ impl Mutation {
         let body = NewRefund {
             amount: amount.map(i64::from),
         };
-        let refund = context
-            .host()
-            .desk
-            .request_refund(charge, body)
-            .await
-            .map_err(refused)?;
+        let desk = context.host().desk.in_trace(traced::current());
+        let refund = desk.request_refund(charge, body).await.map_err(refused)?;
         Ok(Some(Refund(refund)))
     }
 }

@@ -20,7 +20,7 @@ use host_store_postgres::{Database, DatabaseError, endpoints, idempotency, outbo
 use http_conventions::idempotency::{Receipt, Settlement};
 use tokio::time::timeout;
 use webhook_core::ports::StoreError;
-use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent};
+use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent, TraceParent};
 
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
@@ -128,11 +128,12 @@ impl DeskStore for Database {
     async fn insert_refund(
         &self,
         refund: Refund,
+        trace: Option<TraceParent>,
         key: Option<Settlement>,
     ) -> Result<Option<Receipt>, DeskError> {
         limited(async {
             let mut transaction = begin(self).await?;
-            refunds::insert(&mut *transaction, &refund).await?;
+            refunds::insert(&mut *transaction, &refund, trace).await?;
             let receipt = complete(&mut transaction, key.as_ref()).await?;
             transaction.commit().await?;
             Ok(receipt)

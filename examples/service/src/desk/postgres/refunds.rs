@@ -3,7 +3,8 @@
 use std::time::SystemTime;
 
 use host_store_postgres::outbox;
-use host_store_postgres::sqlx::{self, AssertSqlSafe, PgExecutor, Postgres, Transaction};
+use host_store_postgres::sqlx::{self, AssertSqlSafe, PgExecutor, Postgres, Row, Transaction};
+use webhook_core::sender::TraceParent;
 
 use super::charges;
 use super::rows::{self, nanoseconds};
@@ -12,13 +13,20 @@ use crate::desk::store::Booked;
 use crate::desk::{DeskError, Placed, RefundFilter, RefundSeen, Window};
 use crate::domain::{ChargeId, Refund, RefundId, RefundStatus};
 
-pub(super) async fn insert(executor: impl PgExecutor<'_>, refund: &Refund) -> Result<(), DeskError> {
-    sqlx::query("INSERT INTO refund (id, charge, amount, status, created) VALUES ($1, $2, $3, $4, $5)")
+pub(super) async fn insert(
+    executor: impl PgExecutor<'_>,
+    refund: &Refund,
+    trace: Option<TraceParent>,
+) -> Result<(), DeskError> {
+    let insert =
+        "INSERT INTO refund (id, charge, amount, status, created, trace) VALUES ($1, $2, $3, $4, $5, $6)";
+    sqlx::query(insert)
         .bind(refund.id.as_str())
         .bind(refund.charge.as_str())
         .bind(i64::from(refund.amount.units()))
         .bind(refund.status.as_str())
         .bind(nanoseconds(refund.created))
+        .bind(trace.map(|trace| trace.to_string()))
         .execute(executor)
         .await?;
     Ok(())
@@ -103,7 +111,7 @@ pub(super) async fn book(
         .execute(&mut **transaction)
         .await?;
     let sql = format!(
-        "SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT $1",
+        "SELECT {}, trace FROM refund WHERE status = 'pending' ORDER BY position LIMIT $1",
         rows::REFUND
     );
     let pending = sqlx::query(AssertSqlSafe(sql))
@@ -112,7 +120,7 @@ pub(super) async fn book(
         .await?;
     let mut booked = Booked::default();
     for row in &pending {
-        let refund = rows::refund(row)?.row;
+        let (refund, trace): (_, Option<String>) = (rows::refund(row)?.row, row.try_get("trace")?);
         let charge = charges::lock(transaction, &refund.charge).await?;
         let (refund, charge) = refund.book(charge);
         sqlx::query("UPDATE refund SET status = $2 WHERE id = $1")
@@ -125,7 +133,8 @@ pub(super) async fn book(
             if !charges::update(&mut **transaction, &charge).await? {
                 return Err(DeskError::Changed);
             }
-            let event = event(EventKind::ChargeRefunded, &charge, now);
+            let trace = trace.and_then(|trace| trace.parse().ok());
+            let event = event(EventKind::ChargeRefunded, &charge, now).in_trace(trace);
             outbox::send_in(transaction, event, now).await?;
             booked.changed.push(charge);
         }

@@ -36,7 +36,8 @@ CREATE TABLE refund (
     charge   TEXT COLLATE "C" NOT NULL REFERENCES charge (id),
     amount   BIGINT NOT NULL,
     status   TEXT COLLATE "C" NOT NULL,
-    created  BIGINT NOT NULL
+    created  BIGINT NOT NULL,
+    trace    TEXT COLLATE "C" -- `traceparent` of the request that queued it
 );
 CREATE INDEX refund_by_charge ON refund (charge, position);
 CREATE INDEX refund_by_status ON refund (status, position);

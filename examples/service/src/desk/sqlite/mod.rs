@@ -15,7 +15,7 @@ use host_store_sqlite::rusqlite::{self, OptionalExtension, Transaction, params};
 use host_store_sqlite::{Database, DatabaseError, endpoints, idempotency, outbox};
 use http_conventions::idempotency::{Receipt, Settlement};
 use webhook_core::ports::StoreError;
-use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent};
+use webhook_core::sender::{Endpoint, EndpointId, Inserted, Rotated, Rotation, StoredEvent, TraceParent};
 
 use super::store::{Backlog, Booked, DeskStore};
 use super::{
@@ -121,10 +121,11 @@ impl DeskStore for Database {
     async fn insert_refund(
         &self,
         refund: Refund,
+        trace: Option<TraceParent>,
         key: Option<Settlement>,
     ) -> Result<Option<Receipt>, DeskError> {
         self.write(move |transaction| {
-            refunds::insert(transaction, &refund)?;
+            refunds::insert(transaction, &refund, trace)?;
             complete(transaction, key.as_ref())
         })
         .await

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use host_store_sqlite::column::Time;
 use host_store_sqlite::outbox;
 use host_store_sqlite::rusqlite::{Connection, OptionalExtension, Transaction, params};
+use webhook_core::sender::TraceParent;
 
 use super::{charges, rows};
 use crate::desk::events::{EventKind, event};
@@ -12,10 +13,14 @@ use crate::desk::store::Booked;
 use crate::desk::{DeskError, Placed, RefundFilter, RefundSeen, Window};
 use crate::domain::{ChargeId, Refund, RefundId, RefundStatus};
 
-pub(super) fn insert(transaction: &Transaction<'_>, refund: &Refund) -> Result<(), DeskError> {
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    refund: &Refund,
+    trace: Option<TraceParent>,
+) -> Result<(), DeskError> {
     transaction
         .prepare_cached(
-            "INSERT INTO refund (id, charge, amount, status, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO refund (id, charge, amount, status, created, trace) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
         .execute(params![
             refund.id.as_str(),
@@ -23,6 +28,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, refund: &Refund) -> Result<(
             refund.amount.units(),
             refund.status.as_str(),
             Time(refund.created),
+            trace.map(|trace| trace.to_string()),
         ])?;
     Ok(())
 }
@@ -92,15 +98,15 @@ pub(super) fn select_all(
 
 pub(super) fn book(transaction: &Transaction<'_>, limit: u32, now: SystemTime) -> Result<Booked, DeskError> {
     let sql = format!(
-        "SELECT {} FROM refund WHERE status = 'pending' ORDER BY position LIMIT ?1",
+        "SELECT {}, trace FROM refund WHERE status = 'pending' ORDER BY position LIMIT ?1",
         rows::REFUND
     );
-    let pending: Vec<Placed<Refund>> = transaction
+    let pending: Vec<(Refund, Option<String>)> = transaction
         .prepare_cached(&sql)?
-        .query_map([limit], rows::refund)?
+        .query_map([limit], |row| Ok((rows::refund(row)?.row, row.get("trace")?)))?
         .collect::<Result<_, _>>()?;
     let mut booked = Booked::default();
-    for Placed { row: refund, .. } in pending {
+    for (refund, trace) in pending {
         let charge = charges::load(transaction, &refund.charge)?.ok_or(DeskError::NotFound)?;
         let (refund, charge) = refund.book(charge);
         transaction
@@ -111,7 +117,9 @@ pub(super) fn book(transaction: &Transaction<'_>, limit: u32, now: SystemTime) -
             if !charges::update(transaction, &charge)? {
                 return Err(DeskError::Changed);
             }
-            outbox::send_in(transaction, event(EventKind::ChargeRefunded, &charge, now), now)?;
+            let trace = trace.and_then(|trace| trace.parse().ok());
+            let event = event(EventKind::ChargeRefunded, &charge, now).in_trace(trace);
+            outbox::send_in(transaction, event, now)?;
             booked.changed.push(charge);
         }
     }

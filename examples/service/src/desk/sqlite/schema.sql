@@ -36,7 +36,8 @@ CREATE TABLE refund (
     charge TEXT NOT NULL REFERENCES charge (id),
     amount INTEGER NOT NULL,
     status TEXT NOT NULL,
-    created INTEGER NOT NULL
+    created INTEGER NOT NULL,
+    trace TEXT -- `traceparent` of the request that queued it
 ) STRICT;
 CREATE INDEX refund_by_charge ON refund (charge, position);
 CREATE INDEX refund_by_status ON refund (status, position);
