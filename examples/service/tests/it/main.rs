@@ -46,6 +46,7 @@ mod refunds;
 mod reload;
 mod reset;
 mod resumption;
+mod round_robin;
 mod same_answers;
 mod secrets;
 mod servers;
