@@ -117,19 +117,35 @@ def chains_do_not_fork(evidence, _now):
 
 def subscribers_hear_or_resume(evidence, now):
     """A subscription that was open at a change has heard of it, or has ended."""
-    changes = list(evidence.changes())
     for subscriber in evidence.subscribers:
-        for interval in subscriber.intervals:
-            heard = defaultdict(int)
-            for charge, version in interval.heard:
-                heard[charge] = max(heard[charge], version)
-            for charge, version, sent_at, acknowledged_at in changes:
-                due = acknowledged_at + TOLD
-                is_open = interval.opened_at <= sent_at and (interval.ended_at or now) > due
-                if is_open and heard[charge] < version:
-                    yield f"{subscriber.transport}: version {version} of {charge} was missed silently"
+        outcomes = Counter()
+        for outcome, charge, version in judged(evidence, subscriber, now):
+            outcomes[outcome] += 1
+            if outcome == "missed":
+                yield f"{subscriber.transport}: version {version} of {charge} was missed silently"
+        if not outcomes["heard"]:
+            yield f"{subscriber.transport}: no change was heard"
         if subscriber.ends["completed"]:
             yield f"{subscriber.transport}: a subscription was completed, not interrupted"
+
+
+def judged(evidence, subscriber, now):
+    """Yields an outcome for each change during a subscription: heard, interrupted or missed."""
+    changes = list(evidence.changes())
+    for interval in subscriber.intervals:
+        heard = defaultdict(int)
+        for charge, version in interval.heard:
+            heard[charge] = max(heard[charge], version)
+        for charge, version, sent_at, acknowledged_at in changes:
+            end = interval.ended_at or now
+            if not interval.opened_at <= sent_at < end:
+                continue
+            if heard[charge] >= version:
+                yield "heard", charge, version
+            elif end > acknowledged_at + TOLD:
+                yield "missed", charge, version
+            elif interval.ended_at:
+                yield "interrupted", charge, version
 
 
 def processes_become_ready(evidence, _now):

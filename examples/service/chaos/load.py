@@ -34,10 +34,12 @@ class Traffic:
     def __init__(self, port, seed):
         self.port, self.random = port, random.Random(seed)
         self.statuses, self.breaks = Counter(), Counter()
-        self.failures = []  # of requests, for the rolling restart
+        self.failures = []  # of requests, for the rolling restart and the soak
+        self.durations = []  # the time of each answer, and the seconds until it came
         self.is_over = False
 
     async def send(self, method, path, fields=(), body=b""):
+        began = time.monotonic()
         try:
             answer = await fetch(self.port, method, path, fields, body)
         except BROKEN as broken:
@@ -45,6 +47,7 @@ class Traffic:
             self.failures.append(f"{method} {path.split('?')[0]}: {broken!r}")
             raise
         self.statuses[answer.status] += 1
+        self.durations.append((time.monotonic(), time.monotonic() - began))
         if answer.status >= 500 or answer.status == 429:
             self.failures.append(f"{method} {path.split('?')[0]}: {answer.status} {answer.body[:300]}")
         return answer
