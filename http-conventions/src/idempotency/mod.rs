@@ -78,6 +78,7 @@ mod key;
 mod memory;
 mod record;
 mod reply;
+mod settle;
 mod store;
 
 pub(crate) use self::capture::IDEMPOTENCY_REPLAYED;
