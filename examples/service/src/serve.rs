@@ -294,11 +294,15 @@ async fn run_tour(
     Ok(passed?)
 }
 
-/// Access of the tour to this process.
-struct Toured {
-    clock: DemoClock,
-    letters: Mailbox,
-    progress: watch::Receiver<()>,
+/// Access of the tour to instances of the desk in this process.
+#[expect(clippy::exhaustive_structs, reason = "made by whoever opens the instances")]
+pub struct Toured {
+    /// Clock of the instances.
+    pub clock: DemoClock,
+    /// Mail of the instances.
+    pub letters: Mailbox,
+    /// Changes when an instance has booked refunds or settled deliveries ([`App::progress`]).
+    pub progress: watch::Receiver<()>,
 }
 
 impl Clock for Toured {

@@ -8,14 +8,13 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
 
-use ::tour::{Outputs, RunningDesk};
-use host_ports::Clock;
+use ::tour::Outputs;
 use host_store_postgres::Database;
 use service::app::{App, Config};
 use service::clock::DemoClock;
 use service::mail::Mailbox;
+use service::serve::Toured;
 use tokio::sync::watch;
 
 use crate::fan_out::redis;
@@ -42,39 +41,6 @@ fn balance(listener: TcpListener, ports: [u16; 2]) -> Arc<[AtomicUsize; 2]> {
         }
     });
     counts
-}
-
-/// Access of the tour to both instances.
-struct Instances {
-    clock: DemoClock,
-    letters: Mailbox,
-    progress: watch::Receiver<()>,
-}
-
-impl Clock for Instances {
-    fn now(&self) -> SystemTime {
-        self.clock.now()
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.clock.monotonic()
-    }
-}
-
-impl RunningDesk for Instances {
-    fn advance(&self, by: Duration) {
-        self.clock.advance(by);
-    }
-
-    fn progress(&self) -> watch::Receiver<()> {
-        let mut progress = self.progress.clone();
-        progress.mark_unchanged();
-        progress
-    }
-
-    fn take_mail(&self) -> Option<String> {
-        self.letters.take().map(|letter| letter.text)
-    }
 }
 
 /// Forwards the progress of both instances.
@@ -127,7 +93,7 @@ async fn tour_passes_over_two_instances() {
         Server::start("hyper", second, two, None),
     ];
     let counts = balance(public, ports);
-    let desk = Arc::new(Instances {
+    let desk = Arc::new(Toured {
         clock,
         letters,
         progress,
