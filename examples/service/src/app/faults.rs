@@ -12,13 +12,15 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream;
-use http::{Method, Request};
+use http::header::LOCATION;
+use http::{Method, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 use tokio::sync::watch;
 use webhook_core::event::EventId;
 
 use super::body::Body;
+use super::browser::form;
 
 /// Time after which a killed delivery worker is started again.
 pub(super) const WORKER_DOWNTIME: Duration = Duration::from_secs(10);
@@ -53,13 +55,66 @@ struct Received {
     waiting: u64,
 }
 
+/// A fault that begins and ends, by a person or by its timer. A timer ends only the fault that
+/// started it, not one that began later.
+#[derive(Debug, Default)]
+pub(super) struct TimedFault(watch::Sender<FaultState>);
+
+#[derive(Debug, Default)]
+struct FaultState {
+    is_active: bool,
+    generation: u64,
+}
+
+/// One beginning of a [`TimedFault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Generation(u64);
+
+impl TimedFault {
+    /// Begins the fault. An active fault begins anew: its earlier timer no longer ends it.
+    pub(super) fn begin(&self) -> Generation {
+        let mut generation = 0;
+        self.0.send_modify(|state| {
+            state.is_active = true;
+            state.generation += 1;
+            generation = state.generation;
+        });
+        Generation(generation)
+    }
+
+    /// Ends the fault. Returns `false` if it was not active.
+    pub(super) fn end(&self) -> bool {
+        self.0
+            .send_if_modified(|state| std::mem::take(&mut state.is_active))
+    }
+
+    /// Ends the fault if it has not begun anew. Returns `false` if nothing was changed.
+    pub(super) fn end_generation(&self, generation: Generation) -> bool {
+        self.0.send_if_modified(|state| {
+            state.generation == generation.0 && std::mem::take(&mut state.is_active)
+        })
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.0.borrow().is_active
+    }
+
+    /// Completes when the fault is active, or when it is not.
+    pub(super) async fn wait_for(&self, is_active: bool) {
+        let mut state = self.0.subscribe();
+        let _reached = state.wait_for(|state| state.is_active == is_active).await;
+    }
+}
+
 /// The faults of a process.
 #[derive(Debug)]
 pub(super) struct InjectedFaults {
     pub(super) is_allowed: bool,
     is_drop_armed: Mutex<bool>,
-    is_hanging: watch::Sender<bool>,
-    is_killed: watch::Sender<bool>,
+    /// The built-in receiver does not answer.
+    pub(super) hang: TimedFault,
+    /// The delivery worker is killed.
+    pub(super) kill: TimedFault,
     timeline: Mutex<VecDeque<TimelineEntry>>,
     received: Mutex<Received>,
 }
@@ -69,8 +124,8 @@ impl InjectedFaults {
         Self {
             is_allowed,
             is_drop_armed: Mutex::default(),
-            is_hanging: watch::Sender::new(false),
-            is_killed: watch::Sender::new(false),
+            hang: TimedFault::default(),
+            kill: TimedFault::default(),
             timeline: Mutex::default(),
             received: Mutex::default(),
         }
@@ -94,7 +149,7 @@ impl InjectedFaults {
         timeline.iter().cloned().collect()
     }
 
-    /// Lets the next response to a change be dropped.
+    /// Lets the next response to a change with an idempotency key be dropped.
     pub(super) fn arm_drop(&self) {
         *self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
@@ -103,29 +158,19 @@ impl InjectedFaults {
         *self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if the response to this request is the one to drop, and disarms the fault.
-    pub(super) fn take_drop(&self, request: &Request<Bytes>) -> bool {
-        let path = request.uri().path();
-        let is_change = *request.method() == Method::POST
-            && (path.starts_with("/v1/") || path.starts_with("/console/"))
-            && !path.starts_with("/console/break-it");
+    /// Returns `true` if this is the response to drop, and disarms the fault.
+    pub(super) fn take_drop(&self, response: &Response<Body>) -> bool {
+        if !was_carried_out(response) {
+            return false;
+        }
         let mut is_armed = self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner);
-        is_change && std::mem::take(&mut *is_armed)
-    }
-
-    pub(super) fn set_hanging(&self, is_hanging: bool) {
-        self.is_hanging.send_replace(is_hanging);
-    }
-
-    pub(super) fn is_hanging(&self) -> bool {
-        *self.is_hanging.borrow()
+        std::mem::take(&mut *is_armed)
     }
 
     /// Completes when the receiver does not hang.
     pub(super) async fn wait_for_receiver(&self) {
-        let mut state = self.is_hanging.subscribe();
         self.change_waiting(|waiting| waiting.saturating_add(1));
-        let _free = state.wait_for(|is_hanging| !*is_hanging).await;
+        self.hang.wait_for(false).await;
         self.change_waiting(|waiting| waiting.saturating_sub(1));
     }
 
@@ -153,20 +198,32 @@ impl InjectedFaults {
         let received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         [received.messages, received.distinct_events, received.waiting]
     }
+}
 
-    pub(super) fn set_killed(&self, is_killed: bool) {
-        self.is_killed.send_replace(is_killed);
-    }
+/// Returns `true` if the request is a change whose retry gets the stored answer: a POST with an
+/// `Idempotency-Key`, or a form of the console, which has its key as a field.
+pub(super) fn is_repeatable(request: &Request<Bytes>) -> bool {
+    let path = request.uri().path();
+    let is_key = |key: &str| !key.is_empty();
+    let has_key = match () {
+        () if path.starts_with("/v1/") => request.headers().contains_key("idempotency-key"),
+        () if path.starts_with("/console/") => form(request)
+            .is_ok_and(|fields| fields.optional("idempotency_key").is_some_and(is_key)),
+        () => false,
+    };
+    *request.method() == Method::POST && has_key
+}
 
-    pub(super) fn is_killed(&self) -> bool {
-        *self.is_killed.borrow()
-    }
-
-    /// Completes when the delivery worker is killed, or when it is started again.
-    pub(super) async fn wait_for_worker(&self, is_killed: bool) {
-        let mut state = self.is_killed.subscribe();
-        let _reached = state.wait_for(|state| *state == is_killed).await;
-    }
+/// Returns `true` for the first answer to a change that was made. A refusal changed nothing, and a
+/// replay is itself the stored answer.
+fn was_carried_out(response: &Response<Body>) -> bool {
+    let leads_to = response.headers().get(LOCATION).map(|path| path.as_bytes());
+    let is_done = match response.status() {
+        // without a session a form leads to the sign-in
+        StatusCode::SEE_OTHER => leads_to.is_some_and(|path| !path.starts_with(b"/login")),
+        status => status.is_success(),
+    };
+    is_done && !response.headers().contains_key("idempotency-replayed")
 }
 
 /// Body that closes the connection before a byte of the response is sent. A panic in the handler
@@ -183,21 +240,75 @@ pub(super) fn cut_connection() -> Body {
 mod tests {
     use super::*;
 
-    fn post(path: &str) -> Request<Bytes> {
-        Request::post(path).body(Bytes::new()).unwrap()
+    fn answer(status: u16, header: (&'static str, &'static str)) -> Response<Body> {
+        let answer = Response::builder().status(status).header(header.0, header.1);
+        answer.body(super::super::body::full(Response::default()).into_body()).unwrap()
     }
 
-    /// X9: one response to a change is dropped, and none of the page of faults.
+    /// X9: the first answer to a change that was made is dropped; refusals and replays arrive.
     #[test]
     fn one_answer_is_dropped() {
         let faults = InjectedFaults::new(true);
-        assert!(!faults.take_drop(&post("/v1/charges")));
+        let made = answer(201, ("location", "/v1/charges/ch_1"));
+        assert!(!faults.take_drop(&made));
         faults.arm_drop();
-        assert!(!faults.take_drop(&post("/console/break-it")));
-        assert!(!faults.take_drop(&post("/token")));
-        assert!(!faults.take_drop(&Request::get("/v1/charges").body(Bytes::new()).unwrap()));
-        assert!(faults.take_drop(&post("/v1/charges")));
-        assert!(!faults.take_drop(&post("/v1/charges")));
+        for kept in [
+            answer(422, ("x", "x")),
+            answer(401, ("x", "x")),
+            answer(503, ("x", "x")),
+            answer(201, ("idempotency-replayed", "true")),
+            answer(303, ("location", "/login?return_to=/")),
+        ] {
+            assert!(!faults.take_drop(&kept), "{kept:?}");
+            assert!(faults.is_drop_armed());
+        }
+        assert!(faults.take_drop(&made));
+        assert!(!faults.take_drop(&made));
+        faults.arm_drop();
+        assert!(faults.take_drop(&answer(303, ("location", "/console/charges/ch_1"))));
+    }
+
+    /// X9: only a POST with a key is repeatable: the header of the API, the field of a form.
+    #[test]
+    fn change_with_key_is_repeatable() {
+        let check = |method: &str, path: &str, key: bool, body: &'static str, expected: bool| {
+            let mut request = Request::builder().method(method).uri(path);
+            request = request.header("content-type", "application/x-www-form-urlencoded");
+            if key {
+                request = request.header("idempotency-key", "\"k-1\"");
+            }
+            let request = request.body(Bytes::from_static(body.as_bytes())).unwrap();
+            assert_eq!(is_repeatable(&request), expected, "{method} {path} {key} {body}");
+        };
+        check("POST", "/v1/charges", true, "", true);
+        check("POST", "/v1/charges", false, "", false);
+        check("GET", "/v1/charges", true, "", false);
+        check("POST", "/token", true, "", false);
+        check(
+            "POST",
+            "/console/charges",
+            false,
+            "idempotency_key=0123456789abcdef",
+            true,
+        );
+        check("POST", "/console/charges", true, "amount=1", false);
+        check("POST", "/console/break-it", false, "fault=drop", false);
+    }
+
+    /// X9: the timer of an earlier press does not end a fault that began again.
+    #[test]
+    fn timer_ends_only_its_own_fault() {
+        let fault = TimedFault::default();
+        assert!(!fault.end());
+        let first = fault.begin();
+        assert!(fault.end() && !fault.end());
+        let second = fault.begin();
+        assert!(!fault.end_generation(first) && fault.is_active());
+        // pressed twice: the later timer counts
+        let third = fault.begin();
+        assert!(!fault.end_generation(second) && fault.is_active());
+        assert!(fault.end_generation(third) && !fault.is_active());
+        assert!(!fault.end_generation(third));
     }
 
     /// X9: the built-in receiver counts a repeated message, and its event once.

@@ -142,7 +142,7 @@ impl App {
             return body::full(self.handle_operator(request).await);
         }
         #[cfg(feature = "break-it")]
-        let dropped = self.dropped_answer(&request);
+        let droppable = self.droppable(&request);
         let asked = Asked::of(&mut request, self.clock.now());
         let exchange = self.conventions.begin(&request);
         let observation = Observation::begin(&self.operator.metrics, &self.proxies, &exchange, &request);
@@ -155,8 +155,8 @@ impl App {
             None => response,
         };
         #[cfg(feature = "break-it")]
-        if let Some(path) = dropped {
-            return self.drop_answer(&path, response.status());
+        if let Some(path) = droppable {
+            return self.drop_answer(&path, response);
         }
         response
     }

@@ -170,7 +170,19 @@ async fn break_it_drops_an_answer_that_a_retry_gets() {
         let token = bearer(&person.app, ALL_SCOPES).await;
         person.page().await;
         person.cause("drop").await;
-        assert!(person.page().await.contains("Waits for a POST"));
+        assert!(person.page().await.contains("Waits for a POST with a key"));
+        // no retry could get these answers
+        let (json, key) = (("content-type", "application/json"), ("idempotency-key", "\"refused-1\""));
+        for (headers, body, status) in [
+            ([("authorization", token.as_str()), json, ("x", "x")], r#"{"amount":300,"currency":"eur"}"#, 201),
+            ([("authorization", &token), json, key], r#"{"amount":0,"currency":"eur"}"#, 422),
+            ([("authorization", "Bearer wrong"), json, key], r#"{"amount":5,"currency":"eur"}"#, 401),
+        ] {
+            let kept = ask(&person.app, request("POST", "/v1/charges", &headers, body)).await;
+            assert_eq!(kept.status(), status, "{name}: {body}");
+        }
+        let page = person.page().await;
+        assert!(page.contains("Waits for a POST with a key") && !page.contains("An answer was dropped"), "{page}");
         let server = Arc::new(Server::start(name, Arc::clone(&person.app), listener, None));
         let body = r#"{"amount":500,"currency":"eur"}"#;
         let asked = format!(
@@ -183,12 +195,12 @@ async fn break_it_drops_an_answer_that_a_retry_gets() {
             tokio::task::spawn_blocking(move || String::from_utf8(server.ask(asked.as_bytes())).unwrap())
         };
         assert_eq!(send().await.unwrap(), "", "{name}");
-        assert_eq!(charges(&person.app, &token).await, 1, "{name}");
+        assert_eq!(charges(&person.app, &token).await, 2, "{name}");
         person.see("An answer was dropped").await;
         let again = send().await.unwrap();
         assert!(again.starts_with("HTTP/1.1 201"), "{name}: {again}");
         assert!(again.contains("idempotency-replayed: true"), "{name}: {again}");
-        assert_eq!(charges(&person.app, &token).await, 1, "{name}");
+        assert_eq!(charges(&person.app, &token).await, 2, "{name}");
     }
 }
 

@@ -16,7 +16,7 @@ use webhook_core::sender::DeliveryState;
 use super::super::body::{Body, READER, to_json};
 use super::super::browser::{form, missing_csrf_token, see_other};
 use super::super::endpoint_bodies::NewEndpoint;
-use super::super::faults::{CLOCK_STEP, RECEIVER_HANG, WORKER_DOWNTIME, cut_connection};
+use super::super::faults::{CLOCK_STEP, RECEIVER_HANG, WORKER_DOWNTIME, cut_connection, is_repeatable};
 use super::super::{App, Completed, Handled};
 use super::live::is_same_origin;
 use super::text::clock;
@@ -108,9 +108,9 @@ impl App {
         let shown = BreakIt {
             frame: self.frame("break-it", visitor).await?,
             ticket: visitor.ticket(),
-            is_killed: self.console_state.faults.is_killed(),
+            is_killed: self.console_state.faults.kill.is_active(),
             is_drop_armed: self.console_state.faults.is_drop_armed(),
-            is_hanging: self.console_state.faults.is_hanging(),
+            is_hanging: self.console_state.faults.hang.is_active(),
             has_receiver: endpoints.iter().any(|endpoint| endpoint.url.as_str() == own),
             now: clock(self.clock.now()),
             timeline: self
@@ -144,15 +144,15 @@ impl App {
             "receiver" => drop(self.register_receiver(None).await?),
             "drop" => {
                 self.console_state.faults.arm_drop();
-                let text = "It is carried out, and its connection is cut.".to_owned();
+                let text = "That of a POST with a key that succeeds; then its connection is cut.".to_owned();
                 self.console_state
                     .faults
                     .record(now, "wait", "The next answer will be dropped", text);
             }
             "hang" => self.hang_receiver(),
-            "answer" => self.free_receiver(),
+            "answer" => self.free_receiver(self.console_state.faults.hang.end()),
             "kill" => self.kill_worker(),
-            "start" => self.start_worker(),
+            "start" => self.start_worker(self.console_state.faults.kill.end()),
             "step" => {
                 self.clock.advance(CLOCK_STEP);
                 let text = format!("It was {} and is {}.", clock(now), clock(self.clock.now()));
@@ -174,7 +174,7 @@ impl App {
     }
 
     fn hang_receiver(self: &Arc<Self>) {
-        self.console_state.faults.set_hanging(true);
+        let generation = self.console_state.faults.hang.begin();
         let text = "It accepts messages and does not answer.".to_owned();
         self.console_state
             .faults
@@ -182,13 +182,12 @@ impl App {
         let app = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(RECEIVER_HANG).await;
-            app.free_receiver();
+            app.free_receiver(app.console_state.faults.hang.end_generation(generation));
         });
     }
 
-    fn free_receiver(&self) {
-        if self.console_state.faults.is_hanging() {
-            self.console_state.faults.set_hanging(false);
+    fn free_receiver(&self, has_ended: bool) {
+        if has_ended {
             let text = "Retries come due by their schedule.".to_owned();
             self.console_state
                 .faults
@@ -197,7 +196,7 @@ impl App {
     }
 
     fn kill_worker(self: &Arc<Self>) {
-        self.console_state.faults.set_killed(true);
+        let generation = self.console_state.faults.kill.begin();
         let text = "Its running deliveries are cut off; their leases stay.".to_owned();
         self.console_state
             .faults
@@ -205,13 +204,12 @@ impl App {
         let app = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(WORKER_DOWNTIME).await;
-            app.start_worker();
+            app.start_worker(app.console_state.faults.kill.end_generation(generation));
         });
     }
 
-    fn start_worker(&self) {
-        if self.console_state.faults.is_killed() {
-            self.console_state.faults.set_killed(false);
+    fn start_worker(&self, has_ended: bool) {
+        if has_ended {
             let text = "It frees the leases of the one that was killed.".to_owned();
             self.console_state
                 .faults
@@ -225,11 +223,11 @@ impl App {
         loop {
             tokio::select! {
                 () = self.deliver_events() => return,
-                () = self.console_state.faults.wait_for_worker(true) => {}
+                () = self.console_state.faults.kill.wait_for(true) => {}
             }
             let mut draining = self.draining.subscribe();
             tokio::select! {
-                () = self.console_state.faults.wait_for_worker(false) => {}
+                () = self.console_state.faults.kill.wait_for(false) => {}
                 _ = draining.wait_for(|draining| *draining) => return,
             }
         }
@@ -253,16 +251,21 @@ impl App {
         Ok(answer)
     }
 
-    /// Path of the request, if its answer is the one to drop.
-    pub(in super::super) fn dropped_answer(&self, request: &Request<Bytes>) -> Option<String> {
-        let is_dropped = self.console_state.faults.take_drop(request);
-        is_dropped.then(|| request.uri().path().to_owned())
+    /// Path of the request, if its answer may be the one to drop.
+    pub(in super::super) fn droppable(&self, request: &Request<Bytes>) -> Option<String> {
+        let faults = &self.console_state.faults;
+        let is_droppable = faults.is_drop_armed() && is_repeatable(request);
+        is_droppable.then(|| request.uri().path().to_owned())
     }
 
-    /// Response that cuts the connection in the place of an answer.
-    pub(in super::super) fn drop_answer(&self, path: &str, status: StatusCode) -> Response<Body> {
-        let text = format!("POST {path} was carried out: {status}. A retry gets the stored answer.");
+    /// Cuts the connection in the place of the answer, if this is the one to drop.
+    pub(in super::super) fn drop_answer(&self, path: &str, response: Response<Body>) -> Response<Body> {
         let faults = &self.console_state.faults;
+        if !faults.take_drop(&response) {
+            return response;
+        }
+        let status = response.status();
+        let text = format!("POST {path} was carried out: {status}. A retry gets the stored answer.");
         faults.record(self.clock.now(), "bad", "An answer was dropped", text);
         Response::new(cut_connection())
     }
