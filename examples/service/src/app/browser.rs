@@ -5,6 +5,7 @@ use http::header::{ACCEPT, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_conventions::caching::CacheControl;
 use http_conventions::errors::{ErrorStatus, Problem};
+use oauth_core::Sessions;
 use oauth_core::params::Params;
 use oauth_core::ports::OsEntropy;
 use oauth_core::ports::StoreError;
@@ -130,6 +131,14 @@ impl App {
         );
         unavailable()
     }
+}
+
+/// Returns `true` if the session can still be used. This is no use of the session itself, which an
+/// open page must not prolong.
+pub(super) async fn is_active(sessions: &Sessions, session: &Session) -> bool {
+    let record = &session.record;
+    let active = sessions.list(&record.subject).await;
+    active.is_ok_and(|active| active.iter().any(|known| known.id == record.id))
 }
 
 /// Returns `true` for a request that the script of an open page makes without its user: the stream

@@ -204,14 +204,12 @@ impl InjectedFaults {
 /// `Idempotency-Key`, or a form of the console, which has its key as a field.
 pub(super) fn is_repeatable(request: &Request<Bytes>) -> bool {
     let path = request.uri().path();
-    let is_key = |key: &str| !key.is_empty();
-    let has_key = match () {
+    let has_field = || form(request).is_ok_and(|fields| fields.optional("idempotency_key").is_some());
+    match () {
+        () if *request.method() != Method::POST => false,
         () if path.starts_with("/v1/") => request.headers().contains_key("idempotency-key"),
-        () if path.starts_with("/console/") => form(request)
-            .is_ok_and(|fields| fields.optional("idempotency_key").is_some_and(is_key)),
-        () => false,
-    };
-    *request.method() == Method::POST && has_key
+        () => path.starts_with("/console/") && has_field(),
+    }
 }
 
 /// Returns `true` for the first answer to a change that was made. A refusal changed nothing, and a
@@ -242,7 +240,7 @@ mod tests {
 
     fn answer(status: u16, header: (&'static str, &'static str)) -> Response<Body> {
         let answer = Response::builder().status(status).header(header.0, header.1);
-        answer.body(super::super::body::full(Response::default()).into_body()).unwrap()
+        answer.body(crate::app::body::whole(Bytes::new())).unwrap()
     }
 
     /// X9: the first answer to a change that was made is dropped; refusals and replays arrive.

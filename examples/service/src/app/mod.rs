@@ -32,6 +32,7 @@ mod observed;
 pub(crate) mod open;
 mod openapi;
 mod operator;
+mod origin;
 mod page;
 mod problem;
 mod refunds;

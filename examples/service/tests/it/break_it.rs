@@ -20,6 +20,13 @@ const PATH: &str = "/console/break-it";
 /// Longer than the healing takes, so that a failing test ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Header fields of a form of the service's own pages.
+const OWN_FORM: [(&str, &str); 3] = [
+    ("sec-fetch-site", "same-origin"),
+    ("sec-fetch-mode", "navigate"),
+    ("origin", "null"),
+];
+
 /// A signed-in person under the service's own host.
 struct Person {
     app: Arc<App>,
@@ -69,8 +76,7 @@ impl Person {
     /// Causes a fault by its form.
     async fn cause(&mut self, fault: &str) {
         let body = format!("csrf_token={}&fault={fault}", self.browser.token);
-        let site = [("sec-fetch-site", "same-origin"), ("origin", "null")];
-        let caused = self.ask("POST", &site, &body).await;
+        let caused = self.ask("POST", &OWN_FORM, &body).await;
         assert_eq!(where_to(&caused), PATH, "{fault}: {caused:?}");
     }
 
@@ -97,37 +103,27 @@ async fn break_it_is_refused_to_others() {
     );
     let token = person.browser.token.clone();
     let armed = format!("csrf_token={token}&fault=drop");
-    for (headers, body) in [
-        ([("sec-fetch-site", "cross-site"), ("x", "x")], armed.as_str()),
-        ([("sec-fetch-site", "same-site"), ("x", "x")], &armed),
-        ([("origin", "http://127.0.0.1:9"), ("x", "x")], &armed),
-        (
-            [("origin", "null"), ("sec-fetch-site", "same-origin")],
-            "fault=drop",
-        ),
-        (
-            [("origin", "null"), ("sec-fetch-site", "same-origin")],
-            "fault=drop&csrf_token=forged",
-        ),
-        (
-            [
-                ("host", "rebound.example:8080"),
-                ("sec-fetch-site", "same-origin"),
-            ],
-            &armed,
-        ),
-        (
-            [("host", "127.0.0.1:81"), ("sec-fetch-site", "same-origin")],
-            &armed,
-        ),
-    ] {
-        let refused = person.ask("POST", &headers, body).await;
+    let [same, navigate, null] = OWN_FORM;
+    let attacks: [(&[(&str, &str)], &str); 10] = [
+        (&[("sec-fetch-site", "cross-site"), navigate, null], &armed),
+        (&[("sec-fetch-site", "same-site")], &armed),
+        (&[("origin", "http://127.0.0.1:9")], &armed),
+        (&[null], &armed),
+        (&[], &armed),
+        (&[same, navigate], &armed),
+        (&OWN_FORM, "fault=drop"),
+        (&OWN_FORM, "fault=drop&csrf_token=forged"),
+        (&[("host", "rebound.example:8080"), same], &armed),
+        (&[("host", "127.0.0.1:81"), same], &armed),
+    ];
+    for (headers, body) in attacks {
+        let refused = person.ask("POST", headers, body).await;
         assert_eq!(refused.status(), 403, "{headers:?} {body}");
     }
     let foreign = person.ask("GET", &[("host", "rebound.example:8080")], "").await;
     assert_eq!(foreign.status(), 403);
     let unknown = person
-        .ask("POST", &[], &format!("csrf_token={token}&fault=fire"))
+        .ask("POST", &OWN_FORM, &format!("csrf_token={token}&fault=fire"))
         .await;
     assert_eq!(unknown.status(), 400);
     assert!(!person.page().await.contains("Waits for a POST"));
@@ -172,17 +168,35 @@ async fn break_it_drops_an_answer_that_a_retry_gets() {
         person.cause("drop").await;
         assert!(person.page().await.contains("Waits for a POST with a key"));
         // no retry could get these answers
-        let (json, key) = (("content-type", "application/json"), ("idempotency-key", "\"refused-1\""));
+        let (json, key) = (
+            ("content-type", "application/json"),
+            ("idempotency-key", "\"refused-1\""),
+        );
         for (headers, body, status) in [
-            ([("authorization", token.as_str()), json, ("x", "x")], r#"{"amount":300,"currency":"eur"}"#, 201),
-            ([("authorization", &token), json, key], r#"{"amount":0,"currency":"eur"}"#, 422),
-            ([("authorization", "Bearer wrong"), json, key], r#"{"amount":5,"currency":"eur"}"#, 401),
+            (
+                [("authorization", token.as_str()), json, ("x", "x")],
+                r#"{"amount":300,"currency":"eur"}"#,
+                201,
+            ),
+            (
+                [("authorization", &token), json, key],
+                r#"{"amount":0,"currency":"eur"}"#,
+                422,
+            ),
+            (
+                [("authorization", "Bearer wrong"), json, key],
+                r#"{"amount":5,"currency":"eur"}"#,
+                401,
+            ),
         ] {
             let kept = ask(&person.app, request("POST", "/v1/charges", &headers, body)).await;
             assert_eq!(kept.status(), status, "{name}: {body}");
         }
         let page = person.page().await;
-        assert!(page.contains("Waits for a POST with a key") && !page.contains("An answer was dropped"), "{page}");
+        assert!(
+            page.contains("Waits for a POST with a key") && !page.contains("An answer was dropped"),
+            "{page}"
+        );
         let server = Arc::new(Server::start(name, Arc::clone(&person.app), listener, None));
         let body = r#"{"amount":500,"currency":"eur"}"#;
         let asked = format!(

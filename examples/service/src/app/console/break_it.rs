@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::idempotency::HeldKey;
 use http_conventions::routing::AllowedHosts;
@@ -17,8 +17,8 @@ use super::super::body::{Body, READER, to_json};
 use super::super::browser::{form, missing_csrf_token, see_other};
 use super::super::endpoint_bodies::NewEndpoint;
 use super::super::faults::{CLOCK_STEP, RECEIVER_HANG, WORKER_DOWNTIME, cut_connection, is_repeatable};
+use super::super::origin::is_own_page;
 use super::super::{App, Completed, Handled};
-use super::live::is_same_origin;
 use super::text::clock;
 use super::{Frame, Ticket, Visitor, page};
 
@@ -50,10 +50,7 @@ impl App {
             true => self.show_faults(&visitor).await,
             false => {
                 let fields = form(request)?;
-                if !is_same_origin(request.headers()) || !self.is_own_page(request.headers()) {
-                    return Err(missing_csrf_token());
-                }
-                if !visitor.browser.accepts_form(&fields) {
+                if !is_own_page(request, &self.base_url) || !visitor.browser.accepts_form(&fields) {
                     return Err(missing_csrf_token());
                 }
                 self.cause(&fields).await
@@ -78,13 +75,6 @@ impl App {
             false => Err(Problem::new(ErrorStatus::FORBIDDEN)
                 .with_detail("faults are caused under the service's own name only")),
         }
-    }
-
-    /// Returns `false` if `Origin` names another origin. Under the policy of the pages it is
-    /// `null` for their own forms.
-    fn is_own_page(&self, headers: &HeaderMap) -> bool {
-        let origin = headers.get("origin").map(|origin| origin.as_bytes());
-        origin.is_none_or(|origin| origin == b"null" || origin == self.base_url.as_bytes())
     }
 
     async fn show_faults(&self, visitor: &Visitor) -> Handled {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{HeaderValue, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
 use http_conventions::caching::CacheControl;
@@ -25,6 +25,8 @@ use tokio::sync::{broadcast, watch};
 
 use super::super::App;
 use super::super::body::{Body, whole};
+use super::super::browser::is_active;
+use super::super::origin::is_own_page;
 use crate::domain::Charge;
 
 /// Maximum number of open streams of a user. Browsers open six connections to a server, and the
@@ -139,7 +141,8 @@ impl ChangeSources {
             tokio::time::sleep(COALESCE_WINDOW).await;
             self.drain_changes(&mut topics);
         }
-        self.has_session().await.then(|| topics.encode())
+        let is_active = is_active(&self.sessions, &self.session).await;
+        is_active.then(|| topics.encode())
     }
 
     /// Adds the topics of changes that arrived meanwhile.
@@ -160,13 +163,6 @@ impl ChangeSources {
             self.requests.mark_unchanged();
             topics.requests = true;
         }
-    }
-
-    /// Returns `true` if the session is active, without extending it.
-    async fn has_session(&self) -> bool {
-        let record = &self.session.record;
-        let active = self.sessions.list(&record.subject).await;
-        active.is_ok_and(|active| active.iter().any(|known| known.id == record.id))
     }
 }
 
@@ -190,7 +186,8 @@ impl App {
     /// - 429 if the user has four open streams
     async fn build_stream(&self, request: &Request<Bytes>) -> Result<Response<Body>, Problem> {
         let forbidden = |detail: &'static str| Problem::new(ErrorStatus::FORBIDDEN).with_detail(detail);
-        if !is_same_origin(request.headers()) {
+        // another page cannot read the stream, but would use up the streams of the user
+        if !is_own_page(request, &self.base_url) {
             return Err(forbidden("only pages of the console may open this stream"));
         }
         let visitor = self.visitor(request).await?;
@@ -226,13 +223,6 @@ impl App {
         CacheControl::no_store().apply(headers);
         Ok(response)
     }
-}
-
-/// Returns `false` for a request of another origin (`Sec-Fetch-Site`). Such a page cannot read the
-/// stream, but would use up the streams of the user.
-pub(super) fn is_same_origin(headers: &HeaderMap) -> bool {
-    let site = headers.get("sec-fetch-site");
-    site.is_none_or(|site| site == "same-origin")
 }
 
 #[cfg(test)]

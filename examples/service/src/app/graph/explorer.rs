@@ -14,18 +14,19 @@ use graph_core::http::GraphRequest;
 use graph_core::limits::Estimate;
 use graph_core::response::{GraphResponse, ResponseError};
 use host_ports::Principal;
-use http::header::ORIGIN;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
-use oauth_core::session::{Session, SessionState};
+use oauth_core::session::Session;
 use serde::{Deserialize, Serialize};
 
 use super::loss::Loss;
 use super::streamed;
 use crate::app::App;
 use crate::app::body::{self, Body, full, json, whole};
+use crate::app::browser::is_active;
 use crate::app::open::SCOPES;
+use crate::app::origin::is_own_page;
 use crate::app::problem::unavailable;
 
 /// Interval at which an open subscription checks that its session still exists.
@@ -90,7 +91,7 @@ impl App {
         exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyResponse> {
-        let session = exchange.check(self.session_of_explorer(request.headers()).await)?;
+        let session = exchange.check(self.session_of_explorer(&request).await)?;
         let exchange = self
             .limit_subject(exchange, session.record.subject.as_str())
             .await?;
@@ -108,7 +109,7 @@ impl App {
         exchange: Exchange<Limited>,
         request: Request<Bytes>,
     ) -> Result<Response<Body>, EarlyResponse> {
-        let session = exchange.check(self.session_of_explorer(request.headers()).await)?;
+        let session = exchange.check(self.session_of_explorer(&request).await)?;
         let exchange = self
             .limit_subject(exchange, session.record.subject.as_str())
             .await?;
@@ -153,11 +154,12 @@ impl App {
     ///
     /// - 403 if another site may have made the request, or if the session has ended
     /// - 503 if the store fails
-    async fn session_of_explorer(&self, headers: &HeaderMap) -> Result<Session, Problem> {
-        if !is_of_own_page(headers, &self.base_url) {
+    async fn session_of_explorer(&self, request: &Request<Bytes>) -> Result<Session, Problem> {
+        if !is_own_page(request, &self.base_url) {
             let detail = format!("the explorer works at {} only", self.base_url);
             return Err(Problem::new(ErrorStatus::FORBIDDEN).with_detail(detail));
         }
+        let headers = request.headers();
         let browser = self.browser(headers).await?;
         let session = browser.session().filter(|_| browser.accepts_header(headers));
         session.cloned().ok_or_else(|| {
@@ -179,7 +181,7 @@ impl App {
             let ended = async {
                 loop {
                     app.clock.sleep_until(app.clock.now() + SESSION_CHECK).await;
-                    if !app.is_active(&session).await {
+                    if !is_active(&app.sessions, &session).await {
                         break;
                     }
                 }
@@ -190,38 +192,10 @@ impl App {
             }
         }
     }
-
-    /// Returns `true` if the session can still be used. This is no use of the session itself, which
-    /// an open page must not prolong.
-    async fn is_active(&self, session: &Session) -> bool {
-        let listed = self
-            .sessions
-            .list(&session.record.subject)
-            .await
-            .unwrap_or_default();
-        let known = listed.iter().find(|known| known.id == session.record.id);
-        known.is_some_and(|known| known.state(self.clock.now()) == SessionState::Active)
-    }
 }
 
 /// The user of the session, with every scope: each user could allow an application all of them.
 fn principal_of(session: &Session) -> Result<Principal, Problem> {
     let scopes = SCOPES.parse().map_err(|_| unavailable())?;
     Ok(Principal::new(session.record.subject.as_str()).with_scopes(scopes))
-}
-
-/// Returns `true` if the browser says that a page of `base_url` makes the request.
-///
-/// `Origin` is required, since each browser sends it with POST. `Sec-Fetch-Site` is checked if it
-/// is present: a browser omits it over plain http to another machine.
-fn is_of_own_page(headers: &HeaderMap, base_url: &str) -> bool {
-    let only = |name| {
-        let mut values = headers.get_all(name).iter();
-        (values.next(), values.next())
-    };
-    let (origin, second) = only(ORIGIN.as_str());
-    let is_own = origin.is_some_and(|origin| origin.as_bytes().eq_ignore_ascii_case(base_url.as_bytes()));
-    let (site, second_site) = only("sec-fetch-site");
-    let is_same = site.is_none_or(|site| site.as_bytes() == b"same-origin");
-    is_own && second.is_none() && is_same && second_site.is_none()
 }
