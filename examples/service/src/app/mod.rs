@@ -40,6 +40,7 @@ mod resources;
 mod route;
 mod shared;
 mod sign_in;
+mod streams;
 mod traced;
 mod traffic;
 mod webhook_deliveries;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use graph_core::persisted::Manifest;
 use host_store_sqlite::Database;
 use http::{Request, Response};
@@ -435,6 +436,39 @@ async fn subscription_ends_with_an_idle_session() {
     reading.await.unwrap();
     let late = at.run(&json!({ "query": "{ viewer { subject } }" })).await;
     assert_eq!(late.status(), 403);
+}
+
+/// X9: a user has at most four open subscriptions in the explorer, over all sessions; the next one
+/// is refused as a GraphQL error, and a closed one frees its place.
+#[tokio::test]
+async fn subscriptions_are_bounded_by_user() {
+    let mut at = explorer().await;
+    let mut open = Vec::new();
+    for _ in 0..4 {
+        let mut stream = at.subscribe().await;
+        // the stream starts when it is first polled
+        assert!(stream.frame().now_or_never().is_none());
+        open.push(stream);
+    }
+    at.browser = Browser::new(&at.app);
+    at.browser.sign_in().await;
+    at.cookie = at.browser.jar();
+    at.token = value_of(&text(&at.browser.get("/console/explorer").await), "data-token");
+    let refused = rest(at.subscribe().await).await;
+    assert!(
+        refused.contains("\"code\":\"RATE_LIMITED\"") && refused.contains("event: complete"),
+        "{refused}"
+    );
+    assert!(
+        refused.contains("4 subscriptions of this user are open"),
+        "{refused}"
+    );
+    // queries and mutations are not affected
+    let ran = json(&at.run(&create()).await);
+    assert!(ran.pointer("/data/createCharge/id").is_some(), "{ran}");
+    open.pop();
+    let mut next = at.subscribe().await;
+    assert!(next.frame().now_or_never().is_none());
 }
 
 /// X9: operations of the explorer count against the limit of the user.

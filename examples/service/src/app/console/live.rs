@@ -3,9 +3,6 @@
 //! An event has only topic names. The page's script then fetches the page again, with its session
 //! and filters. Without the script a page has a link to do so.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,53 +24,16 @@ use super::super::App;
 use super::super::body::{Body, whole};
 use super::super::browser::is_active;
 use super::super::origin::is_own_page;
+use super::super::streams::StreamPermit;
 use crate::domain::Charge;
 
 /// Maximum number of open streams of a user. Browsers open six connections to a server, and the
 /// pages need some of them.
-const MAX_STREAMS_PER_USER: usize = 4;
+pub(super) const MAX_STREAMS_PER_USER: usize = 4;
 /// Interval of keep-alive comments, and of checks that the session is active.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Time after a change in which further changes become part of its event.
 const COALESCE_WINDOW: Duration = Duration::from_millis(500);
-
-/// The open streams, by user.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
-
-/// A place among the open streams of a user. It is free again when this value is dropped.
-struct StreamPermit {
-    streams: Streams,
-    subject: String,
-}
-
-impl Streams {
-    /// Takes a place of the user. Returns `None` if all are taken.
-    fn admit(&self, subject: &str) -> Option<StreamPermit> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(subject.to_owned()).or_default();
-        if *count >= MAX_STREAMS_PER_USER {
-            return None;
-        }
-        *count += 1;
-        Some(StreamPermit {
-            streams: self.clone(),
-            subject: subject.to_owned(),
-        })
-    }
-}
-
-impl Drop for StreamPermit {
-    fn drop(&mut self) {
-        let mut open = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Entry::Occupied(mut entry) = open.entry(std::mem::take(&mut self.subject)) {
-            match entry.get().checked_sub(1).filter(|left| *left > 0) {
-                Some(left) => *entry.get_mut() = left,
-                None => drop(entry.remove()),
-            }
-        }
-    }
-}
 
 /// Sources of the events of one stream.
 struct ChangeSources {
@@ -222,26 +182,5 @@ impl App {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         CacheControl::no_store().apply(headers);
         Ok(response)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// X9: a user has four streams, and others are not affected.
-    #[test]
-    fn streams_are_bounded_by_user() {
-        let streams = Streams::default();
-        let mut held: Vec<_> = (0..MAX_STREAMS_PER_USER)
-            .map(|_| streams.admit("ada").unwrap())
-            .collect();
-        assert!(streams.admit("ada").is_none());
-        assert!(streams.admit("grace").is_some());
-        held.pop();
-        held.push(streams.admit("ada").unwrap());
-        assert!(streams.admit("ada").is_none());
-        drop(held);
-        assert!(streams.0.lock().unwrap().is_empty());
     }
 }

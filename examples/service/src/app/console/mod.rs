@@ -46,6 +46,7 @@ pub(super) use refusal::refusal;
 
 use super::browser::{Browser, see_other};
 use super::page::{Capability, rendered};
+use super::streams::OpenStreams;
 use super::traffic::Traffic;
 use super::{App, Config, Handled};
 use crate::desk::User;
@@ -53,7 +54,8 @@ use crate::desk::User;
 /// State of this process that pages show.
 pub(super) struct ConsoleState {
     pub(super) traffic: Traffic,
-    streams: live::Streams,
+    /// Streams of `/console/live`.
+    streams: OpenStreams,
     #[cfg(feature = "break-it")]
     pub(super) faults: super::faults::InjectedFaults,
 }
@@ -66,7 +68,7 @@ impl ConsoleState {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             traffic: Traffic::default(),
-            streams: live::Streams::default(),
+            streams: OpenStreams::at_most(live::MAX_STREAMS_PER_USER),
             #[cfg(feature = "break-it")]
             faults: super::faults::InjectedFaults::new(config.allow_faults),
         }

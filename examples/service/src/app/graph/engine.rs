@@ -16,10 +16,12 @@ use graph_core::{Engine, RequestContext};
 use http::Request;
 use juniper::RootNode;
 
+use super::explorer::MAX_EXPLORED;
 use super::loads::Customers;
 use super::loss::Loss;
-use super::schema::{Context, Host, Mutation, Query, Subscription};
+use super::schema::{Context, Host, Mutation, Query, Quota, Subscription};
 use crate::app::open::{OpenError, at, secret_bytes};
+use crate::app::streams::OpenStreams;
 use crate::clock::DemoClock;
 use crate::desk::Desk;
 
@@ -35,6 +37,8 @@ pub(in crate::app) struct Graph {
     has_only_trusted: bool,
     desk: Desk,
     cursors: Cursors,
+    /// Subscriptions of the explorer.
+    explored: OpenStreams,
 }
 
 impl Graph {
@@ -70,6 +74,7 @@ impl Graph {
             has_only_trusted,
             desk: desk.clone(),
             cursors: Cursors::new(key),
+            explored: OpenStreams::at_most(MAX_EXPLORED),
         })
     }
 
@@ -78,12 +83,21 @@ impl Graph {
         Ok(builder().build().map_err(at("the graph"))?.sdl())
     }
 
+    /// Places for the explorer's subscriptions of a user.
+    pub(super) fn quota(&self, subject: &str) -> Quota {
+        Quota {
+            streams: self.explored.clone(),
+            subject: subject.to_owned(),
+        }
+    }
+
     /// Context shared by the resolvers of one request. Its subscriptions report to `loss`.
-    pub(super) fn context(&self, loss: &Loss) -> Context {
+    pub(super) fn context(&self, loss: &Loss, quota: Option<Quota>) -> Context {
         let host = Host {
             desk: self.desk.clone(),
             cursors: self.cursors.clone(),
             loss: loss.clone(),
+            quota,
         };
         RequestContext::new(Arc::new(host)).with_selective_loader(Customers(self.desk.clone()))
     }

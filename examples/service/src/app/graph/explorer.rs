@@ -17,10 +17,12 @@ use host_ports::Principal;
 use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
+use http_conventions::routing::RequestId;
 use oauth_core::session::Session;
 use serde::{Deserialize, Serialize};
 
 use super::loss::Loss;
+use super::schema::Context;
 use super::streamed;
 use crate::app::App;
 use crate::app::body::{self, Body, full, json, whole};
@@ -31,6 +33,10 @@ use crate::app::problem::unavailable;
 
 /// Interval at which an open subscription checks that its session still exists.
 const SESSION_CHECK: Duration = Duration::from_secs(5);
+
+/// Maximum number of open subscriptions of a user in the explorer, in one process. Browsers open six
+/// connections to a server, and pages need some of them.
+pub(super) const MAX_EXPLORED: usize = 4;
 
 /// An operation whose size is asked for.
 #[derive(Deserialize)]
@@ -97,7 +103,7 @@ impl App {
             .await?;
         let principal = exchange.check(principal_of(&session))?;
         let loss = Loss::default();
-        let context = self.graph_context_of(Some(principal), exchange.id(), &loss);
+        let context = self.explored_context(principal, exchange.id(), &loss);
         let end = self.end_of_session(session, loss);
         let answer = streamed(self.graph.respond(request, context).await, end);
         Ok(exchange.finish_as(Ok(answer), whole))
@@ -124,9 +130,16 @@ impl App {
             Some(name) => asked.with_operation_name(name),
             None => asked,
         };
-        let context = self.graph_context_of(Some(principal), exchange.id(), &Loss::default());
+        let context = self.explored_context(principal, exchange.id(), &Loss::default());
         let size = self.size(self.graph.estimate(&asked, &context));
         Ok(full(exchange.finish(Ok(json(StatusCode::OK, &size)))))
+    }
+
+    /// Context of an operation of the explorer, whose subscriptions are bounded by user.
+    fn explored_context(&self, principal: Principal, id: &RequestId, loss: &Loss) -> Context {
+        let quota = self.graph.quota(principal.subject());
+        let context = self.graph.context(loss, Some(quota));
+        context.with_correlation_id(id.as_str()).with_principal(principal)
     }
 
     fn size(&self, estimated: Result<Estimate, GraphResponse>) -> Size {

@@ -22,7 +22,6 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use graph_core::http::HttpResponse;
 use graph_core::ports::timer_fn;
-use host_ports::Principal;
 use host_websocket::Upgrade;
 use http::{Method, Request, Response};
 use http_body::Frame;
@@ -101,13 +100,9 @@ impl App {
 
     /// Context of the resolvers of one operation.
     fn graph_context(&self, caller: Option<&Caller>, id: &RequestId, loss: &Loss) -> Context {
-        self.graph_context_of(caller.map(Caller::principal), id, loss)
-    }
-
-    fn graph_context_of(&self, principal: Option<Principal>, id: &RequestId, loss: &Loss) -> Context {
-        let context = self.graph.context(loss).with_correlation_id(id.as_str());
-        match principal {
-            Some(principal) => context.with_principal(principal),
+        let context = self.graph.context(loss, None).with_correlation_id(id.as_str());
+        match caller {
+            Some(caller) => context.with_principal(caller.principal()),
             None => context,
         }
     }

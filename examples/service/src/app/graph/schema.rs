@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt, stream};
 use graph_core::connection::{Cursors, Direction, PageArguments, PageLimits, PageRequest};
+use graph_core::error::ErrorCode;
 use graph_core::{GraphError, LookAhead, RequestContext, graph_object, graph_subscription};
 use juniper::ID;
 use tokio::sync::broadcast::Receiver;
 
+use super::explorer::MAX_EXPLORED;
 use super::loads::Customers;
 use super::loss::Loss;
+use crate::app::streams::{OpenStreams, StreamPermit};
 use crate::app::traced;
 use crate::desk::{
     ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
@@ -23,6 +26,26 @@ pub(super) struct Host {
     pub(super) cursors: Cursors,
     /// Reported when a subscription may have missed updates.
     pub(super) loss: Loss,
+    /// Places for the subscriptions of the user; `None` if they are not bounded by user.
+    pub(super) quota: Option<Quota>,
+}
+
+/// Places for the subscriptions of one user.
+pub(super) struct Quota {
+    pub(super) streams: OpenStreams,
+    pub(super) subject: String,
+}
+
+impl Quota {
+    /// Takes a place for a subscription.
+    fn admit(&self) -> Result<StreamPermit, GraphError> {
+        let permit = self.streams.admit(&self.subject);
+        permit.ok_or_else(|| {
+            let message =
+                format!("{MAX_EXPLORED} subscriptions of this user are open; stop one of them first");
+            GraphError::new(ErrorCode::RateLimited, message)
+        })
+    }
 }
 
 pub(super) type Context = RequestContext<Arc<Host>>;
@@ -324,11 +347,16 @@ impl Subscription {
     async fn charge_updated(context: &Context, id: Option<ID>) -> Result<Updates, GraphError> {
         let wanted = id.map(|id| id.to_string());
         let host = context.host();
+        let permit = host.quota.as_ref().map(Quota::admit).transpose()?;
         let updates = updates(host.desk.charge_updates(), host.loss.clone());
         let of_interest = updates.filter(move |charge| {
             std::future::ready(wanted.as_ref().is_none_or(|id| charge.id.as_str() == id))
         });
-        Ok(of_interest.map(|charge| Ok(charge.into())).boxed())
+        let held = of_interest.map(move |charge| {
+            let _place = &permit;
+            Ok(charge.into())
+        });
+        Ok(held.boxed())
     }
 }
 
