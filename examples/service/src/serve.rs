@@ -401,7 +401,7 @@ async fn serve_operator(listener: Option<TcpListener>, app: &Arc<App>) -> io::Re
 }
 
 /// URL of a service that listens on `address`, as its clients reach it.
-fn base_url(address: SocketAddr, is_tls: bool) -> String {
+pub(crate) fn base_url(address: SocketAddr, is_tls: bool) -> String {
     let ip = if address.ip().is_unspecified() {
         IpAddr::V4(Ipv4Addr::LOCALHOST)
     } else {

@@ -14,6 +14,7 @@ use super::clients;
 use super::settings::Settings;
 use crate::app::open::KEY_ROTATION;
 use crate::logging::{LogFilter, LogFormat};
+use crate::serve::base_url;
 
 /// Longest delay or timeout of a stop, in seconds: an hour.
 const LONGEST_DRAIN: u64 = 3600;
@@ -214,19 +215,30 @@ impl Options {
         let scope = "a scope, for example read:orders";
         let other_scopes = settings.parsed("scope", scope, |text| text.parse().ok());
         options.other_scopes = other_scopes.into_iter().collect();
-        options.clients = clients::parse(settings, &options.other_scopes, environment, read);
+        options.other_apis = settings.all("api");
+        options.tls = parse_tls(settings);
+        let apis = options.apis();
+        let issued = (&options.other_scopes, apis.as_slice());
+        options.clients = clients::parse(settings, issued, environment, read);
         let days = "a number of days from 2 to 365";
         set(
             &mut options.key_rotation,
             settings.parsed("key-rotation", days, parse_days),
         );
         options.cross_origins = settings.all("allow-origin");
-        options.other_apis = settings.all("api");
         options.sign_in_as = settings.text("sign-in-as");
         options.trusted_documents = settings.text("trusted-documents").map(PathBuf::from);
-        options.tls = parse_tls(settings);
         options.redis = parse_redis(settings, read);
         options
+    }
+
+    /// APIs that the service issues tokens for: itself, and those of `--api`.
+    fn apis(&self) -> Vec<String> {
+        let own = self.base_url.clone();
+        let own = own.unwrap_or_else(|| base_url(self.listen, self.tls.is_some()));
+        std::iter::once(own)
+            .chain(self.other_apis.iter().cloned())
+            .collect()
     }
 }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use oauth_core::store::{GrantType, SenderConstraint};
-use oauth_core::vocabulary::{ClientId, RegisteredRedirectUri};
+use oauth_core::vocabulary::{Audience, ClientId, RegisteredRedirectUri};
 use oauth_core::{RegisteredClient, Scopes};
 
 use self::table::ClientTable;
@@ -18,6 +18,15 @@ use crate::app::open::{RESERVED_CLIENTS, SCOPES};
 const REDIRECTS: &str = "redirect-uris";
 const LOOPBACK_REDIRECTS: &str = "loopback-redirect-uris";
 const GRANTS: &str = "grants";
+const POST_LOGOUT_REDIRECTS: &str = "post-logout-redirect-uris";
+const BACKCHANNEL_LOGOUT: &str = "backchannel-logout-uri";
+const AUDIENCES: &str = "audiences";
+
+/// Scopes and APIs of the tokens that the service issues.
+struct Issued<'a> {
+    scopes: Scopes,
+    apis: &'a [String],
+}
 
 /// Variables of the environment, and the files that settings name.
 struct Sources<'a> {
@@ -25,23 +34,27 @@ struct Sources<'a> {
     read: &'a dyn Fn(&Path) -> io::Result<String>,
 }
 
-/// Parses the tables `[[client]]`. Each fault is a mistake of the settings.
+/// Parses the tables `[[client]]` for a service that issues tokens for these scopes, beside its
+/// own, and for these APIs. Each fault is a mistake of the settings.
 pub(super) fn parse(
     settings: &mut Settings,
-    other_scopes: &Scopes,
+    (other_scopes, apis): (&Scopes, &[String]),
     variable: &impl Fn(&str) -> Option<String>,
     read: &impl Fn(&Path) -> io::Result<String>,
 ) -> Vec<RegisteredClient> {
     let Some((file, tables)) = settings.clients.take() else {
         return Vec::new();
     };
-    let scopes = SCOPES.parse::<Scopes>().unwrap_or_default().union(other_scopes);
+    let issued = Issued {
+        scopes: SCOPES.parse::<Scopes>().unwrap_or_default().union(other_scopes),
+        apis,
+    };
     let sources = Sources { variable, read };
     let mut ids = BTreeSet::new();
     let mut clients = Vec::new();
     for (number, values) in (1..).zip(tables) {
         let mut table = ClientTable::new(number, &file, values, &mut settings.mistakes);
-        let client = client(&mut table, &scopes, &sources);
+        let client = client(&mut table, &issued, &sources);
         table.refuse_unknown_keys();
         let Some(client) = client else { continue };
         if ids.insert(client.id.as_str().to_owned()) {
@@ -54,16 +67,20 @@ pub(super) fn parse(
 }
 
 /// Builds the client of a table; `None` if the table has no usable id or authentication.
-fn client(table: &mut ClientTable<'_>, known: &Scopes, sources: &Sources<'_>) -> Option<RegisteredClient> {
+fn client(
+    table: &mut ClientTable<'_>,
+    issued: &Issued<'_>,
+    sources: &Sources<'_>,
+) -> Option<RegisteredClient> {
     let id = id(table);
     let client = authentication::client(table, id, sources);
     let grants = grants(table);
     let name = table.text("name");
-    let scopes = scopes(table, known);
+    let scopes = scopes(table, &issued.scopes);
     let redirect_uris = redirect_uris(table);
-    let post_logout = table.list("post-logout-redirect-uris");
-    let backchannel = table.parsed("backchannel-logout-uri");
-    let audiences = table.list("audiences");
+    let post_logout = table.list(POST_LOGOUT_REDIRECTS);
+    let backchannel = table.parsed(BACKCHANNEL_LOGOUT);
+    let audiences = audiences(table, issued.apis);
     let sender_constraint = table.one_of("sender-constraint", &[("dpop", SenderConstraint::Dpop)]);
     let mut client = client?;
     if let Some(name) = name {
@@ -127,6 +144,21 @@ fn scopes(table: &mut ClientTable<'_>, known: &Scopes) -> Scopes {
     scopes
 }
 
+/// APIs of the client, for which the service must issue tokens.
+fn audiences(table: &mut ClientTable<'_>, known: &[String]) -> Vec<Audience> {
+    let audiences: Vec<Audience> = table.list(AUDIENCES);
+    let unknown = audiences.iter().map(Audience::as_str);
+    for api in unknown.filter(|api| !known.iter().any(|known| known == api)) {
+        let known = known.join(" ");
+        let fault = format!(
+            "the service issues no tokens for `{api}`; it issues them for {known}; \
+             add another API by the setting `api`"
+        );
+        table.refuse(AUDIENCES, fault);
+    }
+    audiences
+}
+
 fn redirect_uris(table: &mut ClientTable<'_>) -> Vec<RegisteredRedirectUri> {
     let mut uris = table.list_by(REDIRECTS, RegisteredRedirectUri::exact);
     uris.extend(table.list_by(LOOPBACK_REDIRECTS, RegisteredRedirectUri::loopback_any_port));
@@ -143,6 +175,17 @@ fn check_combinations(table: &mut ClientTable<'_>, client: &RegisteredClient) {
     if !uses_codes && !client.redirect_uris.is_empty() {
         let fault = "only the grant authorization_code uses it; leave it out or add this grant";
         table.refuse(REDIRECTS, fault);
+    }
+    let logouts = [
+        (
+            POST_LOGOUT_REDIRECTS,
+            !client.post_logout_redirect_uris.is_empty(),
+        ),
+        (BACKCHANNEL_LOGOUT, client.backchannel_logout_uri.is_some()),
+    ];
+    for (key, _) in logouts.iter().filter(|(_, is_set)| *is_set && !uses_codes) {
+        let fault = "only users of the grant authorization_code sign out; leave it out or add this grant";
+        table.refuse(key, fault);
     }
     if !uses_codes && client.may_use(GrantType::RefreshToken) {
         table.refuse(GRANTS, "refresh_token also needs authorization_code");

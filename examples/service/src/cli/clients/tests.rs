@@ -136,6 +136,31 @@ fn secret_as_name_of_a_variable_is_not_printed() {
     assert_eq!(faults, [format!("client `a` in f: `secret-env`: {fault}")]);
 }
 
+/// X7: a client introspects the tokens of an API of the settings, or of the service itself.
+#[test]
+fn audience_is_an_api_of_the_service() {
+    let check = |words: &str, audience: &str, expected: bool| {
+        let file = format!(
+            "[[client]]\nid = 'a'\nauth-method = 'client_secret_basic'\nsecret-file = 's'\ngrants = []\n\
+             audiences = ['{audience}']"
+        );
+        let parsed = parse_with(
+            &format!("--config f {words}"),
+            &[],
+            &[("f", &file), ("s", SECRET)],
+        );
+        assert_eq!(parsed.is_ok(), expected, "{words} {audience}");
+    };
+    check("", "http://127.0.0.1:8080", true);
+    check("--listen 127.0.0.1:81", "http://127.0.0.1:81", true);
+    check("--listen 127.0.0.1:81", "http://127.0.0.1:8080", false);
+    let named = "--base-url https://desk.example.com --api https://orders.example.com";
+    check(named, "https://desk.example.com", true);
+    check(named, "https://orders.example.com", true);
+    check(named, "https://orders.example.com/", false);
+    check(named, "http://127.0.0.1:8080", false);
+}
+
 /// X7: values that would have no effect together are refused.
 #[test]
 fn combination_without_effect_is_refused() {
@@ -159,6 +184,23 @@ fn combination_without_effect_is_refused() {
         (
             format!("{secret}{scopes}grants = ['refresh_token']"),
             "`grants`: refresh_token also needs authorization_code",
+        ),
+        (
+            format!(
+                "{secret}{scopes}grants = ['client_credentials']\nbackchannel-logout-uri = 'https://a.example/'"
+            ),
+            "`backchannel-logout-uri`: only users of the grant authorization_code sign out; \
+             leave it out or add this grant",
+        ),
+        (
+            format!("{secret}grants = []\npost-logout-redirect-uris = ['https://a.example/']"),
+            "`post-logout-redirect-uris`: only users of the grant authorization_code sign out; \
+             leave it out or add this grant",
+        ),
+        (
+            format!("{secret}grants = []\naudiences = ['https://other.example']"),
+            "`audiences`: the service issues no tokens for `https://other.example`; it issues them for \
+             http://127.0.0.1:8080; add another API by the setting `api`",
         ),
         (
             format!("auth-method = 'none'\n{scopes}grants = ['client_credentials']"),
