@@ -71,6 +71,7 @@ mod cases {
         let request = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: false,
+            limit: usize::MAX,
             now: at(500),
             dry_run: false,
         };
@@ -126,6 +127,7 @@ mod cases {
         let all = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: true,
+            limit: usize::MAX,
             now: at(100),
             dry_run: false,
         };
@@ -136,7 +138,11 @@ mod cases {
                     ..all.clone()
                 })
                 .await;
-            assert_eq!(replayed.expect("the store works"), 0, "there is nothing to send");
+            assert_eq!(
+                replayed.expect("the store works").count,
+                0,
+                "there is nothing to send"
+            );
         }
         let again = enqueue_of("evt_1", "{}", &["ep_1"]);
         let again = store.enqueue(again).await.expect("the store works");

@@ -64,8 +64,8 @@ pub use metrics::{DeliveryEvent, DeliveryMetrics};
 pub use operational::OperationalEvent;
 pub use outbox::{
     DeliveryFilter, Enqueue, Enqueued, EventPlace, LeaseRequest, Leased, Leases, Missing, MissingRequest,
-    Outbox, Page, Period, PurgeRequest, ReplayRequest, Retention, SetAside, StoredEvent, Turn, TurnRequest,
-    fan_out,
+    Outbox, Page, Period, PurgeRequest, ReplayRequest, Replayed, Retention, SetAside, StoredEvent, Turn,
+    TurnRequest, fan_out,
 };
 pub use policy::{DeliveryDecision, DeliveryPolicy};
 pub use schedule::{InvalidSchedule, Schedule};

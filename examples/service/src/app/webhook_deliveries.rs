@@ -8,6 +8,7 @@ use http_conventions::routing::{InvalidLocation, Location, respond_accepted};
 use serde_json::{Value, json as value};
 use webhook_core::sender::{
     Attempt, AttemptResult, Delivery, DeliveryFilter, DeliveryId, DeliveryState, Outbox, ReplayRequest,
+    Replayed,
 };
 
 use super::body::json;
@@ -59,11 +60,12 @@ impl App {
         let replay = ReplayRequest {
             filter,
             acknowledged: false,
+            limit: 1,
             now: self.clock.now(),
             dry_run: false,
         };
         match self.stores.outbox.replay(&replay).await {
-            Ok(0) => Err(NOT_REPLAYABLE
+            Ok(Replayed { count: 0, .. }) => Err(NOT_REPLAYABLE
                 .problem(self.conventions.problems())
                 .with_extension("state", delivery.state.as_str())),
             Ok(_) => {

@@ -59,10 +59,11 @@ async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Re
     let request = ReplayRequest {
         filter,
         acknowledged,
+        limit: usize::MAX,
         now: SystemTime::now(),
         dry_run,
     };
-    let count = database.replay(&request).await.map_err(caused)?;
+    let count = database.replay(&request).await.map_err(caused)?.count;
     let what = if dry_run {
         "would be sent again"
     } else {

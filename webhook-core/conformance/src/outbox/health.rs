@@ -96,10 +96,11 @@ mod cases {
         let replay = ReplayRequest {
             filter: DeliveryFilter::one(&id),
             acknowledged: false,
+            limit: usize::MAX,
             now,
             dry_run: false,
         };
-        assert_eq!(store.replay(&replay).await.expect("the store works"), 1);
+        assert_eq!(store.replay(&replay).await.expect("the store works").count, 1);
         let again = lease_one(store, now).await;
         assert_eq!((again.delivery.crashes, again.delivery.fence), (0, 6));
     }

@@ -25,10 +25,60 @@ mod cases {
         let request = ReplayRequest {
             filter,
             acknowledged: false,
+            limit: usize::MAX,
             now: at(seconds),
             dry_run,
         };
-        store.replay(&request).await.expect("the store works")
+        store.replay(&request).await.expect("the store works").count
+    }
+
+    async fn replay_up_to(store: &dyn Outbox, limit: usize, dry_run: bool) -> (u64, bool) {
+        let request = ReplayRequest {
+            filter: DeliveryFilter::default(),
+            acknowledged: false,
+            limit,
+            now: at(100),
+            dry_run,
+        };
+        let replayed = store.replay(&request).await.expect("the store works");
+        (replayed.count, replayed.has_more)
+    }
+
+    /// W18: a replay takes at most its limit, the first by id, and reports whether others are left.
+    pub async fn replay_is_limited(store: &Arc<dyn Outbox>) {
+        one_of_each(store).await;
+        for (limit, expected) in [
+            (0, (0, true)),
+            (1, (1, true)),
+            (2, (2, false)),
+            (3, (2, false)),
+            (usize::MAX, (2, false)),
+        ] {
+            assert_eq!(replay_up_to(store, limit, true).await, expected, "{limit}");
+        }
+        assert_eq!(replay_up_to(store, 0, false).await, (0, true));
+        assert_eq!(replay_up_to(store, 1, false).await, (1, true));
+        let failed = list(store, &DeliveryFilter::failed(), &Page::default()).await;
+        assert_eq!(names(&failed), ["evt_2/ep_1"], "the first by id was replayed");
+        assert_eq!(replay_up_to(store, 1, false).await, (1, false));
+        assert_eq!(replay_up_to(store, 1, false).await, (0, false));
+    }
+
+    /// W18: concurrent replays with a limit replay each delivery once, and none gives up while
+    /// others are left.
+    pub async fn of_32_concurrent_limited_replays_each_gets_its_part(store: &Arc<dyn Outbox>) {
+        let endpoints: Vec<String> = (0..50).map(|number| format!("ep_{number:02}")).collect();
+        let endpoints: Vec<&str> = endpoints.iter().map(String::as_str).collect();
+        enqueue(store, "evt_1", &endpoints).await;
+        for leased in lease_due(store, at(0)).await {
+            let dead = Disposition::Failed(FailureReason::AttemptsExhausted);
+            settle(store, settlement(&leased, dead)).await;
+        }
+        assert_eq!(replay_up_to(store, 50, true).await, (50, false));
+        let counts = race(store, async |store, _| replay_up_to(&*store, 2, false).await.0).await;
+        assert!(counts.iter().all(|count| *count <= 2), "{counts:?}");
+        assert_eq!(counts.iter().sum::<u64>(), 50, "{counts:?}");
+        assert_eq!(replay_up_to(store, 50, true).await, (0, false));
     }
 
     /// W18: a resend restarts acknowledged deliveries too, under the same id, and never one that is
@@ -38,25 +88,26 @@ mod cases {
         let mut request = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: true,
+            limit: usize::MAX,
             now: at(100),
             dry_run: true,
         };
-        assert_eq!(store.replay(&request).await.expect("the store works"), 3);
+        assert_eq!(store.replay(&request).await.expect("the store works").count, 3);
         request.filter = DeliveryFilter::one(&delivery_id("evt_1", "ep_1"));
         request.dry_run = false;
-        assert_eq!(store.replay(&request).await.expect("the store works"), 1);
+        assert_eq!(store.replay(&request).await.expect("the store works").count, 1);
         let leased = lease_one(store, at(100)).await;
         assert_eq!(leased.delivery.id, delivery_id("evt_1", "ep_1"));
         assert_eq!((leased.delivery.attempts, leased.delivery.fence), (0, 2));
         assert_eq!(
-            store.replay(&request).await.expect("the store works"),
+            store.replay(&request).await.expect("the store works").count,
             0,
             "it is under way"
         );
         settle(store, settlement(&leased, Disposition::Acked)).await;
         request.acknowledged = false;
         assert_eq!(
-            store.replay(&request).await.expect("the store works"),
+            store.replay(&request).await.expect("the store works").count,
             0,
             "it is acknowledged"
         );

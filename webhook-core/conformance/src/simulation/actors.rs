@@ -149,6 +149,7 @@ impl Stage {
                     .replay(&ReplayRequest {
                         filter,
                         acknowledged: false,
+                        limit: usize::MAX,
                         now,
                         dry_run,
                     })

@@ -21,7 +21,7 @@ use crate::{
     sender::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, Enqueue, Enqueued,
         Heartbeat, InstanceId, Lane, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page,
-        PurgeRequest, Receipt, ReplayRequest, Retention, Settlement,
+        PurgeRequest, Receipt, ReplayRequest, Replayed, Retention, Settlement,
     },
 };
 
@@ -122,9 +122,9 @@ impl Outbox for MemoryOutbox {
         Ok(log.into_iter().flat_map(BTreeMap::values).cloned().collect())
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         let mut tables = self.tables();
-        let replayed: Vec<Delivery> = tables
+        let mut replayed: Vec<Delivery> = tables
             .matching(&request.filter)
             .filter(|delivery| !tables.expunged.contains(&delivery.id.event))
             .cloned()
@@ -136,14 +136,17 @@ impl Outbox for MemoryOutbox {
                 };
                 restarted.then_some(delivery)
             })
+            .take(request.limit.saturating_add(1))
             .collect();
+        let has_more = replayed.len() > request.limit;
+        replayed.truncate(request.limit);
         let count = u64::try_from(replayed.len()).unwrap_or(u64::MAX);
         if !request.dry_run {
             for delivery in replayed {
                 tables.write(delivery);
             }
         }
-        Ok(count)
+        Ok(Replayed { count, has_more })
     }
 
     async fn replay_missing(

@@ -32,7 +32,7 @@ pub use lease::{LeaseRequest, Leased, Leases, SetAside};
 pub use missing::{EventPlace, Missing, MissingRequest};
 pub use period::Period;
 pub use retention::{PurgeRequest, Retention};
-pub use select::{DeliveryFilter, Page, ReplayRequest};
+pub use select::{DeliveryFilter, Page, ReplayRequest, Replayed};
 pub use turn::{Turn, TurnRequest};
 
 use super::{
@@ -246,16 +246,18 @@ pub trait Outbox: Send + Sync {
     /// [`StoreError`] if the store fails.
     async fn attempts(&self, delivery: &DeliveryId) -> Result<Vec<Attempt>, StoreError>;
 
-    /// Replays all failed deliveries that match, and the acknowledged ones if the request asks for
-    /// them, in one step; returns their number.
+    /// Replays failed deliveries that match, and acknowledged ones if the request asks for them, in
+    /// one step.
     ///
-    /// A delivery whose event has no body any more ([`Retention::expunge`]) is left out.
+    /// - The call replays the first `limit` of them by id, whatever concurrent calls replay:
+    ///   [`Replayed::count`] is lower only if no others match.
+    /// - A delivery whose event has no body any more ([`Retention::expunge`]) is left out.
     ///
     /// # Errors
     ///
     /// [`StoreError`] if the result is unknown. A repeated call replays the deliveries that are
     /// still failed.
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError>;
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError>;
 
     /// Creates the missing deliveries of earlier events to an endpoint that subscribes to them now.
     ///
@@ -340,7 +342,7 @@ impl<S: Outbox + ?Sized> Outbox for Arc<S> {
         (**self).attempts(delivery).await
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         (**self).replay(request).await
     }
 

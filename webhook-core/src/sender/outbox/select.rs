@@ -134,8 +134,21 @@ pub struct ReplayRequest {
     pub filter: DeliveryFilter,
     /// If `true`, matching deliveries that were acknowledged are sent again too.
     pub acknowledged: bool,
+    /// Maximum number of deliveries to replay, which bounds the duration of the call. 0 replays
+    /// none.
+    pub limit: usize,
     /// Current time.
     pub now: SystemTime,
     /// If `true`, only count the deliveries.
     pub dry_run: bool,
+}
+
+/// Result of [`Outbox::replay`](super::Outbox::replay).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Replayed {
+    /// Number of deliveries that were replayed, or would be in a dry run; at most
+    /// [`ReplayRequest::limit`].
+    pub count: u64,
+    /// `true` if the limit left out deliveries that match. Repeat the call to replay the next ones.
+    pub has_more: bool,
 }

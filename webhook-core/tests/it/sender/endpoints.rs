@@ -147,10 +147,11 @@ async fn disabling_endpoint_fails_waiting_deliveries() {
     let request = ReplayRequest {
         filter: DeliveryFilter::failed(),
         acknowledged: false,
+        limit: usize::MAX,
         now: fixture.now(),
         dry_run: false,
     };
-    assert_eq!(fixture.outbox.replay(&request).await.unwrap(), 1);
+    assert_eq!(fixture.outbox.replay(&request).await.unwrap().count, 1);
     fixture.run().await;
     assert_eq!(
         fixture.load(&delivery_id("evt_1", "ep_1")).await.state,

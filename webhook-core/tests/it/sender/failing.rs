@@ -16,7 +16,8 @@ use webhook_core::{
     sender::{
         Attempt, Audience, Delivery, DeliveryFilter, DeliveryId, Endpoint, EndpointId, EndpointQuery,
         EndpointState, EndpointStore, EndpointUpdate, Enqueue, Enqueued, Inserted, LeaseRequest, Leases,
-        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Rotated, Rotation, Settlement,
+        Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest, Replayed, Rotated, Rotation,
+        Settlement,
     },
 };
 
@@ -82,7 +83,7 @@ impl Outbox for Failing {
         self.outbox.attempts(delivery).await
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         self.outbox.replay(request).await
     }
 

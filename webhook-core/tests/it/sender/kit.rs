@@ -11,7 +11,7 @@ use webhook_core::{
     sender::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, Endpoint, EndpointState, Enqueue, Enqueued,
         EventFilter, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Period, Receipt,
-        ReplayRequest, Settlement,
+        ReplayRequest, Replayed, Settlement,
     },
 };
 use webhook_core_conformance::outbox as kit;
@@ -29,6 +29,9 @@ async fn flawed_replays_are_found() {
     found! {
         ListsAllTimes by a_list_is_narrowed_to_the_events_of_a_period,
         ReplaysAllTimes by failed_deliveries_of_period_are_replayed,
+        ReplaysAll by replay_is_limited,
+        NeverHasMore by replay_is_limited,
+        CountsThenReplays by of_32_concurrent_limited_replays_each_gets_its_part,
         IncludesTheEnd by a_list_is_narrowed_to_the_events_of_a_period,
         IncludesTheEnd by only_events_of_the_period_are_missing,
         LooksAtAllTimes by only_events_of_the_period_are_missing,
@@ -46,6 +49,9 @@ async fn flawed_replays_are_found() {
 enum Flaw {
     ListsAllTimes,
     ReplaysAllTimes,
+    ReplaysAll,
+    NeverHasMore,
+    CountsThenReplays,
     IncludesTheEnd,
     LooksAtAllTimes,
     MakesInADryRun,
@@ -122,13 +128,33 @@ impl Outbox for Flawed {
         self.inner.attempts(delivery).await
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         let filter = self.filter(&request.filter, Flaw::ReplaysAllTimes);
-        let request = ReplayRequest {
+        let mut request = ReplayRequest {
             filter,
             ..request.clone()
         };
-        self.inner.replay(&request).await
+        match self.flaw {
+            Flaw::ReplaysAll => request.limit = usize::MAX,
+            Flaw::CountsThenReplays => {
+                let dry_run = ReplayRequest {
+                    dry_run: true,
+                    ..request.clone()
+                };
+                let counted = self.inner.replay(&dry_run).await?;
+                if !request.dry_run {
+                    self.all_have_looked.wait();
+                    self.inner.replay(&request).await?;
+                }
+                return Ok(counted);
+            }
+            _ => {}
+        }
+        let replayed = self.inner.replay(&request).await?;
+        Ok(Replayed {
+            has_more: replayed.has_more && self.flaw != Flaw::NeverHasMore,
+            ..replayed
+        })
     }
 
     async fn replay_missing(
@@ -153,6 +179,7 @@ impl Outbox for Flawed {
                 let again = ReplayRequest {
                     filter,
                     acknowledged: false,
+                    limit: usize::MAX,
                     now,
                     dry_run,
                 };

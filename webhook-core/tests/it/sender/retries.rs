@@ -49,10 +49,11 @@ async fn seventh_failure_is_dead_letter_that_replay_delivers() {
     let request = ReplayRequest {
         filter: DeliveryFilter::dead_letters(),
         acknowledged: false,
+        limit: usize::MAX,
         now: fixture.now(),
         dry_run: false,
     };
-    assert_eq!(fixture.outbox.replay(&request).await.unwrap(), 1);
+    assert_eq!(fixture.outbox.replay(&request).await.unwrap().count, 1);
     fixture.run().await;
     assert_eq!(fixture.load(&id).await.state, DeliveryState::Acked);
     let requests = fixture.transport.requests();
@@ -189,10 +190,11 @@ async fn other_4xx_are_not_retried_but_can_be_replayed() {
         let request = ReplayRequest {
             filter: DeliveryFilter::failed(),
             acknowledged: false,
+            limit: usize::MAX,
             now: fixture.now(),
             dry_run: false,
         };
-        assert_eq!(fixture.outbox.replay(&request).await.unwrap(), 1);
+        assert_eq!(fixture.outbox.replay(&request).await.unwrap().count, 1);
         fixture.run().await;
         assert_eq!(fixture.load(&failed.id).await.state, DeliveryState::Acked);
     }

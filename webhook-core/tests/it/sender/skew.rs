@@ -131,8 +131,9 @@ async fn held_delivery_ends_as_replayable_dead_letter() {
     let replay = ReplayRequest {
         filter,
         acknowledged: false,
+        limit: usize::MAX,
         now: fixture.now(),
         dry_run: false,
     };
-    assert_eq!(fixture.outbox.replay(&replay).await.unwrap(), 4);
+    assert_eq!(fixture.outbox.replay(&replay).await.unwrap().count, 4);
 }

@@ -14,7 +14,7 @@ use webhook_core::{
         Attempt, Audience, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId,
         EndpointQuery, EndpointState, EndpointStore, EndpointUpdate, Enqueue, Enqueued, Heartbeat, Inserted,
         InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, Receipt, ReplayRequest,
-        Rotated, Rotation, Settlement, Turn, TurnRequest,
+        Replayed, Rotated, Rotation, Settlement, Turn, TurnRequest,
     },
 };
 
@@ -109,7 +109,7 @@ impl Outbox for StuckStore {
         self.outbox.attempts(delivery).await
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         self.outbox.replay(request).await
     }
 

@@ -95,10 +95,11 @@ async fn reused_id_does_not_inherit_deliveries() {
         let replay = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: true,
+            limit: usize::MAX,
             now: fixture.now(),
             dry_run: false,
         };
-        assert_eq!(fixture.outbox.replay(&replay).await.unwrap(), 1);
+        assert_eq!(fixture.outbox.replay(&replay).await.unwrap().count, 1);
     }
     assert!(hosts(&fixture).is_empty());
 }

@@ -21,7 +21,7 @@ use webhook_core::{
     sender::{
         Attempt, Audience, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued,
         Heartbeat, InstanceId, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Owner, Page, Receipt,
-        ReplayRequest, Settled, Settlement,
+        ReplayRequest, Replayed, Settled, Settlement,
     },
 };
 use webhook_core_conformance::simulation::{Invariant, Stores, simulate};
@@ -304,7 +304,7 @@ impl Outbox for Flawed {
         self.inner.attempts(delivery).await
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         self.inner.replay(request).await
     }
 
@@ -336,6 +336,7 @@ impl Outbox for Flawed {
                     .replay(&ReplayRequest {
                         filter,
                         acknowledged: false,
+                        limit: usize::MAX,
                         now,
                         dry_run,
                     })

@@ -37,6 +37,8 @@ struct DeliveriesPage {
     pager: Pager,
     /// Number of deliveries of the replay that led here.
     replayed: Option<u64>,
+    /// The replay left out deliveries that match.
+    has_more: bool,
 }
 
 /// Row of a list of deliveries.
@@ -140,6 +142,7 @@ impl App {
             pager: Pager::of("/console/deliveries", &filters, &found),
             endpoint: of_endpoint,
             replayed: query_parameter(request, "replayed").and_then(|count| count.parse().ok()),
+            has_more: query_parameter(request, "more").is_some(),
         };
         page(StatusCode::OK, &deliveries)
     }

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use oauth_core::params::Params;
-use webhook_core::sender::{DeliveryFilter, DeliveryState, EndpointId, Page, Period, ReplayRequest};
+use webhook_core::sender::{
+    DeliveryFilter, DeliveryState, EndpointId, Page, Period, ReplayRequest, Replayed,
+};
 
 use super::super::browser::see_other;
 use super::super::lists::query_parameter;
@@ -18,7 +20,7 @@ use super::deliveries::Row;
 use super::{Frame, Ticket, Visitor, page};
 
 /// Maximum number of deliveries of one replay.
-const BOUND: u64 = 10_000;
+const BOUND: usize = 10_000;
 /// Number of deliveries that a dry run lists.
 const LISTED: usize = 10;
 /// States that can be chosen.
@@ -44,8 +46,8 @@ struct Found {
     rows: Vec<Row>,
     /// End of the period: later events are not part of the replay that is confirmed.
     before: String,
-    is_too_many: bool,
-    bound: u64,
+    /// Others match beside the first `count`.
+    has_more: bool,
 }
 
 /// The fields of the form as they were sent.
@@ -157,7 +159,7 @@ impl App {
             .created
             .before
             .get_or_insert_with(|| next_second(self.clock.now()));
-        let count = self.replay_all(filter.clone(), true).await?;
+        let Replayed { count, has_more } = self.replay_first(filter.clone(), true).await?;
         let first = Page {
             after: None,
             limit: LISTED,
@@ -169,16 +171,16 @@ impl App {
             listed: u64::try_from(rows.len()).unwrap_or(count),
             rows: self.delivery_rows(&rows).await?,
             before: field(before),
-            is_too_many: count > BOUND,
-            bound: BOUND,
+            has_more,
         })
     }
 
-    /// Sends again what the form selects, and leads to the deliveries.
+    /// Sends again what the form selects, at most [`BOUND`] deliveries, and leads to the
+    /// deliveries.
     ///
     /// # Errors
     ///
-    /// - 422 for a form with faults, or that selects more than [`BOUND`] deliveries
+    /// - 422 for a form with faults
     /// - 503 if the store fails
     pub(super) async fn replays_from(&self, fields: &Params, visitor: &Visitor) -> Handled {
         let choice = Choice::of(|name| fields.optional(name).unwrap_or_default().to_owned());
@@ -192,25 +194,27 @@ impl App {
                 "Look at what matches first: the page sets the end of the period.",
             ));
         }
-        if self.replay_all(filter.clone(), true).await? > BOUND {
-            return Err(refused("More deliveries match than one replay may send."));
-        }
-        let count = self.replay_all(filter, false).await?;
+        let Replayed { count, has_more } = self.replay_first(filter, false).await?;
         self.desk.event_notify().notify_one();
         let subject = &visitor.session.record.subject;
         tracing::info!(%subject, count, "deliveries replayed by filter");
-        Ok(see_other(&format!("/console/deliveries?replayed={count}"), None))
+        let others = if has_more { "&more=true" } else { "" };
+        Ok(see_other(
+            &format!("/console/deliveries?replayed={count}{others}"),
+            None,
+        ))
     }
 
-    async fn replay_all(&self, filter: DeliveryFilter, dry_run: bool) -> Result<u64, Problem> {
+    async fn replay_first(&self, filter: DeliveryFilter, dry_run: bool) -> Result<Replayed, Problem> {
         let replay = ReplayRequest {
             filter,
             acknowledged: false,
+            limit: BOUND,
             now: self.clock.now(),
             dry_run,
         };
-        let count = self.stores.outbox.replay(&replay).await;
-        count.map_err(|error| self.refused(error.into()))
+        let replayed = self.stores.outbox.replay(&replay).await;
+        replayed.map_err(|error| self.refused(error.into()))
     }
 }
 

@@ -247,6 +247,7 @@ impl Crowd {
                 filter.with_endpoint(endpoint)
             },
             acknowledged: false,
+            limit: usize::MAX,
             now: START,
             dry_run: false,
         };

@@ -114,10 +114,11 @@ async fn the_hot_table_is_as_small_as_the_backlog() {
     let request = ReplayRequest {
         filter: Default::default(),
         acknowledged: false,
+        limit: usize::MAX,
         now: START,
         dry_run: false,
     };
-    assert_eq!(database.replay(&request).await.unwrap(), 1);
+    assert_eq!(database.replay(&request).await.unwrap().count, 1);
     assert_eq!(rows().await, (2, 1));
     assert_eq!(count(&database, "webhook_delivery").await, 3);
 }
@@ -152,13 +153,14 @@ async fn a_replay_of_thousands_goes_in_pages() {
     let mut request = ReplayRequest {
         filter: Default::default(),
         acknowledged: false,
+        limit: usize::MAX,
         now: START,
         dry_run: true,
     };
-    assert_eq!(database.replay(&request).await.unwrap(), 2_500);
+    assert_eq!(database.replay(&request).await.unwrap().count, 2_500);
     request.dry_run = false;
-    assert_eq!(database.replay(&request).await.unwrap(), 2_500);
-    assert_eq!(database.replay(&request).await.unwrap(), 0);
+    assert_eq!(database.replay(&request).await.unwrap().count, 2_500);
+    assert_eq!(database.replay(&request).await.unwrap().count, 0);
     assert_eq!(
         count(
             &database,

@@ -72,10 +72,11 @@ async fn replay_beside_a_purge_keeps_events_whole() {
             let request = ReplayRequest {
                 filter: Default::default(),
                 acknowledged: false,
+                limit: usize::MAX,
                 now: START + LATER,
                 dry_run: false,
             };
-            database.replay(&request).await.unwrap()
+            database.replay(&request).await.unwrap().count
         }
     });
     let purged = purge(&database, 1_000).await;

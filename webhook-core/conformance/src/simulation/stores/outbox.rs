@@ -13,7 +13,7 @@ use webhook_core::{
     sender::{
         Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, Enqueue, Enqueued, Heartbeat,
         InstanceId, LeaseRequest, Leased, Leases, Missing, MissingRequest, Outbox, Page, Receipt,
-        ReplayRequest, SetAside, Settled, Settlement, Turn, TurnRequest,
+        ReplayRequest, Replayed, SetAside, Settled, Settlement, Turn, TurnRequest,
     },
 };
 
@@ -170,22 +170,22 @@ impl Outbox for SimulatedOutbox {
         self.world.verb(self.inner.attempts(delivery)).await
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         let world = &self.world;
         world.pass(self.actor, CrashPoint::InReplay).await?;
         if !request.dry_run {
             // recorded before the call: after a crash it is unknown if the replay happened
             world.state().monitor.replay_begins();
         }
-        let count = world.verb(self.inner.replay(request)).await?;
+        let replayed = world.verb(self.inner.replay(request)).await?;
         if !request.dry_run {
             let mut state = world.state();
-            state.census.replays += count;
-            state.tell(|| format!("{}: replays {count}", self.actor));
+            state.census.replays += replayed.count;
+            state.tell(|| format!("{}: replays {}", self.actor, replayed.count));
         }
         world.wake_dispatchers();
         world.pass(self.actor, CrashPoint::InReplay).await?;
-        Ok(count)
+        Ok(replayed)
     }
 
     async fn replay_missing(

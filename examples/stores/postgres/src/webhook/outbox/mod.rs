@@ -30,7 +30,7 @@ use webhook_core::ports::StoreError;
 use webhook_core::sender::{
     Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, Enqueue, Enqueued,
     Heartbeat, InstanceId, Lane, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest,
-    Receipt, ReplayRequest, Retention, Settlement, Turn, TurnRequest,
+    Receipt, ReplayRequest, Replayed, Retention, Settlement, Turn, TurnRequest,
 };
 
 pub use self::backlog::{Backlog, backlog};
@@ -136,7 +136,7 @@ impl Outbox for Database {
         Ok(attempts.await?)
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         let request = request.clone();
         let replayed = self.run_long(|pool| async move { search::replay(&pool, &request).await });
         Ok(replayed.await?)

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder};
-use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest};
+use webhook_core::sender::{
+    Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest, Replayed,
+};
 
 use super::delivery::{self, columns};
 use crate::column::{instants, limit};
@@ -29,15 +31,24 @@ pub(super) async fn list(
 
 /// Replays the failed deliveries that match, or all final ones, whose event has a body, in one
 /// transaction.
-pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64, DatabaseError> {
+pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<Replayed, DatabaseError> {
     let lock = if request.dry_run { "" } else { " FOR UPDATE" };
     let mut transaction = begin(pool).await?;
     let mut after = None;
-    let mut replayed = 0;
-    loop {
-        let search = Search::replayable(request).after(after.as_ref());
-        let mut found = search.run(&mut transaction, AT_ONCE, lock).await?;
-        let Some(last) = found.last() else { break };
+    let mut replayed = Replayed::default();
+    let mut left = request.limit;
+    while !replayed.has_more {
+        let search = || Search::replayable(request).after(after.as_ref());
+        // one more than may be replayed shows if others are left
+        let rows = AT_ONCE.min(left.saturating_add(1));
+        let mut found = search().run(&mut transaction, rows, lock).await?;
+        let Some(last) = found.last() else {
+            // concurrent calls may have replayed all rows that this one waited for
+            if lock.is_empty() || search().run(&mut transaction, 1, "").await?.is_empty() {
+                break;
+            }
+            continue;
+        };
         after = Some(last.id.clone());
         let whole = with_body(&mut transaction, &found, lock).await?;
         found.retain(|delivery| whole.contains(delivery.id.event.as_str()));
@@ -48,7 +59,10 @@ pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<u64
                 delivery.replay(request.now)
             }
         });
-        replayed += found.len() as u64;
+        replayed.has_more = found.len() > left;
+        found.truncate(left);
+        left -= found.len();
+        replayed.count += found.len() as u64;
         if !request.dry_run {
             delivery::revive(&mut transaction, &found.iter().collect::<Vec<_>>()).await?;
         }

@@ -25,7 +25,7 @@ use webhook_core::ports::StoreError;
 use webhook_core::sender::{
     Attempt, Delivery, DeliveryFilter, DeliveryId, Departure, Endpoint, EndpointId, Enqueue, Enqueued,
     Heartbeat, InstanceId, Lane, LeaseRequest, Leases, Missing, MissingRequest, Outbox, Page, PurgeRequest,
-    Receipt, ReplayRequest, Retention, Settlement, StoredEvent, Turn, TurnRequest,
+    Receipt, ReplayRequest, Replayed, Retention, Settlement, StoredEvent, Turn, TurnRequest,
 };
 
 pub use self::backlog::{Backlog, backlog};
@@ -150,7 +150,7 @@ impl Outbox for Database {
             .await?)
     }
 
-    async fn replay(&self, request: &ReplayRequest) -> Result<u64, StoreError> {
+    async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         let request = request.clone();
         Ok(self
             .write(move |transaction| search::replay(transaction, &request))

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
-use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState, Page, ReplayRequest};
+use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState, Page, ReplayRequest, Replayed};
 
 use super::delivery;
 use crate::column::{instants, limit};
@@ -27,22 +27,31 @@ pub(super) fn list(
 }
 
 /// Replays the failed deliveries that match, or all final ones, whose event has a body.
-pub(super) fn replay(transaction: &Transaction<'_>, request: &ReplayRequest) -> Result<u64, DatabaseError> {
+pub(super) fn replay(
+    transaction: &Transaction<'_>,
+    request: &ReplayRequest,
+) -> Result<Replayed, DatabaseError> {
     let mut search = Search::of(&request.filter);
     search.require(if request.acknowledged { FINAL } else { FAILED }, NOTHING);
     search.require(
         "EXISTS (SELECT 1 FROM webhook_event AS whole WHERE whole.id = event AND whole.body IS NOT NULL)",
         NOTHING,
     );
-    let mut replayed = 0;
-    for mut delivery in search.run(transaction, i64::MAX)? {
+    // one more than may be replayed shows if others are left
+    let mut found = search.run(transaction, limit(request.limit.saturating_add(1)))?;
+    let mut replayed = Replayed {
+        count: 0,
+        has_more: found.len() > request.limit,
+    };
+    found.truncate(request.limit);
+    for mut delivery in found {
         let is_restarted = if request.acknowledged {
             delivery.resend(request.now)
         } else {
             delivery.replay(request.now)
         };
         if is_restarted {
-            replayed += 1;
+            replayed.count += 1;
             if !request.dry_run {
                 delivery::update(transaction, &delivery)?;
             }
