@@ -129,6 +129,11 @@ pub struct App {
 }
 
 impl App {
+    /// Returns `true` if the demo's user and clients are registered.
+    const fn has_demo(&self) -> bool {
+        self.only_clients.is_none()
+    }
+
     /// Authorization server with the keys of the present time.
     fn server(&self) -> AuthorizationServer {
         self.authority.current().server.clone()

@@ -89,8 +89,8 @@ pub struct Config {
     /// Clients beside those of the demo and of the database; none by default.
     pub clients: Vec<RegisteredClient>,
     /// Registers the demo's user and clients, whose secrets are public; `true` by default. With
-    /// `false`, only [`clients`](Self::clients) are known, and a database in which the demo's user
-    /// can sign in is refused at the start.
+    /// `false`, only [`clients`](Self::clients) are known. The first service on a database decides
+    /// for those that follow: another one is refused at the start.
     pub demo: bool,
     /// Format and audiences of access tokens.
     pub access_tokens: AccessTokens,
@@ -156,10 +156,16 @@ pub struct OpenError {
 #[error("no user has this email address")]
 struct UnknownUser;
 
-/// The demo's user, whose password is public, can sign in to a service without the demo.
+/// The database belongs to a service with the demo, or to one without it, and not to this one.
 #[derive(Debug, Error)]
-#[error("its password is public; lock the account by `service lock {0}`, or name another database")]
-struct PublicPassword(&'static str);
+enum OtherDemo {
+    #[error(
+        "its users and clients include those of the demo, whose secrets are public; name another database"
+    )]
+    Present,
+    #[error("it belongs to a service without the demo; set no-demo, or name another database")]
+    Absent,
+}
 
 /// Wraps an error with the name of the failed step.
 pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
@@ -245,8 +251,8 @@ fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOri
     AllowedOrigins::new(cross_origins.iter().cloned().chain(own)).map_err(at("the origins of WebSockets"))
 }
 
-/// Opens the desk, registers the demo's user and clients or refuses them, and lays the configured
-/// clients over those of the database.
+/// Opens the desk, registers the demo's user and clients, and lays the configured clients over
+/// those of the database.
 ///
 /// Returns the ids of the configured clients if there are no others.
 async fn open_desk(
@@ -255,11 +261,10 @@ async fn open_desk(
     let (stores, base_url) = (&mut config.database, &config.base_url);
     let desk = Desk::open(stores.clone(), config.clock.clone()).await;
     let desk = desk.map_err(at("the desk's tables"))?;
+    claim_database(&desk, config.demo).await?;
     if config.demo {
         let apis = &config.access_tokens.other_apis;
         seed::seed(&desk, &*stores.clients, base_url, apis).await?;
-    } else {
-        refuse_public_password(&desk, stores).await?;
     }
     check_user(&desk, config.sign_in_as.as_deref()).await?;
     let introspector = Introspector::generate(base_url)?;
@@ -275,22 +280,15 @@ fn ids(clients: &[RegisteredClient]) -> HashSet<ClientId> {
     clients.iter().map(|client| client.id.clone()).collect()
 }
 
-/// Refuses a database in which the demo's user can sign in by its public password.
-async fn refuse_public_password(desk: &Desk, stores: &Stores) -> Result<(), OpenError> {
-    let place = desk.hashing_place().map_err(at("the demo's user"))?;
-    let known = desk.authenticate(place, seed::EMAIL, seed::PASSWORD.to_owned());
-    let Some(known) = known.await.map_err(at("the demo's user"))? else {
-        return Ok(());
-    };
-    let subject = known.user.subject.parse().map_err(at("the demo's user"))?;
-    match stores
-        .locks
-        .is_locked(&subject)
-        .await
-        .map_err(at("the demo's user"))?
-    {
+/// Claims the database for services with the demo, or for those without it. A process with the demo
+/// would register its user and clients beside a running one without it, and open sessions for both.
+async fn claim_database(desk: &Desk, demo: bool) -> Result<(), OpenError> {
+    let mode: &[u8] = if demo { b"demo" } else { b"no-demo" };
+    let kept = desk.host_secret("demo-mode", mode.to_vec()).await;
+    match kept.map_err(at("the database"))? == mode {
         true => Ok(()),
-        false => Err(at("the demo's user")(PublicPassword(seed::EMAIL))),
+        false if demo => Err(at("the database")(OtherDemo::Absent)),
+        false => Err(at("the database")(OtherDemo::Present)),
     }
 }
 

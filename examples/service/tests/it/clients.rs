@@ -10,9 +10,12 @@ use oauth_core::RegisteredClient;
 use oauth_core::grant::AccessTokenFormat;
 use oauth_core::store::{ClientSecrets, GrantType};
 use serde_json::Value;
-use service::app::{App, Config};
+use service::app::{App, Config, OpenError};
+use service::clock::DemoClock;
+use service::desk::{Desk, User};
 
-use crate::desk::{BASE, FORM, SERVICE, ask, json, open_over, request};
+use crate::browser::{Browser, EMAIL, PASSWORD, text};
+use crate::desk::{BASE, FORM, SERVICE, ask, json, request};
 use crate::processes::{BINARIES, Process};
 
 const SECRET: &str = "a2f7c6b3d1e84f5097b6c5d4e3f2a1b0";
@@ -48,17 +51,12 @@ async fn read(app: &Arc<App>, token: &Value) -> StatusCode {
     ask(app, asked).await.status()
 }
 
-/// X7: without the demo only the configured clients are known, also on a database that has those of
-/// the demo. A client that the next start leaves out is unknown, and its tokens are refused.
+/// X7: without the demo only the configured clients are known. A client that the next start leaves
+/// out is unknown, and its tokens are refused.
 #[tokio::test]
 async fn configured_client_is_known_until_it_is_left_out() {
     for format in [AccessTokenFormat::Jwt, AccessTokenFormat::Opaque] {
         let database = Database::open_in_memory().unwrap();
-        let demo = open_over(database.clone()).await;
-        assert_eq!(token(&demo, SERVICE, "read:charges").await.0, 200);
-        assert_eq!(token(&demo, ROBOT, "read:charges").await.0, 401);
-        lock_demo_user(&database).await;
-
         let mut config = config(&database, vec![robot()]);
         config.access_tokens.format = format;
         let app = Arc::new(App::open(config).await.unwrap());
@@ -78,25 +76,72 @@ async fn configured_client_is_known_until_it_is_left_out() {
     }
 }
 
-async fn lock_demo_user(database: &Database) {
-    use oauth_core::store::SubjectLocks;
-    database.lock_subject(&"usr_ada".parse().unwrap()).await.unwrap();
+/// X7: the first service on a database decides whether it has the demo. The other kind is refused,
+/// and changes nothing in the database.
+#[tokio::test]
+async fn database_has_the_demo_or_never_has_it() {
+    let opened = async |database: &Database, demo: bool| {
+        let mut config = config(database, vec![robot()]);
+        config.demo = demo;
+        App::open(config).await.map(Arc::new)
+    };
+    let refusal = |refused: Result<Arc<App>, OpenError>| program::in_one_line(&refused.err().unwrap());
+
+    let database = Database::open_in_memory().unwrap();
+    let demo = opened(&database, true).await.unwrap();
+    assert_eq!(token(&demo, SERVICE, "read:charges").await.0, 200);
+    assert_eq!(
+        refusal(opened(&database, false).await),
+        "cannot start the service: the database: its users and clients include those of the demo, whose \
+         secrets are public; name another database"
+    );
+    assert!(opened(&database, true).await.is_ok());
+
+    let database = Database::open_in_memory().unwrap();
+    let app = opened(&database, false).await.unwrap();
+    assert_eq!(
+        refusal(opened(&database, true).await),
+        "cannot start the service: the database: it belongs to a service without the demo; set no-demo, or \
+         name another database"
+    );
+    let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();
+    assert!(desk.user_by_email(EMAIL).await.unwrap().is_none());
+    assert_eq!(token(&app, SERVICE, "read:charges").await.0, 401);
+    assert!(opened(&database, false).await.is_ok());
 }
 
-/// X7: a database in which the demo's user can sign in is refused without the demo.
+/// X7: without the demo its public password signs its user in nowhere, also when an operator
+/// registers that user beside the running service. No page shows the password.
 #[tokio::test]
-async fn public_password_is_refused_without_the_demo() {
+async fn public_password_signs_nobody_in_without_the_demo() {
     let database = Database::open_in_memory().unwrap();
-    drop(open_over(database.clone()).await);
-    let refused = App::open(config(&database, Vec::new())).await.err().unwrap();
-    let told = program::in_one_line(&refused);
-    assert_eq!(
-        told,
-        "cannot start the service: the demo's user: its password is public; lock the account by \
-         `service lock ada@example.com`, or name another database"
-    );
-    lock_demo_user(&database).await;
-    assert!(App::open(config(&database, Vec::new())).await.is_ok());
+    let app = Arc::new(App::open(config(&database, Vec::new())).await.unwrap());
+    let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();
+    for (subject, email, password) in [
+        ("usr_ada", EMAIL, PASSWORD),
+        ("usr_eve", "eve@example.com", "a long enough password"),
+    ] {
+        let user = User::new(subject, email, "A user");
+        assert!(desk.register_user(user, password.parse().unwrap()).await.unwrap());
+    }
+    let mut browser = Browser::new(&app);
+    for path in ["/", "/login", "/problems"] {
+        let page = text(&browser.get(path).await);
+        assert!(
+            !page.contains(PASSWORD) && !page.contains("/client"),
+            "{path}: {page}"
+        );
+    }
+    assert_eq!(browser.get("/client").await.status(), 404);
+    for (email, password, status) in [
+        (EMAIL, PASSWORD, 422),
+        (EMAIL, "another password", 422),
+        ("eve@example.com", "a long enough password", 303),
+    ] {
+        browser.get("/login").await;
+        let fields = [("email", email), ("password", password)];
+        assert_eq!(browser.post("/login", &fields).await.status(), status, "{email}");
+    }
 }
 
 /// X7: a service that others reach warns of the demo; one without it does not.
@@ -147,7 +192,7 @@ async fn added_user_signs_in() {
         String::from_utf8(again.stderr).unwrap(),
         "the email address `eve@example.com` belongs to a user already\n"
     );
-    let desk = service::desk::Desk::open(Database::open(path).unwrap(), service::clock::DemoClock::new());
+    let desk = Desk::open(Database::open(path).unwrap(), DemoClock::new());
     let desk = desk.await.unwrap();
     let known = async |password: &str| {
         let place = desk.hashing_place().unwrap();

@@ -93,16 +93,19 @@ struct Frame {
     attention: u64,
     /// The page of faults exists.
     has_faults: bool,
+    /// The example client exists.
+    has_demo: bool,
 }
 
 impl Frame {
     /// Frame of a public page.
-    const fn public(place: &'static str) -> Self {
+    const fn public(place: &'static str, app: &App) -> Self {
         Self {
             place,
             user: String::new(),
             attention: 0,
             has_faults: false,
+            has_demo: app.has_demo(),
         }
     }
 }
@@ -192,6 +195,7 @@ impl App {
             user: visitor.user.name.clone(),
             attention: attention.map_err(|error| self.refused(error))?,
             has_faults: self.console_state.has_faults(),
+            has_demo: self.has_demo(),
         })
     }
 }

@@ -40,7 +40,7 @@ struct Help {
 impl App {
     pub(in super::super) fn show_problem_types(&self) -> Handled {
         let page = ProblemList {
-            frame: Frame::public("problems"),
+            frame: Frame::public("problems", self),
             kinds: self.conventions.problem_types(),
         };
         rendered(StatusCode::OK, &page, &Capability::Read)
@@ -54,7 +54,7 @@ impl App {
         let example = kind.problem(self.conventions.problems()).to_bytes();
         let example: Value = serde_json::from_slice(&example).unwrap_or_default();
         let page = ProblemPage {
-            frame: Frame::public("problems"),
+            frame: Frame::public("problems", self),
             slug: kind.slug(),
             title: kind.title(),
             status: status.as_u16(),

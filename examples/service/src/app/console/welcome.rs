@@ -2,6 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
+use http_conventions::errors::{ErrorStatus, Problem};
 
 use super::super::page::{Capability, rendered};
 use super::super::{App, Handled};
@@ -10,8 +11,8 @@ use crate::seed::{EMAIL, PASSWORD};
 #[derive(Template)]
 #[template(path = "console/landing.html")]
 struct Landing {
-    email: &'static str,
-    password: &'static str,
+    /// Email address and password of the demo's user; `None` without the demo.
+    demo: Option<(&'static str, &'static str)>,
     places: &'static [Address],
 }
 
@@ -84,14 +85,17 @@ const ADDRESSES: &[Address] = &[
 impl App {
     pub(super) fn show_welcome(&self) -> Handled {
         let page = Landing {
-            email: EMAIL,
-            password: PASSWORD,
+            demo: self.has_demo().then_some((EMAIL, PASSWORD)),
             places: ADDRESSES,
         };
         rendered(StatusCode::OK, &page, &Capability::Nothing)
     }
 
+    /// Shows the example client, which is one of the demo's.
     pub(in super::super) fn show_client(&self) -> Handled {
+        if !self.has_demo() {
+            return Err(Problem::new(ErrorStatus::NOT_FOUND));
+        }
         let page = ExampleClient {
             email: EMAIL,
             password: PASSWORD,

@@ -34,7 +34,8 @@ struct LoginPage<'a> {
     current: Option<&'a str>,
     notice: Option<&'static str>,
     error: Option<&'static str>,
-    demo: (&'static str, &'static str),
+    /// Email address and password of the demo's user; `None` without the demo.
+    demo: Option<(&'static str, &'static str)>,
 }
 
 /// Input of the sign-in page.
@@ -179,7 +180,7 @@ impl App {
             current: asked.current.as_deref(),
             notice: asked.notice,
             error,
-            demo: (seed::EMAIL, seed::PASSWORD),
+            demo: self.has_demo().then_some((seed::EMAIL, seed::PASSWORD)),
         };
         let page = rendered(status, &page, &Capability::Send(Vec::new()))?;
         Ok(self.with_browser_cookie(browser, page))
