@@ -3,6 +3,7 @@
 use askama::Template;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
+use oauth_core::AuthorizationServer;
 use oauth_core::server::Consent;
 use url::Url;
 
@@ -44,19 +45,17 @@ fn meaning(scope: &str) -> &'static str {
 impl App {
     pub(super) async fn show_consent(&self, request: &Request<Bytes>) -> Handled {
         let id = query_parameter(request, "interaction").unwrap_or_default();
-        let details = self.interaction(request, &id).await?;
+        let server = self.server();
+        let details = self.interaction(&server, request, &id).await?;
         let browser = self.browser(request.headers()).await?;
         let user = self.user_of(&browser).await?;
         let Some((user, session)) = user.filter(|(_, session)| is_acceptable(session, &details)) else {
             return Ok(see_other(&at("/login", &id), None));
         };
-        let needed = self
-            .server()
-            .needs_consent(&details, &session.record.subject)
-            .await;
+        let needed = server.needs_consent(&details, &session.record.subject).await;
         if !needed.map_err(|error| self.store_failed(&error))? {
             let remembered = Consent::Remembered(authentication(&user, &session.record));
-            return Ok(self.return_to_client(request, &id, remembered).await);
+            return Ok(self.return_to_client(&server, request, &id, remembered).await);
         }
         let leads_to = Destination::of(details.redirect_uri.as_str());
         let page = ConsentPage {
@@ -83,7 +82,8 @@ impl App {
         let form = form(request)?;
         let id = form.optional("interaction").unwrap_or_default();
         // check the browser first, so that another one cannot consume the sign-in
-        self.interaction(request, id).await?;
+        let server = self.server();
+        self.interaction(&server, request, id).await?;
         let browser = self.browser(request.headers()).await?;
         if !browser.accepts_form(&form) {
             return Err(missing_csrf_token());
@@ -95,21 +95,19 @@ impl App {
             Some("allow") => Consent::Granted(authentication(&user, &session.record)),
             _ => Consent::Denied,
         };
-        Ok(self.return_to_client(request, id, decision).await)
+        Ok(self.return_to_client(&server, request, id, decision).await)
     }
 
     /// Completes the interaction and redirects the browser to the client.
     async fn return_to_client(
         &self,
+        server: &AuthorizationServer,
         request: &Request<Bytes>,
         id: &str,
         decision: Consent,
     ) -> Response<Bytes> {
-        let browser = self.server().browser_secret(id, request.headers());
-        let answer = self
-            .server()
-            .resume(request, id, browser.expose(), decision)
-            .await;
+        let browser = server.browser_secret(id, request.headers());
+        let answer = server.resume(request, id, browser.expose(), decision).await;
         self.log_and_return(answer)
     }
 }

@@ -150,7 +150,7 @@ impl App {
         interaction: Option<&str>,
     ) -> Result<LoginInput, Problem> {
         let details = match interaction {
-            Some(id) => Some(self.interaction(request, id).await?),
+            Some(id) => Some(self.interaction(&self.server(), request, id).await?),
             None => None,
         };
         let hint = details.as_ref().and_then(|details| details.login_hint.clone());

@@ -17,6 +17,7 @@ pub(super) use signed_in::SignedInUsers;
 use bytes::Bytes;
 use http::{Method, Request};
 use http_conventions::errors::{ErrorStatus, Problem};
+use oauth_core::AuthorizationServer;
 use oauth_core::server::{Authentication, Authorize, Consent, InteractionDetails};
 use oauth_core::session::Session;
 use oauth_core::store::SessionRecord;
@@ -31,7 +32,9 @@ use crate::desk::User;
 
 impl App {
     pub(super) async fn authorize(&self, request: Request<Bytes>) -> Handled {
-        let interaction = match self.server().authorize(request.clone()).await {
+        // one for both steps: the signing keys may rotate in between
+        let server = self.server();
+        let interaction = match server.authorize(request.clone()).await {
             Authorize::Respond(answer) => return Ok(under_policy(self.log_and_return(answer))),
             Authorize::Interact(interaction) => interaction,
         };
@@ -45,8 +48,7 @@ impl App {
             // the user existed when the service was opened
             let user = user.ok_or_else(unavailable)?;
             let decision = Consent::Granted(without_session(&user, self.clock.now())?);
-            let answer = self
-                .server()
+            let answer = server
                 .resume(&request, &interaction.id, interaction.browser.expose(), decision)
                 .await;
             return Ok(self.log_and_return(answer));
@@ -66,9 +68,14 @@ impl App {
     }
 
     /// Reads the interaction if this browser started it.
-    async fn interaction(&self, request: &Request<Bytes>, id: &str) -> Result<InteractionDetails, Problem> {
-        let browser = self.server().browser_secret(id, request.headers());
-        let details = self.server().interaction(id, browser.expose()).await;
+    async fn interaction(
+        &self,
+        server: &AuthorizationServer,
+        request: &Request<Bytes>,
+        id: &str,
+    ) -> Result<InteractionDetails, Problem> {
+        let browser = server.browser_secret(id, request.headers());
+        let details = server.interaction(id, browser.expose()).await;
         details
             .map_err(|error| self.store_failed(&error))?
             .ok_or_else(gone)
