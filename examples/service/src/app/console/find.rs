@@ -12,8 +12,8 @@ use super::super::{App, Handled};
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
 impl App {
-    /// Redirects to the page of a charge, a refund, a customer, an event, a delivery or an
-    /// endpoint, and to the requests for another text.
+    /// Redirects to the page of a charge, a refund, a customer, an event, a delivery, an endpoint
+    /// or a request, and to the list of requests for another text.
     pub(super) async fn find(&self, request: &Request<Bytes>) -> Handled {
         let text = query_parameter(request, "id").unwrap_or_default();
         let text = text.trim();
@@ -58,6 +58,10 @@ impl App {
                 .is_some()
         {
             return Ok(see_other(&format!("/console/endpoints/{endpoint}"), None));
+        }
+        let requests = self.console_state.traffic.all();
+        if requests.iter().any(|seen| seen.id == text) {
+            return Ok(see_other(&format!("/console/requests/{text}"), None));
         }
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("q", text)

@@ -15,6 +15,7 @@ mod charges;
 mod chart;
 mod customers;
 mod deliveries;
+mod effects;
 mod endpoints;
 mod explorer;
 mod find;

@@ -12,6 +12,7 @@ use super::super::lists::query_parameter;
 use super::super::traffic::{Half, STAGES, Seen, Stage};
 use super::super::{App, Handled};
 use super::charges::Tab;
+use super::effects::{Effect, effects};
 use super::text::{briefly, clock, moment, took};
 use super::{Frame, Visitor, page};
 
@@ -51,6 +52,8 @@ struct RequestPage {
     at: String,
     reason: &'static str,
     problem: Option<String>,
+    /// Resources that the request changed.
+    effects: Vec<Effect>,
     stages: Vec<StageShown>,
     sent: Shown,
     answer: Shown,
@@ -122,6 +125,7 @@ impl App {
             at: moment(seen.at),
             reason: seen.status.canonical_reason().unwrap_or_default(),
             problem: seen.problem(),
+            effects: effects(seen),
             stages: stages(seen),
             sent: Shown::of(&seen.sent),
             answer: Shown::of(&seen.answer),

@@ -221,6 +221,8 @@ async fn any_id_is_found() {
     }
     let other = browser.get("/console/find?id=6dec605c").await;
     assert_eq!(where_to(&other), "/console/requests?q=6dec605c");
+    let nothing = text(&browser.get("/console/requests?q=6dec605c").await);
+    assert!(nothing.contains("Nothing has “6dec605c”"), "{nothing}");
 }
 
 /// X9: the overview counts what the desk keeps and leaves out what it does not.

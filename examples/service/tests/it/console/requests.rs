@@ -1,7 +1,7 @@
 //! Pages of the last requests.
 
 use super::signed_in;
-use crate::browser::{PASSWORD, text};
+use crate::browser::{PASSWORD, text, where_to};
 use crate::desk::{ALL_SCOPES, bearer, call, header, json};
 use crate::sign_in::{begin, log_in};
 
@@ -58,6 +58,32 @@ async fn kept_requests_have_no_secret_of_the_flows() {
         }
     }
     assert!(list.contains("/token") && list.contains("/v1/webhook-endpoints"));
+}
+
+/// X9: the id of a request leads to what the request did, or to a page that says that it did
+/// nothing.
+#[tokio::test]
+async fn request_id_leads_to_what_the_request_did() {
+    let (app, mut browser) = signed_in().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let created = r#"{"amount":4900,"currency":"eur"}"#;
+    for (method, body) in [("POST", created), ("POST", "{}"), ("GET", "")] {
+        let answer = call(&app, &token, (method, "/v1/charges"), &[], body).await;
+        let id = header(answer.headers(), "x-request-id").to_owned();
+        let found = browser.get(&format!("/console/find?id=+{id}+")).await;
+        assert_eq!(where_to(&found), format!("/console/requests/{id}"));
+        let page = text(&browser.get(where_to(&found)).await);
+        match header(answer.headers(), "location") {
+            "" => assert!(page.contains("Nothing has this request"), "{page}"),
+            path => {
+                let charge = path.rsplit('/').next().unwrap();
+                assert!(
+                    page.contains(&format!("href=\"/console/charges/{charge}\"")),
+                    "{page}"
+                );
+            }
+        }
+    }
 }
 
 /// X9: a request shows the stage that ended it, and becomes a command of curl.
