@@ -8,6 +8,7 @@ PLACES = {
     "Endpoints": "/console/endpoints",
     "Requests": "/console/requests",
     "Applications": "/console/applications",
+    "Break it": "/console/break-it",
     "Explorer": "/console/explorer",
     "API reference": "/console/reference",
     "Problems": "/problems",
