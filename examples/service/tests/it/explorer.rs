@@ -438,13 +438,13 @@ async fn subscription_ends_with_an_idle_session() {
     assert_eq!(late.status(), 403);
 }
 
-/// X9: a user has at most four open subscriptions in the explorer, over all sessions; the next one
-/// is refused as a GraphQL error, and a closed one frees its place.
+/// X9: a user has at most twelve open subscriptions in the explorer, over all sessions; the next
+/// one is refused as a GraphQL error, and a closed one frees its place.
 #[tokio::test]
 async fn subscriptions_are_bounded_by_user() {
     let mut at = explorer().await;
     let mut open = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..12 {
         let mut stream = at.subscribe().await;
         // the stream starts when it is first polled
         assert!(stream.frame().now_or_never().is_none());
@@ -460,7 +460,7 @@ async fn subscriptions_are_bounded_by_user() {
         "{refused}"
     );
     assert!(
-        refused.contains("4 subscriptions of this user are open"),
+        refused.contains("12 subscriptions of this user are open"),
         "{refused}"
     );
     // queries and mutations are not affected

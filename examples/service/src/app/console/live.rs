@@ -27,9 +27,6 @@ use super::super::origin::is_own_page;
 use super::super::streams::StreamPermit;
 use crate::domain::Charge;
 
-/// Maximum number of open streams of a user. Browsers open six connections to a server, and the
-/// pages need some of them.
-pub(super) const MAX_STREAMS_PER_USER: usize = 4;
 /// Interval of keep-alive comments, and of checks that the session is active.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Time after a change in which further changes become part of its event.
@@ -143,7 +140,7 @@ impl App {
     /// # Errors
     ///
     /// - 403 without a session, and for a page of another origin
-    /// - 429 if the user has four open streams
+    /// - 429 if the user has twelve open streams
     async fn build_stream(&self, request: &Request<Bytes>) -> Result<Response<Body>, Problem> {
         let forbidden = |detail: &'static str| Problem::new(ErrorStatus::FORBIDDEN).with_detail(detail);
         // another page cannot read the stream, but would use up the streams of the user

@@ -69,7 +69,7 @@ impl ConsoleState {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             traffic: Traffic::default(),
-            streams: OpenStreams::at_most(live::MAX_STREAMS_PER_USER),
+            streams: OpenStreams::default(),
             #[cfg(feature = "break-it")]
             faults: super::faults::InjectedFaults::new(config.allow_faults),
         }

@@ -16,7 +16,6 @@ use graph_core::{Engine, RequestContext};
 use http::Request;
 use juniper::RootNode;
 
-use super::explorer::MAX_EXPLORED;
 use super::loads::Customers;
 use super::loss::Loss;
 use super::schema::{Context, Host, Mutation, Query, Quota, Subscription};
@@ -74,7 +73,7 @@ impl Graph {
             has_only_trusted,
             desk: desk.clone(),
             cursors: Cursors::new(key),
-            explored: OpenStreams::at_most(MAX_EXPLORED),
+            explored: OpenStreams::default(),
         })
     }
 

@@ -34,10 +34,6 @@ use crate::app::problem::unavailable;
 /// Interval at which an open subscription checks that its session still exists.
 const SESSION_CHECK: Duration = Duration::from_secs(5);
 
-/// Maximum number of open subscriptions of a user in the explorer, in one process. Browsers open six
-/// connections to a server, and pages need some of them.
-pub(super) const MAX_EXPLORED: usize = 4;
-
 /// An operation whose size is asked for.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

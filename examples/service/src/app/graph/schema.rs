@@ -10,10 +10,9 @@ use graph_core::{GraphError, LookAhead, RequestContext, graph_object, graph_subs
 use juniper::ID;
 use tokio::sync::broadcast::Receiver;
 
-use super::explorer::MAX_EXPLORED;
 use super::loads::Customers;
 use super::loss::Loss;
-use crate::app::streams::{OpenStreams, StreamPermit};
+use crate::app::streams::{MAX_STREAMS_PER_USER, OpenStreams, StreamPermit};
 use crate::app::traced;
 use crate::desk::{
     ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
@@ -42,7 +41,7 @@ impl Quota {
         let permit = self.streams.admit(&self.subject);
         permit.ok_or_else(|| {
             let message =
-                format!("{MAX_EXPLORED} subscriptions of this user are open; stop one of them first");
+                format!("{MAX_STREAMS_PER_USER} subscriptions of this user are open; stop one of them first");
             GraphError::new(ErrorCode::RateLimited, message)
         })
     }

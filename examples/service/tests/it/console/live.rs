@@ -121,7 +121,7 @@ async fn live_reads_do_not_prolong_the_session() {
     }
 }
 
-/// X9: a stream needs a session and a page of the console; a user has at most four.
+/// X9: a stream needs a session and a page of the console; a user has at most twelve.
 #[tokio::test]
 async fn streams_are_refused_to_others_and_bounded() {
     let (app, browser) = signed_in().await;
@@ -143,7 +143,7 @@ async fn streams_are_refused_to_others_and_bounded() {
         assert_eq!(refused.status(), 405, "{method}");
     }
     let mut streams = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..12 {
         streams.push(listen(&app, &browser).await);
     }
     assert!(streams.iter().all(|stream| stream.status() == 200));
