@@ -1,8 +1,8 @@
 // Visual faults of a page: overflow, low contrast, small targets, no visible focus.
 const faults = [];
-// axe alone judges the contrast of a vendored widget, which layers its colours
+// elements of a vendored widget whose colours are not ours to choose
 const [vendored] = arguments;
-const isVendored = (element) => Boolean(vendored && element.closest(vendored));
+const isVendored = (element) => Boolean(vendored && element.matches(vendored));
 const root = document.documentElement;
 if (root.scrollWidth > root.clientWidth) faults.push(`${root.scrollWidth} px wide, window is ${root.clientWidth}`);
 
@@ -35,7 +35,7 @@ const called = (element) => `${element.tagName.toLowerCase()} “${(element.inne
 for (const element of document.body.querySelectorAll("*")) {
   if (!shown(element)) continue;
   const style = getComputedStyle(element);
-  const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()) && element.innerText?.trim() !== "";
   if (hasText && !isVendored(element) && contrast(rgba(style.color), behind(element)) < 4.5) faults.push(`low contrast: ${called(element)}`);
   if (element.matches("input") && contrast(rgba(style.borderTopColor), behind(element.parentElement)) < 3) faults.push(`low border contrast: ${called(element)}`);
   if (element.matches("button, input") && element.getBoundingClientRect().height < 24) faults.push(`target too small: ${called(element)}`);
