@@ -35,8 +35,9 @@ class Traffic:
         self.port, self.random = port, random.Random(seed)
         self.statuses, self.breaks = Counter(), Counter()
         self.failures = []  # of requests, for the rolling restart and the soak
-        self.durations = []  # the time of each answer, and the seconds until it came
+        self.durations = []  # the time of each answer, its route, and the seconds until it came
         self.is_over = False
+        self.renewing, self.token_ends = asyncio.Lock(), 0
 
     async def send(self, method, path, fields=(), body=b""):
         began = time.monotonic()
@@ -47,7 +48,8 @@ class Traffic:
             self.failures.append(f"{method} {path.split('?')[0]}: {broken!r}")
             raise
         self.statuses[answer.status] += 1
-        self.durations.append((time.monotonic(), time.monotonic() - began))
+        route = f"{method} {re.sub('ch_[0-9a-z]+', '{id}', path.split('?')[0])}"
+        self.durations.append((time.monotonic(), route, time.monotonic() - began))
         if answer.status >= 500 or answer.status == 429:
             self.failures.append(f"{method} {path.split('?')[0]}: {answer.status} {answer.body[:300]}")
         return answer
@@ -71,16 +73,21 @@ class Traffic:
         return None
 
     async def service_token(self):
-        body = urlencode({"grant_type": "client_credentials", "scope": SCOPE}).encode()
-        answer = await self.definite("POST", "/token", SERVICE | FORM, body)
-        return {"authorization": f"Bearer {answer.json()['access_token']}"}
+        """The header with an access token that is valid for a minute at least."""
+        async with self.renewing:
+            if self.token_ends < time.monotonic() + 60:
+                body = urlencode({"grant_type": "client_credentials", "scope": SCOPE}).encode()
+                answer = (await self.definite("POST", "/token", SERVICE | FORM, body)).json()
+                self.token = {"authorization": f"Bearer {answer['access_token']}"}
+                self.token_ends = time.monotonic() + answer["expires_in"]
+            return self.token
 
 
 class Order:
     """A request under a key, and its answers."""
 
-    def __init__(self, key, path, body, token):
-        self.key, self.path, self.body, self.token = key, path, body, token
+    def __init__(self, key, path, body):
+        self.key, self.path, self.body = key, path, body
         self.sent_at, self.acknowledged_at = time.monotonic(), None
         self.is_abandoned = False
         self.answers = []  # status and body, one for each definite answer
@@ -91,9 +98,12 @@ class Order:
         accepted = [body for status, body in self.answers if status in (201, 202)]
         return json.loads(accepted[0]) if accepted else None
 
+    async def fields(self, traffic):
+        fields = {"content-type": "application/json", "idempotency-key": self.key}
+        return await traffic.service_token() | fields
+
     async def ask(self, traffic):
-        fields = self.token | {"content-type": "application/json", "idempotency-key": self.key}
-        answer = await traffic.definite("POST", self.path, fields, self.body)
+        answer = await traffic.definite("POST", self.path, await self.fields(traffic), self.body)
         if answer:
             self.answers.append((answer.status, answer.body))
             self.acknowledged_at = self.acknowledged_at or time.monotonic()
@@ -106,27 +116,26 @@ class Shop:
         self.traffic, self.seed = traffic, seed
         self.charges, self.refunds = [], []
 
-    def order(self, orders, path, body, token):
+    def order(self, orders, path, body):
         key = f"chaos-{self.seed}-{'charge' if orders is self.charges else 'refund'}-{len(orders)}"
         if orders is self.charges:
             body["description"] = key
-        order = Order(key, path, json.dumps(body).encode(), token)
+        order = Order(key, path, json.dumps(body).encode())
         orders.append(order)
         return order
 
     async def sell(self):
         traffic = self.traffic
-        token = await traffic.service_token()
         while not traffic.is_over:
             body = {"amount": traffic.random.randrange(500, 1000), "currency": "eur"}
-            charge = self.order(self.charges, "/v1/charges", body, token)
+            charge = self.order(self.charges, "/v1/charges", body)
             if traffic.random.random() < 0.1:
                 await self.abandon(charge)
             else:
                 await charge.ask(traffic)
             if charge.resource and traffic.random.random() < 0.3:
                 path = f"/v1/charges/{charge.resource['id']}/refunds"
-                refund = self.order(self.refunds, path, {"amount": traffic.random.randrange(1, 100)}, token)
+                refund = self.order(self.refunds, path, {"amount": traffic.random.randrange(1, 100)})
                 await refund.ask(traffic)
             if traffic.random.random() < 0.2 and not charge.is_abandoned:
                 await charge.ask(traffic)
@@ -134,7 +143,7 @@ class Shop:
 
     async def abandon(self, order):
         """Sends a request once: a client that never learns the outcome."""
-        fields = order.token | {"content-type": "application/json", "idempotency-key": order.key}
+        fields = await order.fields(self.traffic)
         try:
             answer = await self.traffic.send("POST", order.path, fields, order.body)
         except BROKEN:

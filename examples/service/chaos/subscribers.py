@@ -41,11 +41,10 @@ class Subscriber:
 
     async def listen(self):
         subscribe = {"websocket": self.over_websocket}.get(self.transport, self.over_http)
-        token = await self.traffic.service_token()
         while True:
             before = len(self.intervals)
             try:
-                end = await subscribe(token)
+                end = await subscribe(await self.traffic.service_token())
             except BROKEN:
                 end = "broke"
             if len(self.intervals) > before:
