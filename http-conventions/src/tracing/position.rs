@@ -6,7 +6,7 @@ use bytes::{BufMut as _, BytesMut};
 use http::HeaderValue;
 
 use super::{SpanId, TraceId};
-use crate::hex;
+use crate::{hex, ports::Entropy};
 
 /// Length of `traceparent` in version 00.
 const LENGTH: usize = 55;
@@ -46,6 +46,12 @@ impl TracePosition {
     /// Position of another request in the same trace.
     pub(super) const fn at(self, span_id: SpanId) -> Self {
         Self { span_id, ..self }
+    }
+
+    /// Position of another request in the same trace, with a new span id.
+    #[must_use]
+    pub fn next(self, entropy: &dyn Entropy) -> Self {
+        self.at(SpanId::generate(entropy))
     }
 
     /// Parses a field value.

@@ -51,7 +51,7 @@ impl DeliveryMetrics for DeliveryObserver {
                     target: "service::webhook",
                     event = delivery.event.as_str(),
                     endpoint = delivery.endpoint.as_str(),
-                    trace_id = trace.map(|trace| format!("{:032x}", trace.trace_id())),
+                    trace_id = trace.map(|trace| display(trace.trace_id())),
                     outcome = class(outcome),
                     status = status(outcome),
                     milliseconds = duration.as_secs_f64() * 1e3,

@@ -24,7 +24,11 @@ pub(super) async fn within<T>(trace: Option<TraceContext>, handler: impl Future<
 
 /// Position of the request that the task handles, for the events that it enqueues.
 pub(super) fn current() -> Option<TraceParent> {
-    let trace = CURRENT.try_with(Option::clone).ok().flatten()?;
+    parent(&CURRENT.try_with(Option::clone).ok().flatten()?)
+}
+
+/// Position in a trace, for the events of the request.
+pub(super) fn parent(trace: &TraceContext) -> Option<TraceParent> {
     trace.position().to_string().parse().ok()
 }
 
@@ -41,12 +45,12 @@ impl<T: Transport> Transport for Traced<T> {
 }
 
 fn apply(headers: &mut HeaderMap) {
-    if let Ok(Some(trace)) = CURRENT.try_with(Option::clone) {
-        return trace.apply(headers);
+    if headers.contains_key(TRACEPARENT) {
+        return;
     }
-    if !headers.contains_key(TRACEPARENT) {
-        TraceContext::begin(&OsEntropy, Sampling::NEVER).apply(headers);
-    }
+    let trace = CURRENT.try_with(Option::clone).ok().flatten();
+    let trace = trace.unwrap_or_else(|| TraceContext::begin(&OsEntropy, Sampling::NEVER));
+    trace.apply(headers);
 }
 
 #[cfg(test)]
@@ -63,10 +67,14 @@ mod tests {
     }
 
     /// X8: the message of a webhook has its place in a trace; any other request begins one.
-    #[test]
-    fn request_outside_a_handler_begins_a_trace() {
+    #[tokio::test]
+    async fn only_a_request_without_a_trace_gets_one() {
         let message = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-02";
         assert_eq!(sent(Some(message)).to_string(), message);
+        let inside = within(Some(TraceContext::begin(&OsEntropy, Sampling::NEVER)), async {
+            sent(Some(message))
+        });
+        assert_eq!(inside.await.to_string(), message);
         assert_ne!(sent(None).trace_id(), sent(None).trace_id());
         assert_eq!(current(), None);
     }

@@ -24,7 +24,7 @@ use super::endpoint_bodies::{Audience, Changes, NewEndpoint};
 use super::lists::shown;
 use super::problem::{ADDRESS_REFUSED, unavailable};
 use super::webhook_deliveries::{delivery_json, location_of};
-use super::{Answer, App, Completed, Handled};
+use super::{Answer, App, Completed, Handled, traced};
 use crate::desk::shop;
 use crate::wire::seconds;
 
@@ -213,7 +213,7 @@ impl App {
         let event = Envelope::new(event_id.clone(), event_type, version, now, object.as_bytes());
         let sent = self
             .dispatcher
-            .send_to(&endpoint, event.map_err(|_| broken())?)
+            .send_to(&endpoint, event.map_err(|_| broken())?, traced::current())
             .await;
         sent.map_err(|error| self.refused(error.into()))?;
         self.desk.event_notify().notify_one();

@@ -304,34 +304,39 @@ async fn receive(listener: &TcpListener) -> String {
         .to_owned()
 }
 
-/// An app, a token, and a listener that is registered as a webhook endpoint.
-async fn received() -> (Arc<App>, String, TcpListener) {
+/// An app, a token, and a listener that is registered as the webhook endpoint of a path.
+async fn received() -> (Arc<App>, String, TcpListener, String) {
     let app = operated(|config| config.danger_deliver_to_loopback = true).await;
     let token = bearer(&app, ALL_SCOPES).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!(r#"{{"url":"http://{}/"}}"#, listener.local_addr().unwrap());
     let registered = call(&app, &token, ("POST", "/v1/webhook-endpoints"), &[], &url).await;
     assert_eq!(registered.status(), 201);
-    (app, token, listener)
+    let path = header(registered.headers(), "location").to_owned();
+    (app, token, listener, path)
 }
 
-/// X8, H31: a webhook is a span of the trace of the request that caused it: by REST, GraphQL, and
-/// for a refund that is booked later. The log lines of the request and of the attempt name it.
+/// X8, H31: a webhook is a span of the trace of the request that caused it: of REST, of GraphQL with
+/// a whole or a streamed answer, of a refund that is booked later, and of a test event. The log lines
+/// of the request and of the attempt name the trace.
 #[tokio::test]
 async fn webhook_continues_the_trace_of_its_request() {
-    let (app, token, listener) = received().await;
+    let (app, token, listener, endpoint) = received().await;
     let (lines, _capturing) = capture(LogFormat::Json);
     let path = crate::desk::charge(&app, &token, 500).await;
     let mutation = r#"{"query":"mutation { createCharge(amount: 7, currency: \"eur\") { id } }"}"#;
     call(&app, &token, ("POST", &format!("{path}/refunds")), &[], "{}").await;
-    call(&app, &token, ("POST", "/graphql"), &[], mutation).await;
+    for accept in ["application/json", "text/event-stream"] {
+        let fields = [("accept", accept)];
+        call(&app, &token, ("POST", "/graphql"), &fields, mutation).await;
+    }
+    call(&app, &token, ("POST", &format!("{endpoint}/test-events")), &[], "").await;
     let delivered = async {
-        let parents = [
-            receive(&listener).await,
-            receive(&listener).await,
-            receive(&listener).await,
-        ];
-        while lines.of("service::webhook").len() < 6 {
+        let mut parents = Vec::new();
+        for _ in 0..5 {
+            parents.push(receive(&listener).await);
+        }
+        while lines.of("service::webhook").len() < 10 {
             tokio::task::yield_now().await;
         }
         parents
@@ -351,14 +356,14 @@ async fn webhook_continues_the_trace_of_its_request() {
     for ids in [&mut requests, &mut attempts, &mut messages] {
         ids.sort_unstable();
     }
-    assert_eq!(requests.len(), 3);
+    assert_eq!(requests.len(), 5);
     assert_eq!((&messages, &attempts), (&requests, &requests), "{}", lines.text());
 }
 
 /// X8: attempts and outcomes of webhooks are logged and counted, and so is what is due.
 #[tokio::test]
 async fn webhook_is_logged_and_counted() {
-    let (app, token, listener) = received().await;
+    let (app, token, listener, _) = received().await;
     crate::desk::charge(&app, &token, 500).await;
     let backlog = get(&app, "/metrics").await;
     assert!(

@@ -261,10 +261,8 @@ impl Dispatcher {
         }
         let user_agent = self.user_agent.clone();
         request.headers_mut().insert(header::USER_AGENT, user_agent);
-        // digits and hyphens are always a valid value
-        let traceparent = trace.and_then(|trace| trace.to_string().try_into().ok());
-        if let Some(traceparent) = traceparent {
-            request.headers_mut().insert(TRACEPARENT, traceparent);
+        if let Some(trace) = trace {
+            request.headers_mut().insert(TRACEPARENT, trace.header_value());
         }
         signature.insert_into(request.headers_mut());
         request.extensions_mut().insert(ExchangeLimits {

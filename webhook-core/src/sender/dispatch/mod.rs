@@ -42,7 +42,7 @@ use self::{announcements::Announcements, deadline::Limits};
 use super::{
     AttemptOutcome, ClockSkew, DeliveryEvent, DeliveryId, DeliveryMetrics, DeliveryPolicy, Disposition,
     Endpoint, EndpointId, EndpointStore, Enqueue, Enqueued, HealthEvent, Outbox, Settled, SkewEstimator,
-    StoredEvent, outbox::QUARANTINE_AFTER,
+    StoredEvent, TraceParent, outbox::QUARANTINE_AFTER,
 };
 use crate::{
     address::AddressPolicy,
@@ -357,14 +357,21 @@ impl Dispatcher {
     /// Stores an event for one endpoint, whatever its filter, such as a test event that an operator
     /// asks for.
     ///
-    /// The audience of the event is the owner of the endpoint.
+    /// The audience of the event is the owner of the endpoint. `trace` is that of
+    /// [`StoredEvent::trace`].
     ///
     /// # Errors
     ///
     /// [`StoreError`] if the result is unknown, as for [`send`](Self::send).
-    pub async fn send_to(&self, endpoint: &Endpoint, event: Envelope) -> Result<Enqueued, StoreError> {
+    pub async fn send_to(
+        &self,
+        endpoint: &Endpoint,
+        event: Envelope,
+        trace: Option<TraceParent>,
+    ) -> Result<Enqueued, StoreError> {
         let event = StoredEvent::new(event, endpoint.owner.clone().into());
-        self.enqueue(event, vec![endpoint.id.clone()]).await
+        self.enqueue(event.in_trace(trace), vec![endpoint.id.clone()])
+            .await
     }
 
     async fn enqueue(&self, event: StoredEvent, endpoints: Vec<EndpointId>) -> Result<Enqueued, StoreError> {

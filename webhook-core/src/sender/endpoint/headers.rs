@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::sender::trace::TRACEPARENT;
+use crate::sender::trace::{TRACEPARENT, TRACESTATE};
 
 /// Maximum number of static headers of an endpoint.
 const MOST: usize = 32;
@@ -43,7 +43,7 @@ const RESERVED: [HeaderName; 20] = [
     header::VIA,
     HeaderName::from_static("keep-alive"),
     TRACEPARENT,
-    HeaderName::from_static("tracestate"),
+    TRACESTATE,
 ];
 
 /// Names of signature fields (RFC 9421 and RFC 9530).

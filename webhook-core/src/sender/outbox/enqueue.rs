@@ -43,7 +43,8 @@ impl StoredEvent {
         }
     }
 
-    /// The event as part of the trace of the request that enqueues it.
+    /// The event as part of the trace of the request that enqueues it; see the section on security
+    /// of [`TraceParent`].
     #[must_use]
     pub fn in_trace(self, trace: Option<TraceParent>) -> Self {
         Self { trace, ..self }

@@ -127,7 +127,7 @@ async fn test_event_goes_to_one_endpoint() {
         assert!(fixture.endpoints.update(&id, nothing).await.unwrap());
         let endpoint = fixture.endpoints.load(&id).await.unwrap().unwrap();
         let test = envelope(&format!("evt_{number}"));
-        let sent = fixture.dispatcher.send_to(&endpoint, test).await.unwrap();
+        let sent = fixture.dispatcher.send_to(&endpoint, test, None).await.unwrap();
         assert_eq!(sent, Enqueued::Enqueued);
     }
     fixture.run().await;

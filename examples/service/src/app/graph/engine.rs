@@ -15,6 +15,7 @@ use graph_core::subscription::sse::{EventStreams, StreamLimits};
 use graph_core::{Engine, RequestContext};
 use http::Request;
 use juniper::RootNode;
+use webhook_core::sender::TraceParent;
 
 use super::loads::Customers;
 use super::loss::Loss;
@@ -90,10 +91,11 @@ impl Graph {
         }
     }
 
-    /// Context shared by the resolvers of one request. Its subscriptions report to `loss`.
-    pub(super) fn context(&self, loss: &Loss, quota: Option<Quota>) -> Context {
+    /// Context shared by the resolvers of one request, at `trace`. Its subscriptions report to
+    /// `loss`.
+    pub(super) fn context(&self, loss: &Loss, quota: Option<Quota>, trace: Option<TraceParent>) -> Context {
         let host = Host {
-            desk: self.desk.clone(),
+            desk: self.desk.in_trace(trace),
             cursors: self.cursors.clone(),
             loss: loss.clone(),
             quota,

@@ -17,7 +17,6 @@ use host_ports::Principal;
 use http::{Request, Response, StatusCode};
 use http_conventions::errors::{ErrorStatus, Problem};
 use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
-use http_conventions::routing::RequestId;
 use oauth_core::session::Session;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +29,7 @@ use crate::app::browser::is_active;
 use crate::app::open::SCOPES;
 use crate::app::origin::is_own_page;
 use crate::app::problem::unavailable;
+use crate::app::traced;
 
 /// Interval at which an open subscription checks that its session still exists.
 const SESSION_CHECK: Duration = Duration::from_secs(5);
@@ -99,7 +99,7 @@ impl App {
             .await?;
         let principal = exchange.check(principal_of(&session))?;
         let loss = Loss::default();
-        let context = self.explored_context(principal, exchange.id(), &loss);
+        let context = self.explored_context(principal, &exchange, &loss);
         let end = self.end_of_session(session, loss);
         let answer = streamed(self.graph.respond(request, context).await, end);
         Ok(exchange.finish_as(Ok(answer), whole))
@@ -126,16 +126,19 @@ impl App {
             Some(name) => asked.with_operation_name(name),
             None => asked,
         };
-        let context = self.explored_context(principal, exchange.id(), &Loss::default());
+        let context = self.explored_context(principal, &exchange, &Loss::default());
         let size = self.size(self.graph.estimate(&asked, &context));
         Ok(full(exchange.finish(Ok(json(StatusCode::OK, &size)))))
     }
 
     /// Context of an operation of the explorer, whose subscriptions are bounded by user.
-    fn explored_context(&self, principal: Principal, id: &RequestId, loss: &Loss) -> Context {
+    fn explored_context<S>(&self, principal: Principal, exchange: &Exchange<S>, loss: &Loss) -> Context {
         let quota = self.graph.quota(principal.subject());
-        let context = self.graph.context(loss, Some(quota));
-        context.with_correlation_id(id.as_str()).with_principal(principal)
+        let context = self
+            .graph
+            .context(loss, Some(quota), exchange.trace().and_then(traced::parent));
+        let context = context.with_correlation_id(exchange.id().as_str());
+        context.with_principal(principal)
     }
 
     fn size(&self, estimated: Result<Estimate, GraphResponse>) -> Size {

@@ -27,13 +27,12 @@ use http::{Method, Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use http_conventions::pipeline::{EarlyResponse, Exchange, Limited};
-use http_conventions::routing::RequestId;
 
 use super::body::{Body, full, whole};
 use super::browser::see_other;
 use super::caller::Caller;
 use super::page::accepts_html;
-use super::{App, OpenError};
+use super::{App, OpenError, traced};
 
 pub(super) use self::engine::Graph;
 use self::loss::Loss;
@@ -74,7 +73,7 @@ impl App {
             None => exchange,
         };
         let loss = Loss::default();
-        let context = self.graph_context(caller.as_ref(), exchange.id(), &loss);
+        let context = self.graph_context(caller.as_ref(), &exchange, &loss);
         let end = self.end_of_streams(caller.as_ref().map(Caller::expires_at), loss);
         let answer = streamed(self.graph.respond(request, context).await, end);
         Ok(exchange.finish_as(Ok(answer), whole))
@@ -91,7 +90,7 @@ impl App {
         let (caller, request) = self.authenticated(&mut exchange, request).await?;
         let exchange = self.limit_caller(exchange, &caller).await?;
         let loss = Loss::default();
-        let context = self.graph_context(Some(&caller), exchange.id(), &loss);
+        let context = self.graph_context(Some(&caller), &exchange, &loss);
         let end = self.end_of_streams(Some(caller.expires_at()), loss);
         let answer = self.graph.respond_single(request, context, end).await;
         let answer = streamed(answer, std::future::pending());
@@ -99,8 +98,10 @@ impl App {
     }
 
     /// Context of the resolvers of one operation.
-    fn graph_context(&self, caller: Option<&Caller>, id: &RequestId, loss: &Loss) -> Context {
-        let context = self.graph.context(loss, None).with_correlation_id(id.as_str());
+    fn graph_context<S>(&self, caller: Option<&Caller>, exchange: &Exchange<S>, loss: &Loss) -> Context {
+        let trace = exchange.trace().and_then(traced::parent);
+        let context = self.graph.context(loss, None, trace);
+        let context = context.with_correlation_id(exchange.id().as_str());
         match caller {
             Some(caller) => context.with_principal(caller.principal()),
             None => context,

@@ -13,7 +13,6 @@ use tokio::sync::broadcast::Receiver;
 use super::loads::Customers;
 use super::loss::Loss;
 use crate::app::streams::{MAX_STREAMS_PER_USER, OpenStreams, StreamPermit};
-use crate::app::traced;
 use crate::desk::{
     ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
 };
@@ -21,6 +20,7 @@ use crate::domain::{self, ChargeStatus, NewCharge, NewRefund};
 
 /// Application context of the resolvers.
 pub(super) struct Host {
+    /// The desk in the trace of the request.
     pub(super) desk: Desk,
     pub(super) cursors: Cursors,
     /// Reported when a subscription may have missed updates.
@@ -313,8 +313,7 @@ impl Mutation {
             customer,
             description,
         };
-        let desk = context.host().desk.in_trace(traced::current());
-        let charge = desk.create_charge(body).await.map_err(refused)?;
+        let charge = context.host().desk.create_charge(body).await.map_err(refused)?;
         Ok(Some(charge.into()))
     }
 
@@ -329,7 +328,7 @@ impl Mutation {
         let body = NewRefund {
             amount: amount.map(i64::from),
         };
-        let desk = context.host().desk.in_trace(traced::current());
+        let desk = &context.host().desk;
         let refund = desk.request_refund(charge, body).await.map_err(refused)?;
         Ok(Some(Refund(refund)))
     }

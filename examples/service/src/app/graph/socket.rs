@@ -96,7 +96,7 @@ impl Connected {
             expires_at: caller.as_ref().map(Caller::expires_at),
             operations: Box::new(move |operation| {
                 let (app, exchange, caller) = (Arc::clone(&app), exchange.clone(), caller.clone());
-                let context = app.graph_context(caller.as_ref(), exchange.id(), &loss);
+                let context = app.graph_context(caller.as_ref(), &exchange, &loss);
                 // each operation counts against the rate limit, as a request does
                 let started = async move {
                     let counted = match &caller {

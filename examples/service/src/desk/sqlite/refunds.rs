@@ -103,7 +103,7 @@ pub(super) fn book(transaction: &Transaction<'_>, limit: u32, now: SystemTime) -
     );
     let pending: Vec<(Refund, Option<String>)> = transaction
         .prepare_cached(&sql)?
-        .query_map([limit], |row| Ok((rows::refund(row)?.row, row.get("trace")?)))?
+        .query_map([limit], |row| Ok((rows::refund(row)?.row, row.get("trace").ok())))?
         .collect::<Result<_, _>>()?;
     let mut booked = Booked::default();
     for (refund, trace) in pending {

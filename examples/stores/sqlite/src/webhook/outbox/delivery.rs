@@ -16,7 +16,7 @@ pub(super) fn event(connection: &Connection, id: &EventId) -> Result<Option<Stor
         let (Term(event_type), Term(audience), Time(created_at)) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let body = Bytes::from(row.get::<_, Vec<u8>>(3)?);
         // without a readable trace the event is still sent
-        let trace = row.get::<_, Option<String>>(4)?;
+        let trace = row.get::<_, String>(4).ok();
         let trace = trace.and_then(|trace| trace.parse().ok());
         Ok(StoredEvent {
             id: id.clone(),
