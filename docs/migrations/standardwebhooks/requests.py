@@ -106,7 +106,7 @@ def observe_payments(start, observed):
             answers = [service.send("POST", "/hooks/payments", headers, body) for headers, body in requests(payment("order-1"))]
             paid = service.json("GET", "/orders/order-1")["paid"]
             wait_until(lambda: len(received) >= paid // 100)
-            observed[name] = {"answers": answers, "paid": paid, "sent": len(received)}
+            observed[name] = {"answers": answers, "effect": f"{paid} paid, {len(received)} sent"}
     with start(PAYMENTS_SECRET=PAYMENTS, MEMBERS_SECRET=MEMBERS) as service:
         observed["GET"] = {"answers": [service.send("GET", "/hooks/payments")]}
 
@@ -133,7 +133,7 @@ def observe_members(start, observed):
     for name, headers in cases.items():
         with start(PAYMENTS_SECRET=PAYMENTS, MEMBERS_SECRET=MEMBERS) as service:
             answers = [service.send("POST", "/hooks/members", list(headers.items()), body) for _ in range(2)]
-            observed["members: " + name] = {"answers": answers, "members": service.json("GET", "/members")}
+            observed["members: " + name] = {"answers": answers, "effect": len(service.json("GET", "/members"))}
 
 
 def observe_secrets(start, observed):
@@ -161,7 +161,7 @@ def observe_secrets(start, observed):
             body = b'{"type":"ping","data":null}'
             sender = secret.replace("-", "+").replace("_", "/").replace("whsec/", "whsec_")
             answer = service.send("POST", "/hooks/payments", list(signed(body, secret=sender).items()), body)
-            observed["secret: " + name] = {"starts, and answers": answer}
+            observed["secret: " + name] = {"answers": [answer]}
 
 
 def observe_sent(start, observed):
@@ -261,5 +261,51 @@ def refused(before, after):
     return found
 
 
-RULES = [("an accepted event gets 204: 200", accepted), ("the reason of a refusal is in the response: a problem document without it", refused)]
-DIFFERS = {}
+def refused_secret(before, after):
+    """The program ends with a message of its library."""
+    if "does not start" in before and "does not start" in after:
+        before["does not start"] = after["does not start"]
+        return True
+    return False
+
+
+RULES = [
+    ("an accepted event gets 200 instead of 204", accepted),
+    ("a refusal is a problem document, the same for every reason", refused),
+    ("the messages about invalid secrets differ", refused_secret),
+]
+
+PROXY = "signatures in several lines, or joined by a proxy, are read"
+ID = "an id that is empty, longer than 256 bytes, or has a dot or a space is refused"
+WRITING = "a timestamp with a plus or a zero in front is refused"
+EMPTY = "an empty secret is refused"
+BOTH = "`webhook-signature` is read beside `svix-signature`"
+PAID, NOT = "100 paid, 1 sent", "0 paid, 0 sent"
+NO_SECRET = {"does not start": 'Error: InvalidSecret("the secret is empty")\n'}
+
+# the outcomes before and after
+DIFFERS = {
+    "the same event twice": ("a duplicate is acknowledged and not handled again", [204, 204, "200 paid, 2 sent"], [204, 204, PAID]),
+    "the same id with another body": ("an id with another body gets 409", [204, 204, "200 paid, 2 sent"], [204, 409, PAID]),
+    "an event that fails, twice": ("the retry of a failed event gets 503 until the lease of 30 s ends", [400, 400, NOT], [400, 503, NOT]),
+    "two signatures, joined by a comma and a space": (PROXY, [400, NOT], [200, PAID]),
+    "two lines, the second is right": (PROXY, [400, NOT], [200, PAID]),
+    "17 signatures": ("more than 16 signatures are refused", [204, PAID], [400, NOT]),
+    "two lines of the id": ("a repeated id or timestamp is refused", [204, PAID], [400, NOT]),
+    "timestamp with a plus": (WRITING, [204, PAID], [400, NOT]),
+    "timestamp with a zero in front": (WRITING, [204, PAID], [400, NOT]),
+    "timestamp at the lower limit of an integer": ("a timestamp far in the past is refused; standardwebhooks panics", ["the connection is closed", NOT], [400, NOT]),
+    "id with a dot": (ID, [204, PAID], [400, NOT]),
+    "id with a space": (ID, [204, PAID], [400, NOT]),
+    "id of 257 bytes": (ID, [204, PAID], [400, NOT]),
+    "empty id": (ID, [204, PAID], [400, NOT]),
+    "body is not UTF-8": ("a body that is not UTF-8 is verified, and refused by the parser of JSON", [400, NOT], [400, NOT]),
+    "body of 1500000 bytes": ("a body of more than 1 MiB is refused; the limit of axum is 2 MB", [204, PAID], [413, NOT]),
+    "members: webhook headers and forged svix headers": (BOTH, [400, 400, 0], [200, 200, 1]),
+    "members: webhook headers and a forged svix-signature": (BOTH, [400, 400, 0], [200, 200, 1]),
+    "secret: prefix alone": (EMPTY, [204], NO_SECRET),
+    "secret: empty": (EMPTY, [204], NO_SECRET),
+    "sent: bytes of a secret": ("a generated secret has 32 bytes instead of 24", {"bytes": 24}, {"bytes": 32}),
+    "sent: prefix of an id": ("a generated id begins with `evt_`", {"prefixes": ["msg"]}, {"prefixes": ["evt"]}),
+    "sent: nine rotations within a day": ("a subscriber has at most eight secrets", {"statuses": [200] * 8}, {"statuses": [200] * 6 + [409] * 2}),
+}

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use webhook_core::memory::MemoryClaims;
 use webhook_core::ports::SystemClock;
-use webhook_core::receiver::{Intake, Provider};
+use webhook_core::receiver::{Intake, Provider, ReceiveOutcome};
 
 use crate::App;
 
@@ -33,6 +33,14 @@ impl Hook {
         let intake = Intake::builder(provider.name(), verifier, claims, SystemClock).build()?;
         Ok(Self { app, intake })
     }
+}
+
+/// Logs the reason of a refusal, which the response does not contain.
+pub(crate) async fn log_refusal(response: Response) -> Response {
+    if let Some(ReceiveOutcome::Rejected(reason)) = response.extensions().get() {
+        eprintln!("refused a webhook: {reason}");
+    }
+    response
 }
 
 type Refusal = (StatusCode, String);

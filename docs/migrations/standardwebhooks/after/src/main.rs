@@ -7,6 +7,7 @@ mod shop;
 use std::{env, error::Error, sync::Arc};
 
 use axum::Router;
+use axum::middleware::map_response;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use webhook_core::receiver::providers::{STANDARD_WEBHOOKS, SVIX};
@@ -38,6 +39,7 @@ fn router(app: Arc<App>) -> Result<Router, Box<dyn Error>> {
         .route("/subscribers/{id}/rotate", post(send::rotate))
         .merge(payments)
         .merge(members)
+        .layer(map_response(hooks::log_refusal))
         .with_state(app))
 }
 
