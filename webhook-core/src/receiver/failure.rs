@@ -1,5 +1,7 @@
 //! Verification errors: one opaque message for the sender, the precise reason for the log.
 
+use std::fmt;
+
 /// Error: the message could not be verified.
 ///
 /// `Display` is the same for every reason, so it may be shown to the sender. Log
@@ -8,7 +10,7 @@
 #[error("{}", Self::PUBLIC)]
 pub struct VerifyError(VerifyFailure);
 
-/// Reason of a [`VerifyError`].
+/// Reason of a [`VerifyError`]; `Display` describes it in words for a log.
 ///
 /// # Security
 ///
@@ -48,6 +50,26 @@ pub enum VerifyFailure {
     NoUrl,
     /// A [`Verify`](super::Verify) of the host could not get a key. The sender is asked to retry.
     KeyUnavailable,
+}
+
+impl fmt::Display for VerifyFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MissingHeader => "a header is missing",
+            Self::RepeatedHeader => "a header appears twice",
+            Self::InvalidId => "the id is malformed",
+            Self::InvalidTimestamp => "the timestamp is malformed",
+            Self::TooManySignatures => "there are too many signatures",
+            Self::NoUsableSignature => "no signature has the form of the scheme",
+            Self::Mismatch => "no signature matches",
+            Self::TooOld => "signature valid, but the timestamp is too old",
+            Self::TooNew => "signature valid, but the timestamp is in the future",
+            Self::MissingEnvelopeId => "signature valid, but the body has no id",
+            Self::IdMismatch => "signature valid, but the body has another id",
+            Self::NoUrl => "the scheme signs the URL, and the receiver has none",
+            Self::KeyUnavailable => "the key could not be fetched",
+        })
+    }
 }
 
 impl VerifyError {

@@ -108,20 +108,9 @@ pub(crate) fn explained(finding: Option<Finding>) -> String {
 }
 
 /// Reason in words, for the holder of the secret.
-pub(crate) fn words_of(failure: VerifyFailure) -> &'static str {
+pub(crate) fn words_of(failure: VerifyFailure) -> String {
     match failure {
-        VerifyFailure::MissingHeader => "a header is missing",
-        VerifyFailure::RepeatedHeader => "a header appears twice",
-        VerifyFailure::InvalidId => "the id is malformed",
-        VerifyFailure::InvalidTimestamp => "the timestamp is malformed",
-        VerifyFailure::TooManySignatures => "there are too many signatures",
-        VerifyFailure::NoUsableSignature => "no signature has the form of the scheme",
-        VerifyFailure::Mismatch => "no signature matches",
-        VerifyFailure::TooOld => "signature valid, but the timestamp is too old",
-        VerifyFailure::TooNew => "signature valid, but the timestamp is in the future",
-        VerifyFailure::MissingEnvelopeId => "signature valid, but the body has no id",
-        VerifyFailure::IdMismatch => "signature valid, but the body has another id",
-        VerifyFailure::NoUrl => "the scheme signs the URL: give it with --url",
-        _ => "not verified for another reason",
+        VerifyFailure::NoUrl => "the scheme signs the URL: give it with --url".to_owned(),
+        other => other.to_string(),
     }
 }

@@ -48,6 +48,21 @@ async fn everything_that_does_not_verify_is_the_same_400() {
     );
 }
 
+/// W5: the reason has words for the log of the host, and no response contains them.
+#[tokio::test]
+async fn reason_has_words_for_the_log_alone() {
+    let fixture = Fixture::new();
+    let mut forged = fixture.request("evt_1", body("evt_1"));
+    *forged.body_mut() = Bytes::from("forged");
+    let answer = fixture.receiver.receive(forged).await;
+    let ReceiveOutcome::Rejected(reason) = outcome(&answer) else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(reason.to_string(), "no signature matches");
+    let text = String::from_utf8_lossy(answer.body());
+    assert!(!text.contains(&reason.to_string()), "{text}");
+}
+
 /// W8: methods other than POST get 405 with `Allow: POST`.
 #[tokio::test]
 async fn other_methods_are_not_allowed() {

@@ -104,11 +104,15 @@ impl Desk {
         let Some(outcome) = response.extensions().get::<ReceiveOutcome>() else {
             return;
         };
+        let words = match outcome {
+            ReceiveOutcome::Rejected(failure) => verify::words_of(*failure),
+            _ => String::new(),
+        };
         let (colour, verdict, why) = match outcome {
             ReceiveOutcome::Enqueued => (Colour::Green, "verified", ""),
             ReceiveOutcome::Duplicate => (Colour::Yellow, "duplicate", ""),
             ReceiveOutcome::Conflict => (Colour::Red, "conflict", "the id was used for another body"),
-            ReceiveOutcome::Rejected(failure) => (Colour::Red, "refused", verify::words_of(*failure)),
+            ReceiveOutcome::Rejected(_) => (Colour::Red, "refused", words.as_str()),
             ReceiveOutcome::HandshakeAnswered => (Colour::Green, "handshake", ""),
             ReceiveOutcome::HandshakeRefused => (Colour::Red, "refused", "the handshake is not valid"),
             ReceiveOutcome::MethodNotAllowed => (Colour::Red, "refused", "not a POST"),
