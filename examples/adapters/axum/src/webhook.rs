@@ -40,6 +40,54 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// let router: Router = Router::new().route("/stripe", any(stripe)).with_state(intake);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A service with several senders has a state for each of them, and merges their routers:
+///
+/// ```
+/// use std::error::Error;
+///
+/// use axum::extract::{FromRef, State};
+/// use axum::{Router, response::Response, routing::any};
+/// use host_adapter_axum::Webhook;
+/// use webhook_core::receiver::{Intake, Provider, providers};
+/// use webhook_core::{memory::MemoryClaims, ports::SystemClock};
+///
+/// /// What all routes share, such as a pool of database connections.
+/// #[derive(Clone, Debug, Default)]
+/// struct App;
+///
+/// #[derive(Clone)]
+/// struct Hook {
+///     app: App,
+///     intake: Intake,
+/// }
+///
+/// impl FromRef<Hook> for Intake {
+///     fn from_ref(hook: &Hook) -> Self {
+///         hook.intake.clone()
+///     }
+/// }
+///
+/// async fn handle(State(hook): State<Hook>, event: Webhook) -> Response {
+///     println!("{:?}: {}", hook.app, event.id());
+///     event.finish().await
+/// }
+///
+/// type Routed = Result<Router, Box<dyn Error>>;
+///
+/// fn route(path: &str, app: &App, from: Provider, secret: &str) -> Routed {
+///     let (verifier, claims) = (from.verifier([secret])?, MemoryClaims::default());
+///     let intake = Intake::builder(from.name(), verifier, claims, SystemClock).build()?;
+///     let app = app.clone();
+///     Ok(Router::new().route(path, any(handle)).with_state(Hook { app, intake }))
+/// }
+///
+/// let app = App::default();
+/// let stripe = route("/stripe", &app, providers::STRIPE, "whsec_a_secret_of_the_dashboard")?;
+/// let github = route("/github", &app, providers::GITHUB, "the secret of a repository")?;
+/// let router = stripe.merge(github);
+/// # Ok::<(), Box<dyn Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "an event without `finish` is handled again"]
 pub struct Webhook(pub ClaimedEvent);
