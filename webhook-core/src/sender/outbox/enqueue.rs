@@ -10,6 +10,26 @@ use crate::{
 };
 
 /// Event in an outbox.
+///
+/// [`new`](Self::new) takes an [`Envelope`]. A host whose receivers expect another body fills the
+/// fields itself; the dispatcher sends `body` unchanged:
+///
+/// ```
+/// use std::time::SystemTime;
+///
+/// use webhook_core::event::EventId;
+/// use webhook_core::ports::OsEntropy;
+/// use webhook_core::sender::{Audience, StoredEvent};
+///
+/// let event = StoredEvent {
+///     id: EventId::generate(&OsEntropy),
+///     event_type: "order.paid".parse()?,
+///     audience: Audience::tenant("acme".parse()?),
+///     created_at: SystemTime::now(),
+///     body: r#"{"type":"order.paid","data":{"order":"7"}}"#.into(),
+/// };
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredEvent {
     /// Event id, sent as `Webhook-Id` with every attempt and replay.
