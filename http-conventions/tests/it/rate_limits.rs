@@ -245,6 +245,22 @@ async fn each_profile_has_its_own_fields() {
     }
 }
 
+/// H15: the older fields never report more remaining units than their limit.
+#[tokio::test]
+async fn older_fields_report_burst_above_limit() {
+    let clock = ManualClock::new(start());
+    for (limit, burst, told) in [(1, 5, ["5", "4"]), (10, 5, ["10", "4"])] {
+        let policy = policy("address", limit, SECOND * 2, burst);
+        let profile = HeaderProfile::UNIX.and(HeaderProfile::X_UNIX);
+        let answer = check(&limiter(&clock, profile), &[policy.spend("a")]).await;
+        for prefix in ["", "x-"] {
+            let fields = ["limit", "remaining"].map(|name| format!("{prefix}ratelimit-{name}"));
+            let found = fields.map(|name| field(answer.headers(), &name));
+            assert_eq!(found, told.map(Some), "{limit} {burst}");
+        }
+    }
+}
+
 /// H15: the structured fields list both limiters, and the older fields the first one; on problems
 /// too.
 #[tokio::test]

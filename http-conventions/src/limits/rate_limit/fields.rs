@@ -41,9 +41,9 @@ pub(crate) const PREFIXED: [HeaderName; 3] = [
 ///
 /// The structured fields are those of [draft-ietf-httpapi-ratelimit-headers-11]; `t` is the time
 /// until the next unit is available. The profiles `UNIX` and `X_UNIX` describe only the policy with
-/// the smallest remaining share of its burst. Their last field is the time at which the bucket of
-/// that policy is full. Older drafts define `RateLimit-Reset` in seconds, so document the profile
-/// for your clients.
+/// the smallest remaining share of its burst. Their first field is the limit of that policy, or its
+/// burst if that is larger; their last field is the time at which its bucket is full. Older drafts
+/// define `RateLimit-Reset` in seconds, so document the profile for your clients.
 ///
 /// [draft-ietf-httpapi-ratelimit-headers-11]: https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -170,7 +170,8 @@ fn triple(names: [HeaderName; 3], standings: &[(&Policy, Standing)]) -> Vec<(Hea
         return Vec::new();
     };
     let values = [
-        policy.quota().limit().into(),
+        // clients expect at most this number in the next field
+        policy.quota().limit().max(policy.quota().burst()).into(),
         standing.remaining.into(),
         up(Duration::from_nanos(standing.full_at)),
     ];

@@ -53,6 +53,9 @@ impl Quota {
 
     /// Sets the burst: the number of requests that pass at once on a full bucket.
     ///
+    /// `Quota::per(1, every)?.with_burst(burst)?` and `Quota::per(burst, burst * every)?` have the
+    /// same bucket; only the latter announces `burst` in `RateLimit-Policy`.
+    ///
     /// # Errors
     ///
     /// - [`InvalidQuota::Zero`] if the burst is zero.
