@@ -20,8 +20,12 @@ pub(crate) async fn partner_price(
     headers: HeaderMap,
 ) -> Result<Json<Value>, StatusCode> {
     let key = headers.get(KEY).and_then(|key| key.to_str().ok());
-    let partner = key.and_then(|key| partners.name_of(key)).ok_or(StatusCode::UNAUTHORIZED)?;
-    Ok(Json(json!({ "symbol": symbol, "price": 101 + symbol.len(), "for": partner })))
+    let partner = key
+        .and_then(|key| partners.name_of(key))
+        .ok_or(StatusCode::UNAUTHORIZED)?;
+    Ok(Json(
+        json!({ "symbol": symbol, "price": 101 + symbol.len(), "for": partner }),
+    ))
 }
 
 pub(crate) async fn orders() -> Json<Value> {

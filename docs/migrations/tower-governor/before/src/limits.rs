@@ -96,7 +96,10 @@ impl Limits {
     /// Forgets addresses and keys whose quota is full again.
     pub(crate) fn clean_up(&self) {
         let (address, key) = (Arc::clone(self.address.limiter()), Arc::clone(self.key.limiter()));
-        let (orders, logins) = (Arc::clone(self.orders.limiter()), Arc::clone(self.logins.limiter()));
+        let (orders, logins) = (
+            Arc::clone(self.orders.limiter()),
+            Arc::clone(self.logins.limiter()),
+        );
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(Duration::from_secs(60));

@@ -28,7 +28,9 @@ fn router(partners: Arc<Partners>) -> Result<Router, Box<dyn Error>> {
     let orders = Router::new()
         .route("/orders", get(api::orders).post(api::order))
         .layer(limits.of_orders());
-    let login = Router::new().route("/login", post(api::login)).layer(limits.of_logins());
+    let login = Router::new()
+        .route("/login", post(api::login))
+        .layer(limits.of_logins());
     Ok(Router::new()
         .route("/health", get(async || "fine"))
         .merge(for_everyone)

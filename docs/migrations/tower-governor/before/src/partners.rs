@@ -11,7 +11,11 @@ impl Partners {
     /// Reads `name:key,name:key`.
     pub(crate) fn parse(text: &str) -> Self {
         let pairs = text.split(',').filter_map(|pair| pair.split_once(':'));
-        Self(pairs.map(|(name, key)| (key.to_owned(), name.to_owned())).collect())
+        Self(
+            pairs
+                .map(|(name, key)| (key.to_owned(), name.to_owned()))
+                .collect(),
+        )
     }
 
     pub(crate) fn name_of(&self, key: &str) -> Option<&str> {
