@@ -27,6 +27,7 @@ use crate::{
 ///     audience: Audience::tenant("acme".parse()?),
 ///     created_at: SystemTime::now(),
 ///     body: r#"{"type":"order.paid","data":{"order":"7"}}"#.into(),
+///     trace: None,
 /// };
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
