@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 READY = 5
 # start of a process whose servers run, in seconds: a debug build beside other work
 START = 15
-# from a change until a subscriber has heard of it or was told to resume, in seconds: a killed
-# process is found dead after 9 to 14
-TOLD = 25
+# from a change until a subscription received it or ended, in seconds; a client detects a killed
+# process after 9 to 14 s
+RESUME_WITHIN = 25
 # refill of the limit at the token endpoint, a second
 REFILL = 10
 
@@ -119,7 +119,7 @@ def subscribers_hear_or_resume(evidence, now):
     """A subscription that was open at a change has heard of it, or has ended."""
     for subscriber in evidence.subscribers:
         outcomes = Counter()
-        for outcome, charge, version in judged(evidence, subscriber, now):
+        for outcome, charge, version in judge_changes(evidence, subscriber, now):
             outcomes[outcome] += 1
             # the run has waited for what was pending when the load ended
             if outcome in ("missed", "pending"):
@@ -130,8 +130,9 @@ def subscribers_hear_or_resume(evidence, now):
             yield f"{subscriber.transport}: a subscription was completed, not interrupted"
 
 
-def judged(evidence, subscriber, now):
-    """Yields an outcome for each change during a subscription: heard, interrupted or missed."""
+def judge_changes(evidence, subscriber, now):
+    """Yields one outcome for each change during a subscription: heard, missed, interrupted (the
+    subscription ended first) or pending."""
     changes = list(evidence.changes())
     for interval in subscriber.intervals:
         heard = defaultdict(int)
@@ -143,14 +144,15 @@ def judged(evidence, subscriber, now):
                 continue
             if heard[charge] >= version:
                 yield "heard", charge, version
-            elif end > acknowledged_at + TOLD:
+            elif end > acknowledged_at + RESUME_WITHIN:
                 yield "missed", charge, version
             else:
                 yield "interrupted" if interval.ended_at else "pending", charge, version
 
 
 def processes_become_ready(evidence, _now):
-    """Both processes are ready within 5 s after the database accepts connections."""
+    """After a kill of PostgreSQL or Redis both processes are ready within 5 s of the restart of the
+    killed servers; after a kill of processes alone within 15 s."""
     for names, seconds in evidence.recoveries:
         bound = READY if "PostgreSQL" in names or "Redis" in names else START
         if seconds > bound:
@@ -174,7 +176,7 @@ def outstanding(evidence, now):
     """Returns `True` if work is left, or if a change has not yet reached each open subscription."""
     if any([*events_arrive(evidence, 0), *refunds_are_booked_once(evidence, 0)]):
         return True
-    outcomes = (judged(evidence, subscriber, now) for subscriber in evidence.subscribers)
+    outcomes = (judge_changes(evidence, subscriber, now) for subscriber in evidence.subscribers)
     return any(outcome in ("pending", "missed") for found in outcomes for outcome, *_ in found)
 
 

@@ -1,4 +1,5 @@
-"""Calm load for minutes: failures, durations, memory and open files at its begin and its end."""
+"""Load without faults for minutes: failures, and the durations, memory and open files of the second
+tenth and of the last tenth."""
 
 import asyncio
 import json

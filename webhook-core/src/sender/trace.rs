@@ -14,15 +14,14 @@ pub(super) const TRACESTATE: HeaderName = tracing::TRACESTATE;
 /// §3.2](https://www.w3.org/TR/trace-context-2/#traceparent-header)).
 ///
 /// An event with a trace parent belongs to the trace of the request that enqueued it. Each of its
-/// messages has a `traceparent` with the same trace id and flags, and a new span id. No `tracestate`
-/// is sent.
+/// messages has a `traceparent` with the same trace id and flags, and a new span id. No
+/// `tracestate` is sent.
 ///
 /// # Security
 ///
-/// Every receiver of the event sees the trace id and the flags. Two tenants who get the same event
-/// can tell that it is one, and both can name the trace to your support. Store a trace that your
-/// service began itself: the id and the flags that a caller sent would go to the receivers of other
-/// tenants.
+/// Every receiver of the event sees the trace id and the flags. Tenants that receive the same event
+/// can correlate it by the trace id. Store only a trace that your service started; otherwise the
+/// trace id and the flags of a caller are sent to the receivers of other tenants.
 ///
 /// ```
 /// use webhook_core::{ports::entropy_fn, sender::TraceParent};

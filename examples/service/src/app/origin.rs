@@ -1,7 +1,8 @@
-//! The page that makes a request, by the header fields that only a browser can set.
+//! Check that a request comes from a page of this service, against forged requests (CSRF).
 //!
-//! A browser sends a session's cookie by itself, also with requests that pages of other sites make.
-//! What acts by that cookie therefore also requires the word of the browser on the page.
+//! A browser attaches the session cookie to requests of other sites too. A request that acts by
+//! that cookie must therefore also pass this check of `Origin` and `Sec-Fetch-Site`, which the
+//! scripts of a page cannot set.
 
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum number of open streams of one kind of a user. Browsers open six connections to a server;
-/// a stream that the browser has left still counts until its second keep-alive, for up to 10 s.
+/// Maximum number of open streams for each user and kind of stream. Browsers open six connections
+/// to a server; a stream that the browser has left still counts until its second keep-alive, for up
+/// to 10 s.
 pub(super) const MAX_STREAMS_PER_USER: usize = 12;
 
 /// The open streams of one kind, by user. Clones are the same streams.

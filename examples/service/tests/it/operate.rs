@@ -316,9 +316,9 @@ async fn received() -> (Arc<App>, String, TcpListener, String) {
     (app, token, listener, path)
 }
 
-/// X8, H31: a webhook is a span of the trace of the request that caused it: of REST, of GraphQL with
-/// a whole or a streamed answer, of a refund that is booked later, and of a test event. The log lines
-/// of the request and of the attempt name the trace.
+/// X8, H31: a webhook is a span of the trace of the request that caused it: of REST, of GraphQL
+/// with a whole or a streamed answer, of a refund that is booked later, and of a test event. The
+/// log lines of the request and of the attempt name the trace.
 #[tokio::test]
 async fn webhook_continues_the_trace_of_its_request() {
     let (app, token, listener, endpoint) = received().await;

@@ -51,8 +51,8 @@ async fn sent(trace: Option<TraceParent>) -> Vec<Option<String>> {
     values
 }
 
-/// W25, W34, H31: every message, also a repeated one, is a span of its own in the trace of the request;
-/// the metrics hook gets it.
+/// W25, W34, H31: every message, also a repeated one, is a span of its own in the trace of the
+/// request; the metrics hook gets it.
 #[tokio::test]
 async fn messages_continue_the_trace_of_the_request() {
     let sent = sent(Some(REQUEST.parse().unwrap())).await;
