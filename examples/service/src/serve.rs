@@ -296,7 +296,10 @@ async fn run_tour(
 
 /// Access of the tour to instances of the desk in this process.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "built by the code that opens the instances")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "built by the code that opens the instances"
+)]
 pub struct Toured {
     /// Clock of the instances.
     pub clock: DemoClock,

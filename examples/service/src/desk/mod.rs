@@ -5,6 +5,7 @@
 //! subscribers are notified after the commit, or interrupted if they may have missed a change. The
 //! database is a `DeskStore`: SQLite or PostgreSQL.
 
+mod argon2id;
 mod charges;
 mod customers;
 mod endpoints;

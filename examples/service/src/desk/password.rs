@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{self, PasswordHasher, PasswordVerifier};
+use argon2::password_hash::{self, phc::PasswordHash};
 use thiserror::Error;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 use zeroize::Zeroizing;
+
+use super::argon2id::Memory;
 
 /// Number of passwords hashed in parallel. It limits the CPU time and memory that many sign-ins
 /// use.
@@ -113,6 +113,7 @@ pub(super) struct Hashing {
     turns: Arc<Semaphore>,
     /// Permits of queued and running hashes.
     places: Arc<Semaphore>,
+    memory: Memory,
 }
 
 impl Default for Hashing {
@@ -120,6 +121,7 @@ impl Default for Hashing {
         Self {
             turns: Arc::new(Semaphore::new(HASHED_AT_ONCE)),
             places: Arc::new(Semaphore::new(HASHED_AT_ONCE + WAITING)),
+            memory: Memory::default(),
         }
     }
 }
@@ -137,7 +139,8 @@ impl Hashing {
         place: HashingPlace,
         password: Zeroizing<String>,
     ) -> Result<HashedPassword, HashingError> {
-        let hash = move || Argon2::default().hash_password(password.as_bytes());
+        let memory = self.memory.clone();
+        let hash = move || memory.hash(password.as_bytes(), &crate::random::<16>());
         Ok(HashedPassword(self.off_thread(place, hash).await??.to_string()))
     }
 
@@ -156,15 +159,12 @@ impl Hashing {
         password: Zeroizing<String>,
         hash: HashedPassword,
     ) -> Result<bool, HashingError> {
+        let memory = self.memory.clone();
         let verify = move || {
             let hash = PasswordHash::new(hash.as_str()).map_err(|_| password_hash::Error::EncodingInvalid)?;
-            Argon2::default().verify_password(password.as_bytes(), &hash)
+            memory.verify(password.as_bytes(), &hash)
         };
-        match self.off_thread(place, verify).await? {
-            Ok(()) => Ok(true),
-            Err(password_hash::Error::PasswordInvalid) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.off_thread(place, verify).await??)
     }
 
     /// Runs a hash on the blocking thread pool: it takes tens of milliseconds and 19 MiB by design.

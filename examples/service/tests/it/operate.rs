@@ -330,7 +330,14 @@ async fn webhook_continues_the_trace_of_its_request() {
         let fields = [("accept", accept)];
         call(&app, &token, ("POST", "/graphql"), &fields, mutation).await;
     }
-    call(&app, &token, ("POST", &format!("{endpoint}/test-events")), &[], "").await;
+    call(
+        &app,
+        &token,
+        ("POST", &format!("{endpoint}/test-events")),
+        &[],
+        "",
+    )
+    .await;
     let delivered = async {
         let mut parents = Vec::new();
         for _ in 0..5 {
