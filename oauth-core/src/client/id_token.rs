@@ -68,6 +68,9 @@ impl TokenResponse {
         let issuer = expected.client.provider().issuer().clone();
         let mut policy = IdTokenPolicy::new(issuer, expected.client.client_id().clone())
             .with_access_token(self.access_token.clone());
+        if let Some(algorithm) = expected.client.inner.id_token_algorithm {
+            policy = policy.with_algorithm(algorithm);
+        }
         if let Some(nonce) = &expected.nonce {
             policy = policy.with_nonce(nonce.clone());
         }

@@ -108,6 +108,7 @@ pub use token::{TokenError, TokenResponse};
 pub use token_source::{ApiError, RefreshError, TokenSink, TokenSource};
 pub use user_info::{UserInfo, UserInfoError};
 
+use crate::jose::Algorithm;
 use crate::vocabulary::{ClientId, Endpoint};
 
 /// A registered client of one authorization server.
@@ -127,6 +128,7 @@ struct Inner {
     credentials: ClientCredentials,
     dpop: Option<DpopKey>,
     has_certificate_bound_tokens: bool,
+    id_token_algorithm: Option<Algorithm>,
 }
 
 /// Error for a kind of request that the server does not support. The request was not sent.
@@ -160,6 +162,7 @@ impl Client {
             credentials: ClientCredentials::None,
             dpop: None,
             has_certificate_bound_tokens: false,
+            id_token_algorithm: None,
         };
         Self {
             inner: Arc::new(inner),
@@ -190,6 +193,15 @@ impl Client {
     #[must_use]
     pub fn with_certificate_bound_tokens(mut self) -> Self {
         Arc::make_mut(&mut self.inner).has_certificate_bound_tokens = true;
+        self
+    }
+
+    /// Accepts only ID tokens that are signed with this algorithm: the
+    /// `id_token_signed_response_alg` that is registered for the client. By default any algorithm
+    /// of this crate is accepted, as determined by the server's key.
+    #[must_use]
+    pub fn with_id_token_algorithm(mut self, algorithm: Algorithm) -> Self {
+        Arc::make_mut(&mut self.inner).id_token_algorithm = Some(algorithm);
         self
     }
 

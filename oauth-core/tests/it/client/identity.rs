@@ -1,5 +1,7 @@
 //! The identity of the signed-in user.
 
+use oauth_core::jose::Algorithm;
+
 use super::*;
 
 /// O18, 82, 83, 84, 85, 86, 88: the identity is available only after signature, issuer, audience,
@@ -57,6 +59,39 @@ fn identity_is_verified_before_use() {
     assert_eq!(identity(&expired, "at", &key), Err(JwtError::Expired));
     let thief = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(8))).unwrap();
     assert_eq!(identity(&|_| {}, "at", &thief), Err(JwtError::UnknownKey));
+}
+
+/// O18: with a registered algorithm, an ID token of another algorithm is refused, although the
+/// issuer's keys have a key for it.
+#[test]
+fn id_token_of_unregistered_algorithm_is_refused() {
+    let key = SigningKey::generate_es256(&entropy_fn(|bytes: &mut [u8]| bytes.fill(7))).unwrap();
+    let keys = KeySet::new([key.public_key().clone()]).unwrap();
+    let identity = |client: &Client| {
+        let (grant, nonce) = grant(client);
+        let claims = IdTokenClaims {
+            issuer: "https://as.example".parse().unwrap(),
+            subject: "ada".parse().unwrap(),
+            audience: "demo web".parse().unwrap(),
+            nonce: Some(nonce),
+            issued_at: now(),
+            expires_at: now() + Duration::from_secs(600),
+            auth_time: None,
+            email: None,
+            email_verified: None,
+            name: None,
+            claims: Default::default(),
+        };
+        let id_token = claims.sign(&key, None).unwrap();
+        let body = format!(r#"{{"access_token":"at","token_type":"Bearer","id_token":"{id_token}"}}"#);
+        let tokens = start(grant).1.finish(answer(200, &body), now()).unwrap();
+        tokens.identity(&keys, now()).map(|claims| claims.is_some())
+    };
+    assert_eq!(identity(&client()), Ok(true));
+    let same = client().with_id_token_algorithm(Algorithm::Es256);
+    assert_eq!(identity(&same), Ok(true));
+    let other = client().with_id_token_algorithm(Algorithm::Ps256);
+    assert_eq!(identity(&other), Err(JwtError::UnsupportedAlgorithm));
 }
 
 /// O18, 84: an unrequested ID token is ignored: with client credentials, or without the scope
