@@ -15,7 +15,7 @@ pub(crate) const MAX_LENGTH: usize = 64 * 1024;
 
 /// The body of the response is incomplete. For example, a truncated key set must not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the response body was truncated or is longer than 64 KiB")]
+#[error("the response body was truncated, or is longer than the limit of the exchange")]
 struct IncompleteBody;
 
 /// Sends `request` and refuses a response whose body is incomplete.

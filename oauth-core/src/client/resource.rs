@@ -20,6 +20,10 @@ impl TokenResponse {
     /// token may need a [refresh](super::Client::refresh);
     /// [`TokenSource::call`](super::TokenSource::call) refreshes and retries.
     ///
+    /// A response body of more than 64 KiB, or an exchange of more than ten seconds, is an error.
+    /// An [`ExchangeLimits`](crate::ports::ExchangeLimits) in the extensions of the request sets
+    /// other limits.
+    ///
     /// # Errors
     ///
     /// [`InvalidEndpoint`] when the URL is neither an absolute `https` URL nor a loopback `http`

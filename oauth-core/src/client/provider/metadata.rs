@@ -34,7 +34,10 @@ pub enum MetadataError {
     /// `response_types_supported` lacks `code`: the server issues no authorization codes.
     #[error("the server does not support the authorization code grant")]
     NoCode,
-    /// `code_challenge_methods_supported` lacks `S256`: the server may not support PKCE.
+    /// `code_challenge_methods_supported` is absent or lacks `S256`: the server may not support
+    /// PKCE. If it is absent, and the server is known to verify S256,
+    /// [`danger_take_silence_for_s256`](super::Discovery::danger_take_silence_for_s256) accepts
+    /// the server.
     #[error("`code_challenge_methods_supported` of the server lacks S256")]
     NoS256,
     /// `jwks_uri` is missing: the server publishes no keys.

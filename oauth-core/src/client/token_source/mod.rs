@@ -167,7 +167,8 @@ impl TokenSource {
         self.tokens_but(Some(refused)).await
     }
 
-    /// Sends a request to an API with the access token, as [`TokenResponse::call`] does. After a
+    /// Sends a request to an API with the access token, as [`TokenResponse::call`] does, with the
+    /// same limits unless the request has others in its extensions. After a
     /// 401 with `invalid_token`, or without an error code ([RFC 6750
     /// §3](https://www.rfc-editor.org/rfc/rfc6750#section-3)), it renews the token and retries
     /// once. The method returns the response of the retry, even if it is a second 401.

@@ -1,6 +1,7 @@
 //! Access tokens that an API refuses.
 
 use oauth_core::client::ApiError;
+use oauth_core::ports::ExchangeLimits;
 
 use super::*;
 
@@ -106,6 +107,34 @@ async fn call_is_retried_once_after_401() {
     let ports = Ports::new(api, OsEntropy, server.clock.clone());
     let source = TokenSource::new(tokens.unwrap(), ports);
     assert_eq!(charge(&source, API).await.unwrap(), 401);
+}
+
+/// O9: a call and its retry have the host's limits, in the extensions of the request.
+#[tokio::test]
+async fn call_and_retry_keep_exchange_limits() {
+    let server = Rotating::open();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (log, token_endpoint) = (Arc::clone(&seen), Arc::clone(server.ports().transport()));
+    let transport = transport_fn(move |request: Request<Bytes>| {
+        let (log, token_endpoint) = (Arc::clone(&log), Arc::clone(&token_endpoint));
+        async move {
+            if request.uri() != API {
+                return token_endpoint.send(request).await;
+            }
+            log.lock().unwrap().push(request.extensions().get().copied());
+            Ok(Response::builder().status(401).body(Bytes::new()).unwrap())
+        }
+    });
+    let ports = Ports::new(transport, OsEntropy, server.clock.clone());
+    let source = TokenSource::new(server.signed_in(&server.tokens(1)), ports);
+    let limits = ExchangeLimits {
+        max_response_body: 1 << 20,
+        ..Default::default()
+    };
+    let mut request = Request::get(API).body(Bytes::new()).unwrap();
+    request.extensions_mut().insert(limits);
+    source.call(request).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), [Some(limits), Some(limits)]);
 }
 
 /// O9, O16, 97: a call that cannot be made reports the reason, and no token is sent without TLS.
