@@ -258,6 +258,8 @@ impl ResourceServer {
 
     /// Refuses revoked tokens, for an API of the issuer itself. `tokens` is the token store of the
     /// issuer's authorization server. A token that is not in this store is refused, JWT or opaque.
+    /// The store validates no token alone: a JWT also needs a valid signature, and an opaque token
+    /// needs [introspection](Self::with_introspection), without which it is refused as malformed.
     ///
     /// The revocation of a token or of its family takes effect at once, in all processes that share
     /// the store. If the store cannot answer, the response is 503.
