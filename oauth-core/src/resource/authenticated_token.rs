@@ -188,6 +188,21 @@ impl AuthenticatedToken {
         }
     }
 
+    /// Requires a [role](Self::roles) of the subject. The host grants roles at its issuer, so the
+    /// challenge names no scope that the client could ask for.
+    ///
+    /// # Errors
+    ///
+    /// A [`Challenge`] with 403 `insufficient_scope` when the subject lacks the role.
+    pub fn require_role(&self, role: &str) -> Result<(), Challenge> {
+        if self.granted.roles.iter().any(|granted| granted == role) {
+            Ok(())
+        } else {
+            let reason = ChallengeReason::MissingRole(role.into());
+            Err(Challenge::new(&self.realm, Some(self.scheme), reason))
+        }
+    }
+
     /// Requires that the user authenticated no longer than `max_age` ago: step-up authentication
     /// for sensitive actions ([RFC 9470](https://www.rfc-editor.org/rfc/rfc9470)). The client sends
     /// the user to the issuer with the `max_age` of the challenge, gets a new token and repeats the

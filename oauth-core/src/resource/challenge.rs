@@ -46,6 +46,8 @@ pub enum ChallengeReason {
     InvalidProof(ProofError),
     /// The token is valid but lacks one of these scopes.
     InsufficientScope(Scopes),
+    /// The token is valid but its subject lacks this role.
+    MissingRole(Box<str>),
     /// The last authentication of the user is longer ago than this maximum age, or its time is
     /// unknown.
     SignInTooOld(Duration),
@@ -126,13 +128,13 @@ impl Challenge {
         diagnosis(self)
     }
 
-    /// Returns the status: 400 for a malformed request, 403 for a missing scope, 503 if the token
-    /// could not be checked, and 401 for all other reasons.
+    /// Returns the status: 400 for a malformed request, 403 for a missing scope or role, 503 if the
+    /// token could not be checked, and 401 for all other reasons.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self.reason {
             ChallengeReason::MalformedRequest => StatusCode::BAD_REQUEST,
-            ChallengeReason::InsufficientScope(_) => StatusCode::FORBIDDEN,
+            ChallengeReason::InsufficientScope(_) | ChallengeReason::MissingRole(_) => StatusCode::FORBIDDEN,
             ChallengeReason::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::UNAUTHORIZED,
         }
@@ -147,7 +149,9 @@ impl Challenge {
             ChallengeReason::NoToken | ChallengeReason::Unavailable => None,
             ChallengeReason::MalformedRequest => Some("invalid_request"),
             ChallengeReason::InvalidProof(error) => Some(error.code()),
-            ChallengeReason::InsufficientScope(_) => Some("insufficient_scope"),
+            ChallengeReason::InsufficientScope(_) | ChallengeReason::MissingRole(_) => {
+                Some("insufficient_scope")
+            }
             ChallengeReason::SignInTooOld(_) => Some("insufficient_user_authentication"),
             _ => Some("invalid_token"),
         }
@@ -253,7 +257,7 @@ fn quoted(text: &str) -> String {
 
 impl fmt::Display for Challenge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.reason {
+        f.write_str(match &self.reason {
             ChallengeReason::NoToken => "no access token",
             ChallengeReason::MalformedRequest => "malformed authentication",
             ChallengeReason::InvalidToken(_) | ChallengeReason::InactiveToken => "invalid access token",
@@ -263,6 +267,7 @@ impl fmt::Display for Challenge {
             ChallengeReason::WrongPossession => "access token without the required binding",
             ChallengeReason::InvalidProof(_) => "invalid proof of possession",
             ChallengeReason::InsufficientScope(_) => "insufficient scope",
+            ChallengeReason::MissingRole(role) => return write!(f, "missing role `{role}`"),
             ChallengeReason::SignInTooOld(_) => "the user authenticated too long ago",
             ChallengeReason::Unavailable => "the access token could not be checked",
         })

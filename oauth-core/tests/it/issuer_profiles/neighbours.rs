@@ -250,6 +250,27 @@ fn keycloak_roles_of_a_client_replace_those_of_the_realm() {
     );
 }
 
+/// O31: a required role must be in the claim of the profile. Only the log names the role.
+#[test]
+fn required_role_is_enforced() {
+    let profile = IssuerProfile::keycloak_client_roles(&API.parse().unwrap());
+    let token = present(&api("keycloak", profile), keycloak_client()).unwrap();
+    assert!(token.require_role("clerk").is_ok());
+    for role in ["everyone", "Clerk", ""] {
+        let refused = token.require_role(role).unwrap_err();
+        assert_eq!(
+            (refused.status().as_u16(), refused.code()),
+            (403, Some("insufficient_scope"))
+        );
+        assert_eq!(refused.diagnosis(), format!("missing role `{role}`"));
+        let challenge = &refused.headers()["www-authenticate"];
+        assert_eq!(
+            challenge,
+            &format!(r#"Bearer realm="{API}", error="insufficient_scope""#)
+        );
+    }
+}
+
 /// O31: tokens for another API, without a subject, or without a difference to an ID token are
 /// refused.
 #[test]
