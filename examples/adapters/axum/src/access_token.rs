@@ -62,6 +62,7 @@ type Log = Arc<dyn Fn(&Challenge) + Send + Sync>;
 struct Guard {
     api: ResourceServer,
     scopes: Scopes,
+    roles: Vec<String>,
     clock: Arc<dyn Clock>,
     log: Option<Log>,
 }
@@ -73,6 +74,7 @@ impl AccessTokenLayer {
         let guard = Guard {
             api,
             scopes: Scopes::default(),
+            roles: Vec::new(),
             clock: Arc::new(SystemClock),
             log: None,
         };
@@ -86,6 +88,15 @@ impl AccessTokenLayer {
     #[must_use]
     pub fn with_scopes(mut self, scopes: Scopes) -> Self {
         Arc::make_mut(&mut self.guard).scopes = scopes;
+        self
+    }
+
+    /// Requires a role of the subject, and all earlier ones. A token without it is refused with 403
+    /// `insufficient_scope`. The [issuer profile](ResourceServer::with_issuer_profile) names the
+    /// claim of the roles.
+    #[must_use]
+    pub fn with_role(mut self, role: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.guard).roles.push(role.into());
         self
     }
 
@@ -114,6 +125,9 @@ impl Guard {
         parts.uri = routed;
         let caller = authenticated?;
         caller.require_all(&self.scopes)?;
+        for role in &self.roles {
+            caller.require_role(role)?;
+        }
         Ok(caller)
     }
 }
@@ -123,6 +137,7 @@ impl fmt::Debug for AccessTokenLayer {
         f.debug_struct("AccessTokenLayer")
             .field("api", &self.guard.api)
             .field("scopes", &self.guard.scopes)
+            .field("roles", &self.guard.roles)
             .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ use axum::{Extension, Router, routing::get};
 use host_adapter_axum::AccessTokenLayer;
 use http_conventions::ports::Clock as _;
 use oauth_core::dpop::Proof;
-use oauth_core::jose::SigningKey;
+use oauth_core::jose::{IssuerProfile, SigningKey};
 use oauth_core::ports::OsEntropy;
 use oauth_core::resource::{AuthenticatedToken, ResourceServer};
 use oauth_core::vocabulary::Confirmation;
@@ -75,6 +75,39 @@ async fn layer_requires_token_and_scope() {
     assert_eq!(ask(&mut router, "/v1/open", &[]).await.status(), 200);
     running.clock.advance(Duration::from_secs(700));
     assert_eq!(ask(&mut router, "/v1/charges", &fields).await.status(), 401);
+}
+
+/// H14, O31: the layer refuses a caller without one of the roles, and logs the role.
+#[tokio::test]
+async fn layer_requires_roles() {
+    let running = Running::new();
+    let api = running.resources().with_issuer_profile(IssuerProfile::auth0());
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let written = Arc::clone(&log);
+    let layer = AccessTokenLayer::new(api)
+        .with_role("clerk")
+        .with_role("admin")
+        .with_clock(running.clock.clone())
+        .with_log(move |challenge| written.lock().unwrap().push(challenge.diagnosis()));
+    let mut router = Router::new().route("/charges", get(name)).route_layer(layer);
+    for (roles, status) in [
+        (&["admin", "clerk", "guest"][..], 200),
+        (&["clerk"], 403),
+        (&["admin"], 403),
+        (&[], 403),
+    ] {
+        let bearer = format!("Bearer {}", running.token_with_permissions(roles));
+        let response = ask(&mut router, "/charges", &[("authorization", &bearer)]).await;
+        assert_eq!(response.status(), status, "{roles:?}");
+        let challenge = response.headers().get("www-authenticate");
+        let expected = r#"Bearer realm="https://api.example", error="insufficient_scope""#;
+        assert_eq!(
+            challenge.is_some_and(|challenge| challenge == expected),
+            status == 403
+        );
+    }
+    let missing = ["admin", "clerk", "clerk"].map(|role| format!("missing role `{role}`"));
+    assert_eq!(*log.lock().unwrap(), missing);
 }
 
 /// H14, O20: a proof names the path that the client requested, and the response has the nonce.

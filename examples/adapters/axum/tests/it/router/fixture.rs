@@ -30,7 +30,7 @@ use oauth_core::jose::{AccessTokenClaims, KeySet, SigningKey};
 use oauth_core::memory::MemoryReplays;
 use oauth_core::ports::OsEntropy;
 use oauth_core::resource::ResourceServer;
-use oauth_core::vocabulary::Confirmation;
+use oauth_core::vocabulary::{Claims, Confirmation};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tower_service::Service;
@@ -141,6 +141,16 @@ impl Running {
 
     /// A token for `ada` with this scope, valid for ten minutes.
     pub(super) fn token(&self, scope: &str, confirmation: Option<Confirmation>) -> String {
+        self.token_with(scope, confirmation, &Claims::new())
+    }
+
+    /// A token with permissions, which the profile of Auth0 takes as roles.
+    pub(super) fn token_with_permissions(&self, permissions: &[&str]) -> String {
+        let claims = Claims::new().with("permissions", permissions.to_vec()).unwrap();
+        self.token_with("read:charges", None, &claims)
+    }
+
+    fn token_with(&self, scope: &str, confirmation: Option<Confirmation>, claims: &Claims) -> String {
         let now = self.clock.now();
         let token = AccessTokenClaims {
             terms: AccessTokenTerms {
@@ -156,7 +166,7 @@ impl Running {
             jti: "1".to_owned(),
             auth_time: None,
         };
-        token.sign(&self.key).unwrap().expose().to_owned()
+        token.sign_with(claims, &self.key).unwrap().expose().to_owned()
     }
 
     pub(super) async fn ask(&self, request: Request<Body>) -> http::Response<Bytes> {
