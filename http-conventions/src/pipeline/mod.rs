@@ -246,6 +246,13 @@ impl Conventions {
         &self.0.problems
     }
 
+    /// Returns `true` if [`Exchange::run`] applies idempotency keys; otherwise it runs the handler
+    /// for each request.
+    #[must_use]
+    pub fn has_idempotency(&self) -> bool {
+        self.0.idempotency.is_some()
+    }
+
     /// Page sizes for handlers; `None` if they are not configured.
     #[must_use]
     pub fn page_rules(&self) -> Option<PageRules> {

@@ -1,6 +1,8 @@
 //! http-conventions in an axum 0.8 service: middleware and extractors.
 //!
 //! - [`ConventionsLayer`] is a tower layer that applies the conventions to every response.
+//! - [`IdempotencyLayer`] is a tower layer that runs existing handlers once for each
+//!   `Idempotency-Key`.
 //! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
 //!   rejections are problems (RFC 9457). With feature `webhooks`, `Webhook` is the extractor of a
 //!   verified event.
@@ -172,6 +174,7 @@ mod access_token;
 mod caller;
 mod content;
 mod extract;
+mod idempotency;
 mod layer;
 mod nonce;
 mod refusal;
@@ -189,6 +192,7 @@ pub use caller::Caller;
 pub use extract::{Admission, Paged, Whole};
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
+pub use idempotency::{IdempotencyLayer, WithIdempotency};
 pub use layer::{ConventionsLayer, WithConventions};
 pub use refusal::{Reason, Refusal};
 pub use serve::{Limits, OpenConnections, check_head, serve, serve_router};

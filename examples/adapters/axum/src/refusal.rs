@@ -21,6 +21,11 @@ pub struct Refusal(Box<(http::Response<Bytes>, Reason)>);
 pub enum Reason {
     /// The route has no [`ConventionsLayer`](crate::ConventionsLayer): 500.
     NoConventions,
+    /// The [conventions](http_conventions::pipeline::Conventions) of an
+    /// [`IdempotencyLayer`](crate::IdempotencyLayer) have no idempotency: 500.
+    NoIdempotency,
+    /// The function of an [`IdempotencyLayer`](crate::IdempotencyLayer) found no principal: 500.
+    NoPrincipal,
     /// The caller is not authenticated, or lacks a scope: 400, 401 or 403.
     #[cfg(feature = "oauth")]
     Caller(oauth_core::resource::Challenge),
