@@ -19,7 +19,7 @@ pub use event::{Envelope, EventId, EventType};
 #[cfg(feature = "sender")]
 pub use host_ports::address::{self, AddressPolicy};
 #[cfg(feature = "receiver")]
-pub use receiver::{Inbox, Receiver, Verified, Verifier};
+pub use receiver::{Inbox, Intake, Receiver, Verified, Verifier};
 pub use secret::SigningSecret;
 #[cfg(feature = "sender")]
 pub use sender::{DeliveryPolicy, Dispatcher, Endpoint, EndpointStore, Outbox};
