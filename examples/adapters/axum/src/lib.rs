@@ -5,7 +5,7 @@
 //!   `Idempotency-Key`.
 //! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
 //!   rejections are problems (RFC 9457). With feature `webhooks`, `Webhook` is the extractor of a
-//!   verified event.
+//!   verified event, and `WebhookLayer` passes verified events to existing handlers.
 //! - `AccessTokenLayer`, with feature `oauth`, is a tower layer that requires an access token. It
 //!   works without the conventions, in any axum service.
 //! - [`serve`] runs one framework-free handler, and limits request headers, bodies and the time of
@@ -184,6 +184,8 @@ mod target;
 mod upgrade;
 #[cfg(feature = "webhooks")]
 mod webhook;
+#[cfg(feature = "webhooks")]
+mod webhook_layer;
 
 #[cfg(feature = "oauth")]
 pub use access_token::{AccessTokenLayer, WithAccessToken};
@@ -200,6 +202,8 @@ pub use serve::{Limits, OpenConnections, check_head, serve, serve_router};
 pub use serve::{serve_router_tls, serve_tls};
 #[cfg(feature = "webhooks")]
 pub use webhook::Webhook;
+#[cfg(feature = "webhooks")]
+pub use webhook_layer::{WebhookLayer, WithWebhook};
 
 /// The code block of the README, compiled.
 #[cfg(doctest)]

@@ -22,13 +22,16 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 ///   Forged requests, duplicates and handshakes of the sender are answered and do not reach the
 ///   handler; route all methods to it with [`any`](axum::routing::any).
 /// - The handler returns the response of [`finish`](Self::finish). If it returns another response,
-///   the sender's next retry is handled again.
+///   the sender's next retry after the [lease] is handled again.
+/// - [`WebhookLayer`](crate::WebhookLayer) does the same for a handler that is not changed.
+///
+/// [lease]: webhook_core::receiver::ReceiverBuilder::with_lease
 ///
 /// ```
 /// use axum::{Router, response::Response, routing::any};
 /// use host_adapter_axum::Webhook;
-/// use webhook_core::receiver::{Intake, providers::STRIPE};
-/// use webhook_core::{memory::MemoryClaims, ports::SystemClock};
+/// use webhook_core::receiver::providers::STRIPE;
+/// use webhook_core::{Intake, memory::MemoryClaims, ports::SystemClock};
 ///
 /// async fn stripe(event: Webhook) -> Response {
 ///     println!("{}: {} bytes", event.id(), event.body().len());
@@ -116,16 +119,20 @@ where
     type Rejection = Response;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
-        let intake = Intake::from_ref(state);
-        let (mut parts, body) = request.into_parts();
-        parts.uri = asked_for(&parts.uri, &parts.extensions);
-        let body = Body::new(Limited::new(body, intake.body_limit()));
-        let body = match collect(body, READ_TIMEOUT).await {
-            Ok(body) => body,
-            Err(StatusCode::PAYLOAD_TOO_LARGE) => return Err(intake.too_large().map(Body::from)),
-            Err(status) => return Err(Problem::of_status(status).into_response().map(Body::from)),
-        };
-        let accepted = intake.accept(http::Request::from_parts(parts, body)).await;
-        accepted.map(Self).map_err(|response| response.map(Body::from))
+        accept(&Intake::from_ref(state), request).await.map(Self)
     }
+}
+
+/// Reads the body, verifies and claims the event; otherwise the response for the sender.
+pub(crate) async fn accept(intake: &Intake, request: Request) -> Result<ClaimedEvent, Response> {
+    let (mut parts, body) = request.into_parts();
+    parts.uri = asked_for(&parts.uri, &parts.extensions);
+    let body = Body::new(Limited::new(body, intake.body_limit()));
+    let body = match collect(body, READ_TIMEOUT).await {
+        Ok(body) => body,
+        Err(StatusCode::PAYLOAD_TOO_LARGE) => return Err(intake.too_large().map(Body::from)),
+        Err(status) => return Err(Problem::of_status(status).into_response().map(Body::from)),
+    };
+    let accepted = intake.accept(http::Request::from_parts(parts, body)).await;
+    accepted.map_err(|response| response.map(Body::from))
 }

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRef, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
-use host_adapter_axum::Webhook;
+use axum::routing::{any, post};
+use axum::{Extension, Router};
+use host_adapter_axum::{Webhook, WebhookLayer};
 use host_ports::testing::ManualClock;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use tower_service::Service;
+use webhook_core::EventId;
 use webhook_core::memory::MemoryClaims;
 use webhook_core::ports::Clock;
 use webhook_core::receiver::{Intake, Provider, providers};
@@ -40,6 +41,19 @@ async fn handle(State(desk): State<Desk>, event: Webhook) -> Response {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     }
     event.finish().await
+}
+
+async fn handle_text(
+    State(desk): State<Desk>,
+    Extension(id): Extension<EventId>,
+    text: String,
+) -> (StatusCode, &'static str) {
+    desk.handled.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(text.contains(id.as_str()), id.as_str() == "evt_1");
+    match text.ends_with("fail") {
+        true => (StatusCode::IM_A_TEAPOT, "failed"),
+        false => (StatusCode::CREATED, "unread"),
+    }
 }
 
 struct Ends {
@@ -72,7 +86,18 @@ impl Ends {
     }
 
     async fn send(&self, request: Request<Bytes>) -> (u16, String) {
-        let hooks = Router::new().route("/sender", any(handle));
+        self.send_to(Router::new().route("/sender", any(handle)), request)
+            .await
+    }
+
+    /// Sends to a handler that knows nothing of webhooks.
+    async fn send_through_layer(&self, request: Request<Bytes>) -> (u16, String) {
+        let layer = WebhookLayer::new(self.desk.intake.clone());
+        let hooks = Router::new().route("/sender", post(handle_text).layer(layer));
+        self.send_to(hooks, request).await
+    }
+
+    async fn send_to(&self, hooks: Router<Desk>, request: Request<Bytes>) -> (u16, String) {
         let mut router = Router::new().nest("/hooks", hooks).with_state(self.desk.clone());
         let response = router.call(request.map(Body::from)).await.unwrap();
         let status = response.status().as_u16();
@@ -102,6 +127,38 @@ async fn verified_event_reaches_the_handler_once() {
     let get = Request::get("/hooks/sender").body(Bytes::new()).unwrap();
     assert_eq!(ends.send(get).await.0, 405);
     assert_eq!(ends.handled(), 1);
+}
+
+/// W19, W7: an ordinary handler gets each verified event once, and the sender its own response.
+#[tokio::test]
+async fn layer_passes_verified_event_once() {
+    let ends = Ends::new(providers::STRIPE);
+    for _ in 0..2 {
+        let answer = ends.send_through_layer(ends.signed(BODY)).await;
+        assert_eq!((answer, ends.handled()), ((200, String::new()), 1));
+    }
+    let mut forged = ends.signed(BODY);
+    *forged.body_mut() = BODY.replace("evt_1", "evt_2").into();
+    assert_eq!(ends.send_through_layer(forged).await.0, 400);
+    let old = ends.signed(&BODY.replace("evt_1", "evt_3"));
+    ends.clock.advance(Duration::from_secs(301));
+    assert_eq!(ends.send_through_layer(old).await.0, 400);
+    let large = ends.signed(&"x".repeat(101));
+    assert_eq!(ends.send_through_layer(large).await.0, 413);
+    assert_eq!(ends.handled(), 1);
+}
+
+/// W7: an event whose handler returned no 2xx is handled again after its lease.
+#[tokio::test]
+async fn layer_passes_failed_event_again() {
+    let ends = Ends::new(providers::GITHUB);
+    let failed = (418, "failed".to_owned());
+    assert_eq!(ends.send_through_layer(ends.signed("fail")).await, failed);
+    assert_eq!(ends.send_through_layer(ends.signed("fail")).await.0, 503);
+    assert_eq!(ends.handled(), 1);
+    ends.clock.advance(Duration::from_secs(31));
+    assert_eq!(ends.send_through_layer(ends.signed("fail")).await, failed);
+    assert_eq!(ends.handled(), 2);
 }
 
 /// W7: an event whose handler failed is handled again after its lease.
