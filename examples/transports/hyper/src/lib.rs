@@ -11,6 +11,7 @@ mod socket;
 mod tls;
 mod transport;
 
+pub use host_ports::address::AddressPolicy;
 pub use proxy::{InvalidProxy, Proxy};
 pub use resolve::{Resolve, SystemResolver};
 pub use transport::HyperTransport;
