@@ -45,7 +45,8 @@ use crate::webhook::accept;
 ///
 /// let verifier = STRIPE.verifier(["whsec_a_secret_of_the_dashboard"])?;
 /// let intake = Intake::builder("stripe", verifier, MemoryClaims::default(), SystemClock).build()?;
-/// let router: Router = Router::new().route("/stripe", post(stripe).layer(WebhookLayer::new(intake)));
+/// let once = WebhookLayer::new(intake);
+/// let router: Router = Router::new().route("/stripe", post(stripe).layer(once));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
