@@ -188,8 +188,8 @@ impl AuthenticatedToken {
         }
     }
 
-    /// Requires a [role](Self::roles) of the subject. The host grants roles at its issuer, so the
-    /// challenge names no scope that the client could ask for.
+    /// Requires a [role](Self::roles) of the subject. The challenge names no scope: roles are
+    /// assigned at the issuer, and a client cannot request them.
     ///
     /// # Errors
     ///

@@ -91,9 +91,9 @@ impl AccessTokenLayer {
         self
     }
 
-    /// Requires a role of the subject, and all earlier ones. A token without it is refused with 403
-    /// `insufficient_scope`. The [issuer profile](ResourceServer::with_issuer_profile) names the
-    /// claim of the roles.
+    /// Requires that the subject has this role, besides the roles of earlier calls. A token without
+    /// it is refused with 403 `insufficient_scope`. The [issuer
+    /// profile](ResourceServer::with_issuer_profile) names the claim of the roles.
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.guard).roles.push(role.into());
