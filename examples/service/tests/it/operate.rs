@@ -357,7 +357,9 @@ async fn webhook_continues_the_trace_of_its_request() {
     let attempts = lines.of("service::webhook");
     let attempts = attempts.iter().filter(|line| line.get("status").is_some());
     let attempts = attempts.map(|line| text_of(line.get("trace_id")));
-    let messages = parents.iter().map(|parent| parent[3..35].to_owned());
+    let messages = parents
+        .iter()
+        .map(|parent| parent.split('-').nth(1).unwrap().to_owned());
     let [mut requests, mut attempts, mut messages]: [Vec<String>; 3] =
         [requests.collect(), attempts.collect(), messages.collect()];
     for ids in [&mut requests, &mut attempts, &mut messages] {
