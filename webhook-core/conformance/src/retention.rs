@@ -71,6 +71,7 @@ mod cases {
         let request = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: false,
+            after: None,
             limit: usize::MAX,
             now: at(500),
             dry_run: false,
@@ -127,6 +128,7 @@ mod cases {
         let all = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: true,
+            after: None,
             limit: usize::MAX,
             now: at(100),
             dry_run: false,

@@ -193,6 +193,7 @@ fn store_requests_are_built_and_read_by_a_host() {
     let replay = ReplayRequest {
         filter,
         acknowledged: false,
+        after: None,
         limit: usize::MAX,
         now: now(),
         dry_run: true,

@@ -60,6 +60,7 @@ impl App {
         let replay = ReplayRequest {
             filter,
             acknowledged: false,
+            after: None,
             limit: 1,
             now: self.clock.now(),
             dry_run: false,

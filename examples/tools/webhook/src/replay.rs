@@ -59,6 +59,7 @@ async fn again(database: &Database, filter: DeliveryFilter, dry_run: bool) -> Re
     let request = ReplayRequest {
         filter,
         acknowledged,
+        after: None,
         limit: usize::MAX,
         now: SystemTime::now(),
         dry_run,

@@ -96,6 +96,7 @@ mod cases {
         let replay = ReplayRequest {
             filter: DeliveryFilter::one(&id),
             acknowledged: false,
+            after: None,
             limit: usize::MAX,
             now,
             dry_run: false,

@@ -25,6 +25,7 @@ mod cases {
         let request = ReplayRequest {
             filter,
             acknowledged: false,
+            after: None,
             limit: usize::MAX,
             now: at(seconds),
             dry_run,
@@ -36,6 +37,7 @@ mod cases {
         let request = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: false,
+            after: None,
             limit,
             now: at(100),
             dry_run,
@@ -64,6 +66,57 @@ mod cases {
         assert_eq!(replay_up_to(store, 1, false).await, (0, false));
     }
 
+    /// W18: replays that each continue behind the last delivery of the previous one reach all
+    /// deliveries of the filter, also if those before have failed again, and each once.
+    pub async fn replay_continues_behind_the_last_one(store: &Arc<dyn Outbox>) {
+        for event in ["evt_1", "evt_2", "evt_3"] {
+            enqueue(store, event, &["ep_1", "ep_2"]).await;
+        }
+        let fail_all = async |seconds| {
+            for leased in lease_due(store, at(seconds)).await {
+                let dead = Disposition::Failed(FailureReason::AttemptsExhausted);
+                settle(store, settlement(&leased, dead)).await;
+            }
+        };
+        fail_all(0).await;
+        let mut request = ReplayRequest {
+            filter: DeliveryFilter::failed().with_endpoint(delivery_id("evt_1", "ep_2").endpoint),
+            acknowledged: false,
+            after: None,
+            limit: 2,
+            now: at(100),
+            dry_run: false,
+        };
+        let steps = [
+            (2, Some("evt_2"), true),
+            (1, Some("evt_3"), false),
+            (0, None, false),
+        ];
+        for (count, last, has_more) in steps {
+            let last = last.map(|event| delivery_id(event, "ep_2"));
+            for dry_run in [true, false] {
+                request.dry_run = dry_run;
+                let replayed = store.replay(&request).await.expect("the store works");
+                assert_eq!(
+                    (replayed.count, replayed.has_more),
+                    (count, has_more),
+                    "{request:?}"
+                );
+                assert_eq!(replayed.last, last, "{request:?}");
+            }
+            // what was replayed fails again, and is behind the next call
+            fail_all(100).await;
+            request.after = last.or(request.after);
+        }
+        request.after = None;
+        let replayed = store.replay(&request).await.expect("the store works");
+        assert_eq!(
+            (replayed.count, replayed.has_more),
+            (2, true),
+            "from the first again"
+        );
+    }
+
     /// W18: concurrent replays with a limit replay each delivery once, and none gives up while
     /// others are left.
     pub async fn of_32_concurrent_limited_replays_each_gets_its_part(store: &Arc<dyn Outbox>) {
@@ -88,6 +141,7 @@ mod cases {
         let mut request = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: true,
+            after: None,
             limit: usize::MAX,
             now: at(100),
             dry_run: true,

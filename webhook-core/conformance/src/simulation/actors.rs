@@ -149,6 +149,7 @@ impl Stage {
                     .replay(&ReplayRequest {
                         filter,
                         acknowledged: false,
+                        after: None,
                         limit: usize::MAX,
                         now,
                         dry_run,

@@ -124,8 +124,10 @@ impl Outbox for MemoryOutbox {
 
     async fn replay(&self, request: &ReplayRequest) -> Result<Replayed, StoreError> {
         let mut tables = self.tables();
+        let behind = |delivery: &&Delivery| request.after.as_ref().is_none_or(|after| delivery.id > *after);
         let mut replayed: Vec<Delivery> = tables
             .matching(&request.filter)
+            .filter(behind)
             .filter(|delivery| !tables.expunged.contains(&delivery.id.event))
             .cloned()
             .filter_map(|mut delivery| {
@@ -141,12 +143,17 @@ impl Outbox for MemoryOutbox {
         let has_more = replayed.len() > request.limit;
         replayed.truncate(request.limit);
         let count = u64::try_from(replayed.len()).unwrap_or(u64::MAX);
+        let last = replayed.last().map(|delivery| delivery.id.clone());
         if !request.dry_run {
             for delivery in replayed {
                 tables.write(delivery);
             }
         }
-        Ok(Replayed { count, has_more })
+        Ok(Replayed {
+            count,
+            last,
+            has_more,
+        })
     }
 
     async fn replay_missing(

@@ -249,8 +249,8 @@ pub trait Outbox: Send + Sync {
     /// Replays failed deliveries that match, and acknowledged ones if the request asks for them, in
     /// one step.
     ///
-    /// - The call replays the first `limit` of them by id, whatever concurrent calls replay:
-    ///   [`Replayed::count`] is lower only if no others match.
+    /// - The call replays the first `limit` of them by id behind [`ReplayRequest::after`], whatever
+    ///   concurrent calls replay: [`Replayed::count`] is lower only if no others match.
     /// - A delivery whose event has no body any more ([`Retention::expunge`]) is left out.
     ///
     /// # Errors

@@ -134,6 +134,8 @@ pub struct ReplayRequest {
     pub filter: DeliveryFilter,
     /// If `true`, matching deliveries that were acknowledged are sent again too.
     pub acknowledged: bool,
+    /// Last delivery of the previous call ([`Replayed::last`]); `None` to start with the first.
+    pub after: Option<DeliveryId>,
     /// Maximum number of deliveries to replay, which bounds the duration of the call. 0 replays
     /// none.
     pub limit: usize,
@@ -144,11 +146,16 @@ pub struct ReplayRequest {
 }
 
 /// Result of [`Outbox::replay`](super::Outbox::replay).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Replayed {
     /// Number of deliveries that were replayed, or would be in a dry run; at most
     /// [`ReplayRequest::limit`].
     pub count: u64,
-    /// `true` if the limit left out deliveries that match. Repeat the call to replay the next ones.
+    /// Last of these deliveries by id; `None` if there are none.
+    ///
+    /// To replay the next ones, call again with it in [`ReplayRequest::after`]. A call without it
+    /// starts with the first deliveries, and replays those again that have failed meanwhile.
+    pub last: Option<DeliveryId>,
+    /// `true` if the limit left out deliveries that match.
     pub has_more: bool,
 }

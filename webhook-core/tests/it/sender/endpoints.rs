@@ -147,6 +147,7 @@ async fn disabling_endpoint_fails_waiting_deliveries() {
     let request = ReplayRequest {
         filter: DeliveryFilter::failed(),
         acknowledged: false,
+        after: None,
         limit: usize::MAX,
         now: fixture.now(),
         dry_run: false,

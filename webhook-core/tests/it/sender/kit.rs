@@ -31,6 +31,8 @@ async fn flawed_replays_are_found() {
         ReplaysAllTimes by failed_deliveries_of_period_are_replayed,
         ReplaysAll by replay_is_limited,
         NeverHasMore by replay_is_limited,
+        BeginsAgain by replay_continues_behind_the_last_one,
+        NamesNoLast by replay_continues_behind_the_last_one,
         CountsThenReplays by of_32_concurrent_limited_replays_each_gets_its_part,
         IncludesTheEnd by a_list_is_narrowed_to_the_events_of_a_period,
         IncludesTheEnd by only_events_of_the_period_are_missing,
@@ -51,6 +53,8 @@ enum Flaw {
     ReplaysAllTimes,
     ReplaysAll,
     NeverHasMore,
+    BeginsAgain,
+    NamesNoLast,
     CountsThenReplays,
     IncludesTheEnd,
     LooksAtAllTimes,
@@ -136,6 +140,7 @@ impl Outbox for Flawed {
         };
         match self.flaw {
             Flaw::ReplaysAll => request.limit = usize::MAX,
+            Flaw::BeginsAgain => request.after = None,
             Flaw::CountsThenReplays => {
                 let dry_run = ReplayRequest {
                     dry_run: true,
@@ -153,6 +158,7 @@ impl Outbox for Flawed {
         let replayed = self.inner.replay(&request).await?;
         Ok(Replayed {
             has_more: replayed.has_more && self.flaw != Flaw::NeverHasMore,
+            last: replayed.last.filter(|_| self.flaw != Flaw::NamesNoLast),
             ..replayed
         })
     }
@@ -179,6 +185,7 @@ impl Outbox for Flawed {
                 let again = ReplayRequest {
                     filter,
                     acknowledged: false,
+                    after: None,
                     limit: usize::MAX,
                     now,
                     dry_run,

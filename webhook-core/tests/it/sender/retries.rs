@@ -49,6 +49,7 @@ async fn seventh_failure_is_dead_letter_that_replay_delivers() {
     let request = ReplayRequest {
         filter: DeliveryFilter::dead_letters(),
         acknowledged: false,
+        after: None,
         limit: usize::MAX,
         now: fixture.now(),
         dry_run: false,
@@ -190,6 +191,7 @@ async fn other_4xx_are_not_retried_but_can_be_replayed() {
         let request = ReplayRequest {
             filter: DeliveryFilter::failed(),
             acknowledged: false,
+            after: None,
             limit: usize::MAX,
             now: fixture.now(),
             dry_run: false,

@@ -131,6 +131,7 @@ async fn held_delivery_ends_as_replayable_dead_letter() {
     let replay = ReplayRequest {
         filter,
         acknowledged: false,
+        after: None,
         limit: usize::MAX,
         now: fixture.now(),
         dry_run: false,

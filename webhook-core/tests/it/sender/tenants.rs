@@ -95,6 +95,7 @@ async fn reused_id_does_not_inherit_deliveries() {
         let replay = ReplayRequest {
             filter: DeliveryFilter::default(),
             acknowledged: true,
+            after: None,
             limit: usize::MAX,
             now: fixture.now(),
             dry_run: false,

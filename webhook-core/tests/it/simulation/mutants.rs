@@ -336,6 +336,7 @@ impl Outbox for Flawed {
                     .replay(&ReplayRequest {
                         filter,
                         acknowledged: false,
+                        after: None,
                         limit: usize::MAX,
                         now,
                         dry_run,

@@ -20,6 +20,7 @@ use super::charges::Tab;
 use super::chart::share;
 use super::endpoints::{attempts_of, delivery_behind};
 use super::pager::Pager;
+use super::replays::{Choice, NEXT};
 use super::state::Pill;
 use super::text::{lasting, lately, short, took};
 use super::{Frame, Ticket, Visitor, page};
@@ -37,8 +38,8 @@ struct DeliveriesPage {
     pager: Pager,
     /// Number of deliveries of the replay that led here.
     replayed: Option<u64>,
-    /// The replay left out deliveries that match.
-    has_more: bool,
+    /// Path of the dry run of the next deliveries, if the replay left out some that match.
+    next_replay: Option<String>,
 }
 
 /// Row of a list of deliveries.
@@ -142,7 +143,7 @@ impl App {
             pager: Pager::of("/console/deliveries", &filters, &found),
             endpoint: of_endpoint,
             replayed: query_parameter(request, "replayed").and_then(|count| count.parse().ok()),
-            has_more: query_parameter(request, "more").is_some(),
+            next_replay: next_replay(request),
         };
         page(StatusCode::OK, &deliveries)
     }
@@ -245,6 +246,13 @@ impl App {
         let choices = DeliveryState::ALL.map(|state| (state.as_str(), Pill::of_delivery(state).word));
         Ok(Tab::all("/console/deliveries?state=", &choices, &counts, word))
     }
+}
+
+/// Path of the dry run that continues the replay that led here.
+fn next_replay(request: &Request<Bytes>) -> Option<String> {
+    let next = |name: &str| query_parameter(request, &format!("{NEXT}{name}")).unwrap_or_default();
+    let is_continued = !next("after").is_empty();
+    Choice::of(next).dry_run_path().filter(|_| is_continued)
 }
 
 /// Time until a live delivery is sent. One that is being sent is due at the end of its lease,

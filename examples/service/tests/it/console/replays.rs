@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use host_store_sqlite::DatabaseError;
+use host_store_sqlite::{Database, DatabaseError};
 use service::app::App;
 use service::stores::Stores;
 use webhook_core::sender::{Disposition, FailureReason, LeaseRequest, Outbox, Settlement};
 
-use super::{hidden, submit};
+use super::{hidden, link, submit};
 use crate::browser::{Browser, text, where_to};
 use crate::desk::{ALL_SCOPES, bearer, call, charge, open_over};
 use crate::postgres::Schema;
@@ -88,7 +88,7 @@ async fn replay_sends_what_a_dry_run_showed(database: impl Outbox + Clone + Into
 /// X9: a replay by filter sends again, once, what its dry run showed.
 #[tokio::test]
 async fn replay_by_filter_follows_its_dry_run() {
-    let database = host_store_sqlite::Database::open_in_memory().unwrap();
+    let database = Database::open_in_memory().unwrap();
     replay_sends_what_a_dry_run_showed(database).await;
 }
 
@@ -105,7 +105,7 @@ async fn replay_by_filter_follows_its_dry_run_on_postgres() {
 /// X9: endpoint and time narrow a replay; a later event is not part of a confirmed one.
 #[tokio::test]
 async fn replay_is_narrowed_by_endpoint_and_time() {
-    let database = host_store_sqlite::Database::open_in_memory().unwrap();
+    let database = Database::open_in_memory().unwrap();
     let (_app, mut browser) = failed_over(database).await;
     let page = text(&browser.get(PATH).await);
     assert!(!page.contains("deliveries match"), "{page}");
@@ -134,7 +134,7 @@ async fn replay_is_narrowed_by_endpoint_and_time() {
 /// X9: a wrong field sends nothing and is marked, also in a forged confirmation.
 #[tokio::test]
 async fn wrong_filter_of_a_replay_is_refused() {
-    let database = host_store_sqlite::Database::open_in_memory().unwrap();
+    let database = Database::open_in_memory().unwrap();
     let (app, mut browser) = failed_over(database).await;
     for (query, mark) in [
         ("state=acked", "in this state cannot be replayed"),
@@ -163,25 +163,97 @@ async fn wrong_filter_of_a_replay_is_refused() {
     assert_eq!(in_state(&mut browser, "Dead letter").await, "2");
 }
 
+/// Copies one dead letter to this number of further events.
+async fn copy_dead_letter(database: &Database, copies: u32) {
+    let copied = database.write(move |transaction| -> Result<(), DatabaseError> {
+        transaction.execute_batch(&format!(
+            "CREATE TEMP TABLE one AS SELECT * FROM webhook_delivery WHERE state = 'dead_letter' LIMIT 1;
+             CREATE TEMP TABLE number AS WITH RECURSIVE number(n) AS
+                 (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {copies}) SELECT n FROM number;
+             INSERT INTO webhook_event SELECT 'evt_' || n, event_type, audience, created_at, body, trace
+                 FROM number, webhook_event WHERE id = (SELECT event FROM one);
+             INSERT INTO webhook_delivery SELECT 'evt_' || n, endpoint, state, due_at, attempts, fence,
+                 owner, started_at, reason, crashes FROM number, one;",
+        ))?;
+        Ok(())
+    });
+    copied.await.unwrap();
+}
+
+/// X9: the next replay has the endpoint, state and period of the one before, and begins behind its
+/// last delivery: those that have failed again meanwhile do not hide the others.
+#[tokio::test]
+async fn next_replay_continues_the_choice() {
+    let database = Database::open_in_memory().unwrap();
+    let (_app, mut browser) = failed_over(database.clone()).await;
+    copy_dead_letter(&database, 10_005).await;
+    let page = text(&browser.get(PATH).await);
+    let mut chosen = None;
+    for option in page.split("<option value=\"ep_").skip(1) {
+        let endpoint = format!("ep_{}", option.split('"').next().unwrap());
+        let path = format!("{PATH}?run=dry&state=dead_letter&endpoint={endpoint}");
+        let page = text(&browser.get(&path).await);
+        if page.contains("More than 10000 deliveries match") {
+            chosen = Some((endpoint, page));
+        }
+    }
+    let (endpoint, page) = chosen.unwrap();
+    let before = hidden(&page, PATH, "before");
+    let fields = [
+        ("endpoint", endpoint.as_str()),
+        ("state", "dead_letter"),
+        ("before", before.as_str()),
+    ];
+    let sent = submit(&mut browser, &page, PATH, &fields).await;
+    let again = "UPDATE webhook_delivery SET state = 'dead_letter', reason = 'attempts_exhausted'
+        WHERE state = 'ready'";
+    let failed =
+        database.write(|transaction| -> Result<usize, DatabaseError> { Ok(transaction.execute(again, [])?) });
+    assert_eq!(failed.await.unwrap(), 10_000);
+    let told = text(&browser.get(where_to(&sent)).await);
+    assert!(told.contains("10000 deliveries are sent again"), "{told}");
+    let path = link(&told, ">replay the next ones");
+    let next = text(&browser.get(&path).await);
+    assert!(next.contains(&format!("value=\"{endpoint}\" selected")), "{next}");
+    assert!(next.contains("value=\"dead_letter\" selected"), "{next}");
+    assert_eq!(hidden(&next, PATH, "before"), before);
+    let count = next
+        .split(" deliveries match")
+        .next()
+        .unwrap()
+        .rsplit('>')
+        .next()
+        .unwrap();
+    let count: u32 = count.trim().parse().unwrap();
+    assert!((6..=7).contains(&count), "{count}");
+    let after = hidden(&next, PATH, "after");
+    let fields = [&fields[..], &[("after", after.as_str())]].concat();
+    let sent = submit(&mut browser, &next, PATH, &fields).await;
+    assert_eq!(where_to(&sent), format!("/console/deliveries?replayed={count}"));
+    // without the place the choice begins anew
+    let page = text(&browser.get(&format!("{PATH}?run=dry&state=dead_letter")).await);
+    assert!(page.contains("10000 deliveries match"), "{page}");
+    for forged in [
+        "next_after=x&next_endpoint=ep_1",
+        "next_after=evt_1.ep_1&next_from=%22%3E",
+        "next_state=acked",
+    ] {
+        let page = text(
+            &browser
+                .get(&format!("/console/deliveries?replayed=1&{forged}"))
+                .await,
+        );
+        assert!(!page.contains("replay the next ones"), "{forged}: {page}");
+    }
+}
+
 /// X9: one replay sends at most 10,000 deliveries and reports that others match; the next one sends
 /// those.
 #[tokio::test]
 async fn replay_is_bounded() {
-    let database = host_store_sqlite::Database::open_in_memory().unwrap();
+    let database = Database::open_in_memory().unwrap();
     let (_app, mut browser) = failed_over(database.clone()).await;
-    let copies = database.write(|transaction| -> Result<(), DatabaseError> {
-        transaction.execute_batch(
-            "CREATE TEMP TABLE one AS SELECT * FROM webhook_delivery WHERE state = 'dead_letter' LIMIT 1;
-             CREATE TEMP TABLE number AS WITH RECURSIVE number(n) AS
-                 (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 9998) SELECT n FROM number;
-             INSERT INTO webhook_event SELECT 'evt_' || n, event_type, audience, created_at, body
-                 FROM number, webhook_event WHERE id = (SELECT event FROM one);
-             INSERT INTO webhook_delivery SELECT 'evt_' || n, endpoint, state, due_at, attempts, fence,
-                 owner, started_at, reason, crashes FROM number, one;",
-        )?;
-        Ok(())
-    });
-    copies.await.unwrap();
+    copy_dead_letter(&database, 9_998).await;
     let page = text(&browser.get("/console/replays?run=dry").await);
     assert!(page.contains("More than 10000 deliveries match"), "{page}");
     assert!(
@@ -198,7 +270,10 @@ async fn replay_is_bounded() {
     let blind = submit(&mut browser, &dead, PATH, &[("state", "dead_letter")]).await;
     assert_eq!(blind.status(), 422, "a choice that no page has counted");
     let sent = submit(&mut browser, &page, PATH, &[("before", &before)]).await;
-    assert_eq!(where_to(&sent), "/console/deliveries?replayed=10000&more=true");
+    assert!(
+        where_to(&sent).starts_with("/console/deliveries?replayed=10000&next_"),
+        "{sent:?}"
+    );
     let told = text(&browser.get(where_to(&sent)).await);
     assert!(
         told.contains("10000 deliveries are sent again") && told.contains("replay the next ones"),

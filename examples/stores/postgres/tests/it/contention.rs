@@ -247,6 +247,7 @@ impl Crowd {
                 filter.with_endpoint(endpoint)
             },
             acknowledged: false,
+            after: None,
             limit: usize::MAX,
             now: START,
             dry_run: false,

@@ -114,6 +114,7 @@ async fn the_hot_table_is_as_small_as_the_backlog() {
     let request = ReplayRequest {
         filter: Default::default(),
         acknowledged: false,
+        after: None,
         limit: usize::MAX,
         now: START,
         dry_run: false,
@@ -153,6 +154,7 @@ async fn a_replay_of_thousands_goes_in_pages() {
     let mut request = ReplayRequest {
         filter: Default::default(),
         acknowledged: false,
+        after: None,
         limit: usize::MAX,
         now: START,
         dry_run: true,

@@ -72,6 +72,7 @@ async fn replay_beside_a_purge_keeps_events_whole() {
             let request = ReplayRequest {
                 filter: Default::default(),
                 acknowledged: false,
+                after: None,
                 limit: usize::MAX,
                 now: START + LATER,
                 dry_run: false,

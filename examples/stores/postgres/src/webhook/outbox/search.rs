@@ -34,7 +34,7 @@ pub(super) async fn list(
 pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<Replayed, DatabaseError> {
     let lock = if request.dry_run { "" } else { " FOR UPDATE" };
     let mut transaction = begin(pool).await?;
-    let mut after = None;
+    let mut after = request.after.clone();
     let mut replayed = Replayed::default();
     let mut left = request.limit;
     while !replayed.has_more {
@@ -63,6 +63,7 @@ pub(super) async fn replay(pool: &PgPool, request: &ReplayRequest) -> Result<Rep
         found.truncate(left);
         left -= found.len();
         replayed.count += found.len() as u64;
+        replayed.last = found.last().map(|last| last.id.clone()).or(replayed.last);
         if !request.dry_run {
             delivery::revive(&mut transaction, &found.iter().collect::<Vec<_>>()).await?;
         }

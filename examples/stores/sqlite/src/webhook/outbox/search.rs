@@ -2,7 +2,9 @@
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
-use webhook_core::sender::{Delivery, DeliveryFilter, DeliveryState, Page, ReplayRequest, Replayed};
+use webhook_core::sender::{
+    Delivery, DeliveryFilter, DeliveryId, DeliveryState, Page, ReplayRequest, Replayed,
+};
 
 use super::delivery;
 use crate::column::{instants, limit};
@@ -14,15 +16,7 @@ pub(super) fn list(
     page: &Page,
 ) -> Result<Vec<Delivery>, DatabaseError> {
     let mut search = Search::of(filter);
-    if let Some(after) = &page.after {
-        search.require(
-            "(event, endpoint) > (?, ?)",
-            [
-                after.event.as_str().to_owned(),
-                after.endpoint.as_str().to_owned(),
-            ],
-        );
-    }
+    search.start_after(page.after.as_ref());
     search.run(connection, limit(page.limit))
 }
 
@@ -32,6 +26,7 @@ pub(super) fn replay(
     request: &ReplayRequest,
 ) -> Result<Replayed, DatabaseError> {
     let mut search = Search::of(&request.filter);
+    search.start_after(request.after.as_ref());
     search.require(if request.acknowledged { FINAL } else { FAILED }, NOTHING);
     search.require(
         "EXISTS (SELECT 1 FROM webhook_event AS whole WHERE whole.id = event AND whole.body IS NOT NULL)",
@@ -40,8 +35,8 @@ pub(super) fn replay(
     // one more than may be replayed shows if others are left
     let mut found = search.run(transaction, limit(request.limit.saturating_add(1)))?;
     let mut replayed = Replayed {
-        count: 0,
         has_more: found.len() > request.limit,
+        ..Replayed::default()
     };
     found.truncate(request.limit);
     for mut delivery in found {
@@ -55,6 +50,7 @@ pub(super) fn replay(
             if !request.dry_run {
                 delivery::update(transaction, &delivery)?;
             }
+            replayed.last = Some(delivery.id);
         }
     }
     Ok(replayed)
@@ -115,6 +111,14 @@ impl Search {
             "webhook_delivery INDEXED BY webhook_delivery_live"
         } else {
             "webhook_delivery"
+        }
+    }
+
+    /// Restricts the search to deliveries behind this one.
+    fn start_after(&mut self, last: Option<&DeliveryId>) {
+        if let Some(last) = last {
+            let last = [last.event.as_str(), last.endpoint.as_str()].map(str::to_owned);
+            self.require("(event, endpoint) > (?, ?)", last);
         }
     }
 
