@@ -181,6 +181,36 @@ mod cases {
         assert!(!lease_one(&**store, at(100)).await.event.body.is_empty());
     }
 
+    /// W18: failed deliveries whose event has no body count neither for the limit of a replay nor
+    /// as others that match.
+    pub async fn expunged_failures_do_not_count_for_a_limit<S: Outbox + Retention>(store: &Arc<S>) {
+        let die = async |event: &str| {
+            enqueue(&**store, event, &["ep_1"]).await;
+            let leased = lease_one(&**store, at(0)).await;
+            let dead = settlement(&leased, Disposition::Failed(FailureReason::AttemptsExhausted));
+            settle(&**store, dead).await;
+        };
+        for number in 0..20 {
+            die(&format!("evt_a{number}")).await;
+            die(&format!("evt_z{number}")).await;
+        }
+        assert_eq!(expunge(store, 1, true, 100).await, 40);
+        die("evt_m1").await;
+        die("evt_m2").await;
+        let request = ReplayRequest {
+            filter: DeliveryFilter::default(),
+            acknowledged: false,
+            after: None,
+            limit: 1,
+            now: at(100),
+            dry_run: false,
+        };
+        for expected in [(1, true), (1, false), (0, false)] {
+            let replayed = store.replay(&request).await.expect("the store works");
+            assert_eq!((replayed.count, replayed.has_more), expected);
+        }
+    }
+
     /// W18: a purge deletes at most its limit, and the next one continues.
     pub async fn a_purge_is_bounded<S: Outbox + Retention>(store: &Arc<S>) {
         for n in 0..5 {

@@ -173,6 +173,41 @@ async fn a_replay_of_thousands_goes_in_pages() {
     );
 }
 
+/// W18: a replay neither locks nor reads one by one the failed deliveries whose event has no body:
+/// another transaction that holds all of them does not stop it.
+#[tokio::test]
+async fn replay_leaves_expunged_failures_alone() {
+    let database = fresh!();
+    sqlx::query(
+        "WITH event AS (
+             INSERT INTO webhook_event
+             SELECT 'evt_' || n, 'note.created', 'everyone', 0, CASE WHEN n = 1 THEN ''::bytea END
+             FROM generate_series(1, 500) AS n RETURNING id
+         )
+         INSERT INTO webhook_finished SELECT id, 'ep_1', 'dead_letter', 0, 7, 7, 0, 'attempts_exhausted', 0 FROM event",
+    )
+    .execute(database.pool())
+    .await
+    .unwrap();
+    let request = ReplayRequest {
+        filter: Default::default(),
+        acknowledged: false,
+        after: None,
+        limit: 1,
+        now: START,
+        dry_run: false,
+    };
+    let mut holder = database.pool().begin().await.unwrap();
+    sqlx::query("SELECT FROM webhook_finished WHERE event <> 'evt_1' FOR UPDATE")
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    let replayed = tokio::time::timeout(Duration::from_secs(5), database.replay(&request)).await;
+    let replayed = replayed.expect("waits for an expunged delivery").unwrap();
+    assert_eq!((replayed.count, replayed.has_more), (1, false));
+    holder.rollback().await.unwrap();
+}
+
 /// W18: an error text may hold any character, also one that a text column refuses.
 #[tokio::test]
 async fn a_hostile_error_text_does_not_stop_a_batch() {

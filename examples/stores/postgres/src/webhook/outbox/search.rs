@@ -97,13 +97,16 @@ impl Search {
         search
     }
 
-    /// Restricts the search to the states that the request may replay.
+    /// Restricts the search to events with a body and the states that the request may replay.
     fn replayable(request: &ReplayRequest) -> Self {
         let mut search = Self::table(&[DeliveryState::DeadLetter]);
         if !request.acknowledged {
             search.0.push(" AND ").push(FAILED);
         }
         search.narrow(&request.filter);
+        search
+            .0
+            .push(" AND EXISTS (SELECT FROM webhook_event WHERE id = event AND body IS NOT NULL)");
         search
     }
 
