@@ -21,6 +21,7 @@ use webhook_core::event::EventId;
 
 use super::body::Body;
 use super::browser::form;
+use super::resources::Unkept;
 
 /// Time after which a killed delivery worker is started again.
 pub(super) const WORKER_DOWNTIME: Duration = Duration::from_secs(10);
@@ -160,7 +161,7 @@ impl InjectedFaults {
 
     /// Returns `true` if this is the response to drop, and disarms the fault.
     pub(super) fn take_drop(&self, response: &Response<Body>) -> bool {
-        if !was_carried_out(response) {
+        if !has_stored_answer(response) {
             return false;
         }
         let mut is_armed = self.is_drop_armed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,16 +213,17 @@ pub(super) fn is_repeatable(request: &Request<Bytes>) -> bool {
     }
 }
 
-/// Returns `true` for the first answer to a change that was made. A refusal changed nothing, and a
-/// replay is itself the stored answer.
-fn was_carried_out(response: &Response<Body>) -> bool {
+/// Returns `true` for the first answer to a change that was made, if a retry gets it. A refusal
+/// changed nothing, a replay is itself the stored answer, and one with a secret is not stored.
+fn has_stored_answer(response: &Response<Body>) -> bool {
     let leads_to = response.headers().get(LOCATION).map(|path| path.as_bytes());
     let is_done = match response.status() {
         // without a session a form leads to the sign-in
         StatusCode::SEE_OTHER => leads_to.is_some_and(|path| !path.starts_with(b"/login")),
         status => status.is_success(),
     };
-    is_done && !response.headers().contains_key("idempotency-replayed")
+    let is_stored = response.extensions().get::<Unkept>().is_none();
+    is_done && is_stored && !response.headers().contains_key("idempotency-replayed")
 }
 
 /// Body that closes the connection before a byte of the response is sent. A panic in the handler

@@ -112,11 +112,16 @@ impl Answer {
 
     /// As [`new`](Self::new), for a response with a secret that is shown once: only its status is
     /// stored.
-    pub(super) fn unkept(response: Response<Bytes>, held: Option<&HeldKey>) -> Self {
+    pub(super) fn unkept(mut response: Response<Bytes>, held: Option<&HeldKey>) -> Self {
+        response.extensions_mut().insert(Unkept);
         let settlement = held.map(|held| held.unkept_settlement(&response));
         Self { response, settlement }
     }
 }
+
+/// Extension of a response that no retry gets, because only its status is stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unkept;
 
 /// Decides how the response is stored for its idempotency key. After a 503 a retry may run, because
 /// the transactions of the desk are atomic. After any other 5xx the outcome is unknown.

@@ -218,6 +218,37 @@ async fn break_it_drops_an_answer_that_a_retry_gets() {
     }
 }
 
+/// X9: an answer with a secret that is shown once is not dropped: no retry could get it.
+#[tokio::test]
+async fn break_it_keeps_answers_that_no_retry_gets() {
+    let mut person = Person::at(BASE, true).await;
+    let token = bearer(&person.app, ALL_SCOPES).await;
+    person.page().await;
+    person.cause("drop").await;
+    let mut path = "/v1/webhook-endpoints".to_owned();
+    for key in ["\"register-1\"", "\"rotate-1\""] {
+        let body = r#"{"url":"https://one.example.com/hook"}"#;
+        let body = if key.contains("register") { body } else { "" };
+        let headers = [
+            ("authorization", token.as_str()),
+            ("content-type", "application/json"),
+            ("idempotency-key", key),
+        ];
+        let send = || request("POST", &path, &headers, body);
+        let answer = ask(&person.app, send()).await;
+        assert!(answer.status().is_success(), "{key}: {answer:?}");
+        let shown: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();
+        assert!(shown["secret"].as_str().unwrap().starts_with("whsec_"), "{key}");
+        assert_eq!(ask(&person.app, send()).await.status(), 409, "{key}");
+        let page = person.page().await;
+        assert!(page.contains("Waits for a POST with a key"), "{key}: {page}");
+        path = format!(
+            "/v1/webhook-endpoints/{}/rotations",
+            shown["id"].as_str().unwrap()
+        );
+    }
+}
+
 /// X9: a worker that is killed while it sends is replaced; the message comes again with its id, and
 /// the receiver acts on it once. A hanging receiver gets it by a retry.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
