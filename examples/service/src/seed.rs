@@ -29,8 +29,7 @@ pub const ROBOT_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"VbPAsZ2OPmp88PaTKK
 pub(crate) async fn seed(
     desk: &Desk,
     registered: &dyn ClientStore,
-    base_url: &str,
-    other_apis: &[String],
+    clients: Vec<RegisteredClient>,
 ) -> Result<(), OpenError> {
     let user = User::new("usr_ada", EMAIL, "Ada Lovelace");
     let password = PASSWORD.parse().map_err(at("the demo's password"))?;
@@ -39,7 +38,7 @@ pub(crate) async fn seed(
         .register_user(user, password)
         .await
         .map_err(at("the demo's user"))?;
-    for client in clients(base_url, other_apis)? {
+    for client in clients {
         registered
             .put_client(client)
             .await
@@ -48,7 +47,8 @@ pub(crate) async fn seed(
     Ok(())
 }
 
-fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient>, OpenError> {
+/// Clients of the demo. `base_url` is the audience of their tokens, beside `other_apis`.
+pub(crate) fn clients(base_url: &str, other_apis: &[String]) -> Result<Vec<RegisteredClient>, OpenError> {
     let secret = |secret: &str| {
         let secret: ClientSecret = secret.parse().map_err(at("a client secret"))?;
         Ok::<_, OpenError>(ClientSecrets::new(&secret))

@@ -23,6 +23,7 @@ use http_conventions::tracing::{CallerTrust, Sampling};
 use http_conventions::versions::Lifecycle;
 use http_conventions::versions::VersionScheme;
 use oauth_core::attempts::AttemptPolicy;
+use oauth_core::store::ClientStore;
 use oauth_core::vocabulary::ClientId;
 use oauth_core::{RegisteredClient, SessionCookie, Sessions};
 use thiserror::Error;
@@ -178,7 +179,9 @@ pub(crate) fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
 }
 
 impl App {
-    /// Builds the service, and with the demo registers its user and clients in the database.
+    /// Builds the service, and with the demo registers its user and clients in the database. The
+    /// database is claimed for this kind of service after all other steps, so that a start that
+    /// fails does not decide.
     ///
     /// # Errors
     ///
@@ -187,7 +190,12 @@ impl App {
         let console_state = ConsoleState::new(&config);
         let operator = Operator::new(&config.base_url, &config.clock, config.operator_routes)?;
         let addresses = address_policy(config.danger_deliver_to_loopback);
-        let (desk, introspector, only_clients) = open_desk(&mut config).await?;
+        let OpenDesk {
+            desk,
+            introspector,
+            only_clients,
+            demo,
+        } = open_desk(&mut config).await?;
         let Config {
             base_url,
             database: stores,
@@ -216,7 +224,7 @@ impl App {
             introspector,
         };
         let conventions = conventions(&base_url, &clock, shared.limiter, &stores, &cross_origins)?;
-        Ok(Self {
+        let app = Self {
             sessions,
             console_state,
             authority: RotatingAuthority::open(parts, key_rotation).await?,
@@ -241,7 +249,9 @@ impl App {
             closing: watch::Sender::new(false),
             draining: watch::Sender::new(false),
             worked: watch::Sender::new(()),
-        })
+        };
+        claim_database(&app.desk, demo).await?;
+        Ok(app)
     }
 }
 
@@ -251,54 +261,82 @@ fn socket_origins(base_url: &str, cross_origins: &[String]) -> Result<AllowedOri
     AllowedOrigins::new(cross_origins.iter().cloned().chain(own)).map_err(at("the origins of WebSockets"))
 }
 
-/// Opens the desk, registers the demo's user and clients, and lays the configured clients over
-/// those of the database.
-///
-/// Returns the ids of the configured clients if there are no others.
-async fn open_desk(
-    config: &mut Config,
-) -> Result<(Desk, Introspector, Option<HashSet<ClientId>>), OpenError> {
+/// The opened desk.
+struct OpenDesk {
+    desk: Desk,
+    introspector: Introspector,
+    /// Ids of the configured clients, if there are no others.
+    only_clients: Option<HashSet<ClientId>>,
+    /// Clients of the demo, which are registered last; `None` without the demo.
+    demo: Option<DemoClients>,
+}
+
+/// Clients of the demo, and the store that registers them.
+struct DemoClients {
+    store: Arc<dyn ClientStore>,
+    clients: Vec<RegisteredClient>,
+}
+
+/// Opens the desk of a database that does not belong to the other kind of service, and lays the
+/// configured clients over those of the database.
+async fn open_desk(config: &mut Config) -> Result<OpenDesk, OpenError> {
     let (stores, base_url) = (&mut config.database, &config.base_url);
     let desk = Desk::open(stores.clone(), config.clock.clone()).await;
     let desk = desk.map_err(at("the desk's tables"))?;
-    claim_database(&desk, config.demo).await?;
-    if config.demo {
-        let apis = &config.access_tokens.other_apis;
-        seed::seed(&desk, &*stores.clients, base_url, apis).await?;
-    }
-    check_user(&desk, config.sign_in_as.as_deref()).await?;
+    let owner = desk.has_demo().await.map_err(at("the database"))?;
+    check_owner(owner.unwrap_or(config.demo), config.demo)?;
+    check_user(&desk, config.sign_in_as.as_deref(), config.demo).await?;
     let introspector = Introspector::generate(base_url)?;
     let configured = mem::take(&mut config.clients);
     let only_clients = (!config.demo).then(|| ids(&configured));
     let configured = configured.into_iter().chain([introspector.registration()]);
-    let stored = config.demo.then(|| Arc::clone(&stores.clients));
-    stores.clients = Arc::new(Clients::new(configured, stored));
-    Ok((desk, introspector, only_clients))
+    let store = config.demo.then(|| Arc::clone(&stores.clients));
+    let demo = store.clone().map(|store| -> Result<_, OpenError> {
+        let clients = seed::clients(base_url, &config.access_tokens.other_apis)?;
+        Ok(DemoClients { store, clients })
+    });
+    let demo = demo.transpose()?;
+    stores.clients = Arc::new(Clients::new(configured, store));
+    Ok(OpenDesk {
+        desk,
+        introspector,
+        only_clients,
+        demo,
+    })
 }
 
 fn ids(clients: &[RegisteredClient]) -> HashSet<ClientId> {
     clients.iter().map(|client| client.id.clone()).collect()
 }
 
-/// Claims the database for services with the demo, or for those without it. A process with the demo
-/// would register its user and clients beside a running one without it, and open sessions for both.
-async fn claim_database(desk: &Desk, demo: bool) -> Result<(), OpenError> {
-    let mode: &[u8] = if demo { b"demo" } else { b"no-demo" };
-    let kept = desk.host_secret("demo-mode", mode.to_vec()).await;
-    match kept.map_err(at("the database"))? == mode {
-        true => Ok(()),
-        false if demo => Err(at("the database")(OtherDemo::Absent)),
-        false => Err(at("the database")(OtherDemo::Present)),
+/// Claims the database for services with the demo, or for those without it, and registers the
+/// demo's user and clients. A process with the demo would register them beside a running one
+/// without it, and open sessions for both.
+async fn claim_database(desk: &Desk, demo: Option<DemoClients>) -> Result<(), OpenError> {
+    let owner = desk.claim(demo.is_some()).await.map_err(at("the database"))?;
+    check_owner(owner, demo.is_some())?;
+    match demo {
+        Some(DemoClients { store, clients }) => seed::seed(desk, &*store, clients).await,
+        None => Ok(()),
     }
 }
 
-/// Checks that the user of `--sign-in-as` exists.
-async fn check_user(desk: &Desk, email: Option<&str>) -> Result<(), OpenError> {
-    if let Some(email) = email {
-        let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
-        user.ok_or(UnknownUser).map_err(at("--sign-in-as"))?;
+/// Checks that a database of services with the demo, or without it, is for this service.
+fn check_owner(owner_has_demo: bool, has_demo: bool) -> Result<(), OpenError> {
+    match (owner_has_demo, has_demo) {
+        (true, false) => Err(at("the database")(OtherDemo::Present)),
+        (false, true) => Err(at("the database")(OtherDemo::Absent)),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Checks that the user of `--sign-in-as` exists; the demo registers its own later.
+async fn check_user(desk: &Desk, email: Option<&str>, demo: bool) -> Result<(), OpenError> {
+    let Some(email) = email.filter(|email| !demo || *email != seed::EMAIL) else {
+        return Ok(());
+    };
+    let user = desk.user_by_email(email).await.map_err(at("--sign-in-as"))?;
+    user.map(drop).ok_or(UnknownUser).map_err(at("--sign-in-as"))
 }
 
 /// Lease of an idempotency key: after a process died, the key of its request is free for a retry.

@@ -8,6 +8,7 @@
 mod argon2id;
 mod charges;
 mod customers;
+mod demo;
 mod endpoints;
 mod events;
 mod figures;

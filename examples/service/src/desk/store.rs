@@ -150,6 +150,13 @@ pub(crate) trait DeskStore: Send + Sync {
     /// value.
     async fn host_secret(&self, name: &'static str, fresh: Vec<u8>) -> Result<Vec<u8>, DeskError>;
 
+    /// Returns `true` if the database belongs to services with the demo; `None` before a claim.
+    async fn has_demo(&self) -> Result<Option<bool>, DeskError>;
+
+    /// Claims the database; the first call decides. Returns `true` if it belongs to services with
+    /// the demo.
+    async fn claim(&self, has_demo: bool) -> Result<bool, DeskError>;
+
     /// Reads the signing keys of a purpose, in ascending order of their numbers.
     async fn signing_keys(&self, purpose: &'static str) -> Result<Vec<StoredKey>, DeskError>;
 

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use host_store_sqlite::Database;
 use http::StatusCode;
@@ -108,6 +109,34 @@ async fn database_has_the_demo_or_never_has_it() {
     assert!(desk.user_by_email(EMAIL).await.unwrap().is_none());
     assert_eq!(token(&app, SERVICE, "read:charges").await.0, 401);
     assert!(opened(&database, false).await.is_ok());
+}
+
+/// X7: a first start that fails does not decide: the other kind of service can use the database.
+#[tokio::test]
+async fn failed_first_start_leaves_the_choice_open() {
+    let broken: [fn(&mut Config); 3] = [
+        |config| config.sign_in_as = Some("unknown@example.com".to_owned()),
+        |config| config.key_rotation = Duration::ZERO,
+        |config| config.base_url = "no URL".to_owned(),
+    ];
+    for (number, spoil) in broken.into_iter().enumerate() {
+        for demo in [true, false] {
+            let database = Database::open_in_memory().unwrap();
+            let mut first = config(&database, vec![robot()]);
+            first.demo = demo;
+            spoil(&mut first);
+            assert!(App::open(first).await.is_err(), "{number} {demo}");
+            let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();
+            assert!(
+                desk.user_by_email(EMAIL).await.unwrap().is_none(),
+                "{number} {demo}"
+            );
+            let mut second = config(&database, vec![robot()]);
+            second.demo = !demo;
+            let opened = App::open(second).await;
+            assert!(opened.is_ok(), "{number} {demo}: {:?}", opened.err());
+        }
+    }
 }
 
 /// X7: without the demo its public password signs its user in nowhere, also when an operator

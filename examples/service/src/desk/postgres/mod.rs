@@ -237,6 +237,29 @@ impl DeskStore for Database {
         .await
     }
 
+    async fn has_demo(&self) -> Result<Option<bool>, DeskError> {
+        limited(async {
+            let query = sqlx::query_scalar("SELECT has_demo FROM desk_claim");
+            Ok(query.fetch_optional(self.pool()).await?)
+        })
+        .await
+    }
+
+    async fn claim(&self, has_demo: bool) -> Result<bool, DeskError> {
+        limited(async {
+            // waits for a concurrent claim
+            sqlx::query(
+                "INSERT INTO desk_claim (the_only, has_demo) VALUES (TRUE, $1) ON CONFLICT DO NOTHING",
+            )
+            .bind(has_demo)
+            .execute(self.pool())
+            .await?;
+            let query = sqlx::query_scalar("SELECT has_demo FROM desk_claim");
+            Ok(query.fetch_one(self.pool()).await?)
+        })
+        .await
+    }
+
     async fn signing_keys(&self, purpose: &'static str) -> Result<Vec<StoredKey>, DeskError> {
         limited(signing_keys::select(self.pool(), purpose)).await
     }

@@ -52,6 +52,12 @@ CREATE TABLE host_secret (
     value BYTEA NOT NULL
 );
 
+-- One row: the database belongs to services with the demo, or to those without it.
+CREATE TABLE desk_claim (
+    the_only BOOLEAN PRIMARY KEY CHECK (the_only),
+    has_demo BOOLEAN NOT NULL
+);
+
 -- Private keys in PEM. The key of a purpose that signs is the last one whose time has come.
 CREATE TABLE signing_key (
     purpose    TEXT COLLATE "C" NOT NULL,

@@ -233,6 +233,23 @@ impl DeskStore for Database {
         .await
     }
 
+    async fn has_demo(&self) -> Result<Option<bool>, DeskError> {
+        self.read(|connection| {
+            let mut query = connection.prepare_cached("SELECT has_demo FROM desk_claim")?;
+            Ok(query.query_row([], |row| row.get(0)).optional()?)
+        })
+        .await
+    }
+
+    async fn claim(&self, has_demo: bool) -> Result<bool, DeskError> {
+        self.write(move |transaction| {
+            let insert = "INSERT INTO desk_claim (the_only, has_demo) VALUES (1, ?1) ON CONFLICT DO NOTHING";
+            transaction.execute(insert, [has_demo])?;
+            Ok(transaction.query_row("SELECT has_demo FROM desk_claim", [], |row| row.get(0))?)
+        })
+        .await
+    }
+
     async fn signing_keys(&self, purpose: &'static str) -> Result<Vec<StoredKey>, DeskError> {
         self.read(move |connection| signing_keys::select(connection, purpose))
             .await

@@ -52,6 +52,12 @@ CREATE TABLE host_secret (
     value BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- One row: the database belongs to services with the demo, or to those without it.
+CREATE TABLE desk_claim (
+    the_only INTEGER PRIMARY KEY CHECK (the_only = 1),
+    has_demo INTEGER NOT NULL CHECK (has_demo IN (0, 1))
+) STRICT;
+
 -- Private keys in PEM. The key of a purpose that signs is the last one whose time has come.
 CREATE TABLE signing_key (
     purpose TEXT NOT NULL,

@@ -431,3 +431,19 @@ async fn parallel_starts_share_one_secret() {
         assert_eq!(secrets.len(), 1, "{secrets:?}");
     }
 }
+
+/// X6: of parallel claims one decides for all processes on the database.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn first_claim_of_a_database_decides() {
+    for fixture in Fixture::on_each("first_claim_of_a_database_decides").await {
+        let desk = &fixture.desk;
+        assert_eq!(desk.has_demo().await.unwrap(), None);
+        let claims = (0..RACERS).map(async |racer| desk.claim(racer % 2 == 0).await.unwrap());
+        let owners: BTreeSet<bool> = join_all(claims).await.into_iter().collect();
+        let [owner] = owners.into_iter().collect::<Vec<_>>()[..] else {
+            panic!("the claims have several owners");
+        };
+        assert_eq!(desk.has_demo().await.unwrap(), Some(owner));
+        assert_eq!(desk.claim(!owner).await.unwrap(), owner);
+    }
+}
