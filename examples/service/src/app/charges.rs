@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::body::{READER, json, read_json, to_json};
 use super::caller::Caller;
+use super::effects::{Effect, Kind};
 use super::lists::{filtered_by, page_of_desk, rules_of_desk, window};
 use super::{Answer, App, Completed, Handled};
 use crate::desk::ChargeFilter;
@@ -28,11 +29,13 @@ impl App {
         let body: NewCharge = read_json(request, self.conventions.problems())?;
         let charge = self.desk.new_charge(body).map_err(|error| self.refused(error))?;
         let answer = Answer::new(created(&charge)?, held.as_ref());
+        let effect = Effect::changed(Kind::Charge, &charge.id);
         let inserted = self
             .desk_in_trace()
             .insert_charge(charge, answer.settlement)
             .await;
         let receipt = inserted.map_err(|error| self.refused(error))?;
+        effect.record();
         Ok(Reply::completed(answer.response, receipt))
     }
 
@@ -94,6 +97,7 @@ impl App {
             .replace_charge(read, body)
             .await
             .map_err(|error| self.refused(error))?;
+        Effect::changed(Kind::Charge, &charge.id).record();
         let mut response = shown(&charge);
         entity_tag(&charge).apply(response.headers_mut());
         Ok(response)

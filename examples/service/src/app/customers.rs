@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::body::{json, read_json};
 use super::caller::Caller;
+use super::effects::{Effect, Kind};
 use super::lists::{page_of_desk, rules_of_desk, window};
 use super::{Answer, App, Completed, Handled};
 use crate::domain::{Customer, CustomerId};
@@ -20,8 +21,10 @@ impl App {
         let customer = self.desk.new_customer(body);
         let customer = customer.map_err(|error| self.refused(error))?;
         let answer = Answer::new(created(&customer)?, held.as_ref());
+        let effect = Effect::changed(Kind::Customer, &customer.id);
         let inserted = self.desk.insert_customer(customer, answer.settlement).await;
         let receipt = inserted.map_err(|error| self.refused(error))?;
+        effect.record();
         Ok(Reply::completed(answer.response, receipt))
     }
 

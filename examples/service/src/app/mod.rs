@@ -18,6 +18,7 @@ mod client_address;
 mod clients;
 mod console;
 mod customers;
+mod effects;
 mod endpoint_bodies;
 mod events;
 mod fan_out;
@@ -75,6 +76,7 @@ use webhook_core::sender::Dispatcher;
 
 use self::authority::RotatingAuthority;
 use self::console::{ConsoleState, Place};
+use self::effects::Effect;
 use self::graph::Graph;
 use self::limits::{Limiting, render_early_response};
 use self::observed::{Findings, Observation};
@@ -154,11 +156,12 @@ impl App {
         let exchange = self.conventions.begin(&request);
         let observation = Observation::begin(&self.operator.metrics, &self.proxies, &exchange, &request);
         let span = observation.span().clone();
-        let handled = self.handle_observed(exchange, request, observation.findings().clone());
+        let findings = observation.findings().clone();
+        let handled = self.handle_observed(exchange, request, findings.clone());
         let response = handled.instrument(span).await;
         observation.end(response.status());
         let response = match asked {
-            Some(asked) => self.kept(asked, response),
+            Some(asked) => self.kept(asked, findings.take_effects(), response),
             None => response,
         };
         #[cfg(feature = "break-it")]
@@ -169,11 +172,12 @@ impl App {
     }
 
     /// Adds the exchange to the last requests.
-    fn kept(&self, asked: Asked, response: Response<Body>) -> Response<Body> {
+    fn kept(&self, asked: Asked, effects: Vec<Effect>, response: Response<Body>) -> Response<Body> {
         let (mut head, content) = response.into_parts();
         let whole = head.extensions.remove::<body::Content>();
         let response = Response::from_parts(head, ());
-        let seen = asked.answered(&response, whole.as_ref().map(|whole| &whole.0), self.clock.now());
+        let mut seen = asked.answered(&response, whole.as_ref().map(|whole| &whole.0), self.clock.now());
+        seen.effects = effects;
         self.console_state.traffic.add(seen);
         response.map(|()| content)
     }

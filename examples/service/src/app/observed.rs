@@ -1,7 +1,7 @@
 //! One structured event and one measurement for each request.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -12,12 +12,13 @@ use http_conventions::routing::RequestId;
 use http_conventions::tracing::{TraceContext, TracePosition};
 use tracing::{Span, error_span, info};
 
+use super::effects::Effect;
 use super::metrics::{Metrics, known_method};
 
 /// Label of the requests that no route takes.
 const UNMATCHED: &str = "unmatched";
 
-/// Route and principal of a request, recorded by its stages. Clones share them.
+/// Route, principal and effects of a request, recorded by its stages. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings(Arc<Found>);
 
@@ -25,6 +26,14 @@ pub(super) struct Findings(Arc<Found>);
 struct Found {
     route: OnceLock<&'static str>,
     principal: OnceLock<String>,
+    effects: Mutex<Vec<Effect>>,
+}
+
+impl Findings {
+    /// Takes the effects that were recorded so far, each once.
+    pub(super) fn take_effects(&self) -> Vec<Effect> {
+        std::mem::take(&mut *self.0.effects.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 tokio::task_local! {
@@ -46,6 +55,17 @@ pub(super) fn record_route(template: &'static str) {
 /// Records the subject of the request's token or session. The first call decides.
 pub(super) fn record_principal(subject: &str) {
     let _recorded = CURRENT.try_with(|findings| findings.0.principal.set(subject.to_owned()));
+}
+
+/// Records a resource that the request has changed.
+pub(super) fn record_effect(effect: Effect) {
+    // fails outside of a request, for example in a stream of GraphQL
+    let _recorded = CURRENT.try_with(|findings| {
+        let mut effects = findings.0.effects.lock().unwrap_or_else(PoisonError::into_inner);
+        if !effects.contains(&effect) {
+            effects.push(effect);
+        }
+    });
 }
 
 /// A request from its begin to its response. Dropping it before [`end`](Self::end) records a client

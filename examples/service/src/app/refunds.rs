@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::body::{json, read_json};
 use super::caller::Caller;
+use super::effects::{Effect, Kind};
 use super::lists::{page_of_desk, rules_of_desk, window};
 use super::{Answer, App, Completed, Handled};
 use crate::domain::{ChargeId, NewRefund, Refund, RefundId};
@@ -30,11 +31,13 @@ impl App {
         let refund = self.desk.new_refund(charge, body).await;
         let refund = refund.map_err(|error| self.refused(error))?;
         let answer = Answer::new(accepted(&refund)?, held.as_ref());
+        let effect = Effect::changed(Kind::Refund, &refund.id);
         let queued = self
             .desk_in_trace()
             .insert_refund(refund, answer.settlement)
             .await;
         let receipt = queued.map_err(|error| self.refused(error))?;
+        effect.record();
         Ok(Reply::completed(answer.response, receipt))
     }
 

@@ -13,6 +13,7 @@ use webhook_core::sender::{
 
 use super::body::json;
 use super::caller::Caller;
+use super::effects::{Effect, Kind};
 use super::lists::{filtered_by, shown};
 use super::problem::NOT_REPLAYABLE;
 use super::{App, Handled};
@@ -70,6 +71,7 @@ impl App {
                 .problem(self.conventions.problems())
                 .with_extension("state", delivery.state.as_str())),
             Ok(_) => {
+                Effect::changed(Kind::Delivery, wire_id(&delivery.id)).record();
                 self.desk.event_notify().notify_one();
                 let delivery = self.delivery(id).await?;
                 let body = json(StatusCode::OK, &delivery_json(&delivery, None));

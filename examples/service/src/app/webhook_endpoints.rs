@@ -20,10 +20,11 @@ use webhook_core::signature::{Signer, Signers};
 
 use super::body::{json, read_json, read_merge_patch};
 use super::caller::Caller;
+use super::effects::{Effect, Kind};
 use super::endpoint_bodies::{Audience, Changes, NewEndpoint};
 use super::lists::shown;
 use super::problem::{ADDRESS_REFUSED, unavailable};
-use super::webhook_deliveries::{delivery_json, location_of};
+use super::webhook_deliveries::{delivery_json, location_of, wire_id};
 use super::{Answer, App, Completed, Handled, traced};
 use crate::desk::shop;
 use crate::wire::seconds;
@@ -71,9 +72,13 @@ impl App {
             .map_err(|error| self.address_refused(error.to_string()))?;
         endpoint.update(settings);
         let answer = Answer::unkept(shown(&endpoint, secret)?, held.as_ref());
+        let effect = Effect::changed(Kind::Endpoint, &endpoint.id);
         let registered = self.desk.register_endpoint(endpoint, answer.settlement).await;
         match registered.map_err(|error| self.refused(error))? {
-            (Inserted::Inserted, receipt) => Ok(Reply::completed(answer.response, receipt)),
+            (Inserted::Inserted, receipt) => {
+                effect.record();
+                Ok(Reply::completed(answer.response, receipt))
+            }
             // a collision of 128 random bits; a retry draws others
             _ => Err(unavailable()),
         }
@@ -128,7 +133,10 @@ impl App {
         }
         let update = changes.take_settings(update);
         match self.stores.endpoints.update(&endpoint.id, update).await {
-            Ok(true) => self.read_endpoint(id).await,
+            Ok(true) => {
+                Effect::changed(Kind::Endpoint, id).record();
+                self.read_endpoint(id).await
+            }
             Ok(false) => Err(Problem::new(ErrorStatus::NOT_FOUND)),
             Err(error) => Err(self.refused(error.into())),
         }
@@ -138,6 +146,7 @@ impl App {
         let id: EndpointId = id.parse().map_err(|_| Problem::new(ErrorStatus::NOT_FOUND))?;
         match self.stores.endpoints.delete(&id).await {
             Ok(true) => {
+                Effect::deleted(Kind::Endpoint, &id).record();
                 let mut response = Response::new(Bytes::new());
                 *response.status_mut() = StatusCode::NO_CONTENT;
                 Ok(response)
@@ -185,6 +194,7 @@ impl App {
             }
             _ => return Err(Problem::new(ErrorStatus::NOT_FOUND)),
         };
+        Effect::changed(Kind::Endpoint, &endpoint.id).record();
         let event = OperationalEvent::SecretRotated {
             endpoint: endpoint.id,
         };
@@ -221,6 +231,7 @@ impl App {
             event: event_id,
             endpoint: endpoint.id,
         };
+        Effect::changed(Kind::Delivery, wire_id(&id)).record();
         let location = location_of(&id)?;
         let body = delivery_json(&Delivery::new(id, now), None);
         Ok(respond_accepted(&location, json(StatusCode::OK, &body)))

@@ -1,78 +1,85 @@
-//! The resources that a kept request created or changed, by the ids in its path and its answer.
+//! Resources that a kept request changed, with their pages.
 
-use http::Method;
-use serde_json::Value;
+use http::header::LOCATION;
+use http::{Method, StatusCode};
 
+use super::super::effects::{Effect, Kind};
 use super::super::traffic::Seen;
-use super::super::webhook_deliveries::{delivery_id, wire_id};
+use super::super::webhook_deliveries::delivery_id;
 use crate::domain::{ChargeId, CustomerId, RefundId};
 
-/// A resource that a request created, changed or deleted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Effect {
+/// A resource on the page of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Changed {
     pub(super) kind: &'static str,
     pub(super) id: String,
-    /// Page of the console.
-    pub(super) path: String,
+    /// Page of the console; `None` for a deleted resource.
+    pub(super) path: Option<String>,
 }
 
-/// Resources that the request changed, each once. A read and a refused request changed none.
-pub(super) fn effects(seen: &Seen) -> Vec<Effect> {
-    let is_change = !seen.method.is_safe() && seen.status.is_success();
-    if !is_change || !(seen.path().starts_with("/v1/") || seen.path() == "/graphql") {
-        return Vec::new();
-    }
-    let mut effects = Vec::new();
-    let mut add = |text: &str| {
-        let effect = effect(text).filter(|effect| !effects.contains(effect));
-        effects.extend(effect);
-    };
-    seen.path().split('/').for_each(&mut add);
-    let answer: Value = serde_json::from_str(&seen.answer.content).unwrap_or_default();
-    visit(&answer, &mut add);
-    // what is deleted has no page
-    effects.retain(|_| seen.method != Method::DELETE);
-    effects
-}
-
-/// Calls `add` with each string of the value.
-fn visit(value: &Value, add: &mut impl FnMut(&str)) {
-    match value {
-        Value::String(text) => add(text),
-        Value::Array(values) => values.iter().for_each(|value| visit(value, add)),
-        Value::Object(members) => members.values().for_each(|value| visit(value, add)),
-        _ => {}
-    }
-}
-
-/// The resource with this id.
-fn effect(text: &str) -> Option<Effect> {
-    let found = |kind, path: String| {
-        Some(Effect {
+impl Changed {
+    fn of(effect: &Effect) -> Self {
+        let id = &effect.id;
+        let (kind, path) = match effect.kind {
+            Kind::Charge => ("Charge", format!("/console/charges/{id}")),
+            Kind::Refund => ("Refund", format!("/console/refunds?about={id}")),
+            Kind::Customer => ("Customer", format!("/console/charges?customer={id}")),
+            Kind::Endpoint => ("Endpoint", format!("/console/endpoints/{id}")),
+            Kind::Delivery => ("Delivery", format!("/console/deliveries/{id}")),
+        };
+        Self {
             kind,
-            id: text.to_owned(),
-            path,
-        })
+            id: id.clone(),
+            path: (!effect.is_deleted).then_some(path),
+        }
+    }
+}
+
+/// Resources that the request changed. For a replayed response those that the first request
+/// changed: the handler of the replay did not run.
+pub(super) fn changed(seen: &Seen) -> Vec<Changed> {
+    let replayed = match seen.is_replay && seen.status.is_success() {
+        true => of_replay(seen),
+        false => Vec::new(),
     };
-    if text.parse::<ChargeId>().is_ok() {
-        return found("Charge", format!("/console/charges/{text}"));
-    }
-    if text.parse::<RefundId>().is_ok() {
-        return found("Refund", format!("/console/refunds?about={text}"));
-    }
-    if text.parse::<CustomerId>().is_ok() {
-        return found("Customer", format!("/console/charges?customer={text}"));
-    }
-    if text.starts_with("evt_")
-        && let Some(id) = delivery_id(text)
-    {
-        return found("Delivery", format!("/console/deliveries/{}", wire_id(&id)));
-    }
-    let endpoint = text.strip_prefix("ep_");
-    if endpoint.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
-        return found("Endpoint", format!("/console/endpoints/{text}"));
-    }
-    None
+    seen.effects.iter().chain(&replayed).map(Changed::of).collect()
+}
+
+/// Returns `true` if the request may have changed other resources too: after a stream, and after a
+/// failure of the server that may have followed the commit.
+pub(super) fn has_unknown_effects(seen: &Seen) -> bool {
+    let has_failed = seen.status.is_server_error() && seen.status != StatusCode::SERVICE_UNAVAILABLE;
+    !seen.method.is_safe() && (seen.is_stream || has_failed)
+}
+
+/// The resource that the `Location` of the response names, or else the path of the request.
+fn of_replay(seen: &Seen) -> Vec<Effect> {
+    let location = seen
+        .answer
+        .fields
+        .iter()
+        .find(|(name, _)| name.as_str() == LOCATION);
+    let path = location.map_or(seen.path(), |(_, location)| location.as_str());
+    let named = path.rsplit('/').find_map(resource);
+    let named = named.map(|(kind, id)| match seen.method {
+        Method::DELETE => Effect::deleted(kind, id),
+        _ => Effect::changed(kind, id),
+    });
+    named.into_iter().collect()
+}
+
+/// The resource with this segment of a path as its id.
+fn resource(id: &str) -> Option<(Kind, &str)> {
+    let is_endpoint = || id.strip_prefix("ep_").is_some_and(|id| !id.is_empty());
+    let kind = match () {
+        () if id.parse::<ChargeId>().is_ok() => Kind::Charge,
+        () if id.parse::<RefundId>().is_ok() => Kind::Refund,
+        () if id.parse::<CustomerId>().is_ok() => Kind::Customer,
+        () if id.starts_with("evt_") && delivery_id(id).is_some() => Kind::Delivery,
+        () if is_endpoint() => Kind::Endpoint,
+        () => return None,
+    };
+    Some((kind, id))
 }
 
 #[cfg(test)]
@@ -88,62 +95,66 @@ mod tests {
     const CHARGE: &str = "ch_07070707070707070707070707070707";
     const REFUND: &str = "re_08080808080808080808080808080808";
 
-    fn check(method: &str, path: &str, status: u16, answer: &str, expected: &[(&str, &str)]) {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .body(Bytes::new())
-            .unwrap();
+    fn seen(method: &str, path: &str, answer: Response<()>, content: Option<&Bytes>) -> Seen {
+        let request = Request::builder().method(method).uri(path);
+        let mut request = request.body(Bytes::new()).unwrap();
         let asked = Asked::of(&mut request, SystemTime::UNIX_EPOCH).unwrap();
-        let response = Response::builder()
-            .status(status)
-            .header("content-type", "application/json");
-        let answer = Bytes::from(answer.to_owned());
-        let seen = asked.answered(&response.body(()).unwrap(), Some(&answer), SystemTime::UNIX_EPOCH);
-        let found = effects(&seen);
-        let found: Vec<_> = found
-            .iter()
-            .map(|effect| (effect.kind, effect.path.as_str()))
-            .collect();
-        assert_eq!(found, expected, "{method} {path} {status}");
+        asked.answered(&answer, content, SystemTime::UNIX_EPOCH)
     }
 
-    /// X9: a change names its resources once; reads, refusals and other routes name none.
+    fn replay(method: &str, path: &str, status: u16, location: &str) -> Vec<(&'static str, Option<String>)> {
+        let mut answer = Response::builder()
+            .status(status)
+            .header("idempotency-replayed", "true");
+        if !location.is_empty() {
+            answer = answer.header("location", location);
+        }
+        let content = Bytes::from_static(b"{}");
+        let seen = seen(method, path, answer.body(()).unwrap(), Some(&content));
+        let changed = changed(&seen).into_iter();
+        changed.map(|changed| (changed.kind, changed.path)).collect()
+    }
+
+    /// X9: a replayed response leads to the resource of the first request, by `Location` or path.
     #[test]
-    fn change_names_its_resources() {
-        let charge = format!("/console/charges/{CHARGE}");
-        let refund = format!("/console/refunds?about={REFUND}");
-        let body = format!(r#"{{"id":"{CHARGE}","customer":null,"metadata":{{"note":"ch_7"}}}}"#);
-        check("POST", "/v1/charges", 201, &body, &[("Charge", &charge)]);
-        check("GET", "/v1/charges", 200, &body, &[]);
-        check("POST", "/v1/charges", 422, &body, &[]);
-        check("POST", "/token", 200, &body, &[]);
-        let path = format!("/v1/charges/{CHARGE}/refunds");
-        let body = format!(r#"{{"id":"{REFUND}","charge":"{CHARGE}"}}"#);
-        check(
-            "POST",
-            &path,
-            202,
-            &body,
-            &[("Charge", &charge), ("Refund", &refund)],
+    fn replay_leads_to_the_resource_of_the_first_request() {
+        let refunds = format!("/v1/charges/{CHARGE}/refunds");
+        let made = format!("{refunds}/{REFUND}");
+        let charge = format!("/v1/charges/{CHARGE}");
+        let page = Some(format!("/console/charges/{CHARGE}"));
+        assert_eq!(
+            replay("POST", "/v1/charges", 201, &charge),
+            [("Charge", page.clone())]
         );
-        let graph = format!(r#"{{"data":{{"createCharge":{{"id":"{CHARGE}"}}}}}}"#);
-        check("POST", "/graphql", 200, &graph, &[("Charge", &charge)]);
-        let replay = "/v1/webhook-deliveries/evt_1.ep_2/replays";
-        check(
-            "POST",
-            replay,
-            202,
-            "{}",
-            &[("Delivery", "/console/deliveries/evt_1.ep_2")],
+        assert_eq!(replay("PUT", &charge, 200, ""), [("Charge", page)]);
+        let page = Some(format!("/console/refunds?about={REFUND}"));
+        assert_eq!(replay("POST", &refunds, 202, &made), [("Refund", page)]);
+        let delivery = "/v1/webhook-deliveries/evt_1.ep_2/replays";
+        let page = Some("/console/deliveries/evt_1.ep_2".to_owned());
+        assert_eq!(replay("POST", delivery, 202, ""), [("Delivery", page)]);
+        assert_eq!(
+            replay("DELETE", "/v1/webhook-endpoints/ep_2", 204, ""),
+            [("Endpoint", None)]
         );
-        check(
-            "PATCH",
-            "/v1/webhook-endpoints/ep_2",
-            200,
-            "{}",
-            &[("Endpoint", "/console/endpoints/ep_2")],
-        );
-        check("DELETE", "/v1/webhook-endpoints/ep_2", 204, "", &[]);
+        assert!(replay("POST", &refunds, 422, "").is_empty());
+    }
+
+    /// X9: the effects of a stream and of a failed change are not known; those of others are.
+    #[test]
+    fn effects_of_streams_and_failures_are_unknown() {
+        let content = Bytes::from_static(b"{}");
+        for (method, status, content, expected) in [
+            ("POST", 200, None, true),
+            ("GET", 200, None, false),
+            ("POST", 500, Some(&content), true),
+            ("POST", 503, Some(&content), false),
+            ("POST", 201, Some(&content), false),
+            ("POST", 422, Some(&content), false),
+        ] {
+            let answer = Response::builder().status(status).body(()).unwrap();
+            let seen = seen(method, "/graphql", answer, content);
+            assert_eq!(has_unknown_effects(&seen), expected, "{method} {status}");
+            assert!(changed(&seen).is_empty());
+        }
     }
 }

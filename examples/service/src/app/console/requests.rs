@@ -12,7 +12,7 @@ use super::super::lists::query_parameter;
 use super::super::traffic::{Half, STAGES, Seen, Stage};
 use super::super::{App, Handled};
 use super::charges::Tab;
-use super::effects::{Effect, effects};
+use super::effects::{Changed, changed, has_unknown_effects};
 use super::text::{briefly, clock, moment, took};
 use super::{Frame, Visitor, page};
 
@@ -53,7 +53,9 @@ struct RequestPage {
     reason: &'static str,
     problem: Option<String>,
     /// Resources that the request changed.
-    effects: Vec<Effect>,
+    effects: Vec<Changed>,
+    /// The request may have changed others too.
+    has_unknown_effects: bool,
     stages: Vec<StageShown>,
     sent: Shown,
     answer: Shown,
@@ -125,7 +127,8 @@ impl App {
             at: moment(seen.at),
             reason: seen.status.canonical_reason().unwrap_or_default(),
             problem: seen.problem(),
-            effects: effects(seen),
+            effects: changed(seen),
+            has_unknown_effects: has_unknown_effects(seen),
             stages: stages(seen),
             sent: Shown::of(&seen.sent),
             answer: Shown::of(&seen.answer),

@@ -12,6 +12,7 @@ use tokio::sync::broadcast::Receiver;
 
 use super::loads::Customers;
 use super::loss::Loss;
+use crate::app::effects::{Effect, Kind};
 use crate::app::streams::{MAX_STREAMS_PER_USER, OpenStreams, StreamPermit};
 use crate::desk::{
     ChargeColumn, ChargeFilter, Desk, DeskError, Order, PartialCharge, PartialCustomer, Placed, Window,
@@ -314,6 +315,7 @@ impl Mutation {
             description,
         };
         let charge = context.host().desk.create_charge(body).await.map_err(refused)?;
+        Effect::changed(Kind::Charge, &charge.id).record();
         Ok(Some(charge.into()))
     }
 
@@ -330,6 +332,7 @@ impl Mutation {
         };
         let desk = &context.host().desk;
         let refund = desk.request_refund(charge, body).await.map_err(refused)?;
+        Effect::changed(Kind::Refund, &refund.id).record();
         Ok(Some(Refund(refund)))
     }
 }

@@ -16,6 +16,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::sync::watch;
 
+use super::effects::Effect;
+
 pub(super) use trail::{STAGES, Stage, Trail};
 
 /// Maximum number of requests that are kept.
@@ -43,6 +45,10 @@ pub(super) struct Seen {
     pub(super) durations: [Option<Duration>; STAGES.len()],
     /// The stored response of an earlier request was sent.
     pub(super) is_replay: bool,
+    /// The response is a stream, whose end is not known here.
+    pub(super) is_stream: bool,
+    /// Resources that the handler changed.
+    pub(super) effects: Vec<Effect>,
 }
 
 /// Header fields and content of a request or a response, without secrets.
@@ -69,7 +75,12 @@ impl Half {
 
 impl Seen {
     fn size(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.target.len() + self.sent.size() + self.answer.size()
+        let of_effects = self
+            .effects
+            .iter()
+            .map(|effect| size_of::<Effect>() + effect.id.len());
+        let of_halves = self.sent.size() + self.answer.size();
+        size_of::<Self>() + self.id.len() + self.target.len() + of_halves + of_effects.sum::<usize>()
     }
 
     /// The request as a command of curl. Its token is a variable.
@@ -138,6 +149,8 @@ impl Asked {
             ended_by: self.trail.ended_by(head.status(), is_replay),
             durations: self.trail.durations(),
             is_replay,
+            is_stream: content.is_none(),
+            effects: Vec::new(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pages of the last requests.
 
 use super::signed_in;
-use crate::browser::{PASSWORD, text, where_to};
+use crate::browser::{Browser, PASSWORD, text, where_to};
 use crate::desk::{ALL_SCOPES, bearer, call, header, json};
 use crate::sign_in::{begin, log_in};
 
@@ -84,6 +84,92 @@ async fn request_id_leads_to_what_the_request_did() {
             }
         }
     }
+}
+
+/// The card of a request about its effects.
+async fn effects_of(browser: &mut Browser, answer: &http::Response<bytes::Bytes>) -> String {
+    let id = header(answer.headers(), "x-request-id");
+    let page = text(&browser.get(&format!("/console/requests/{id}")).await);
+    let card = page.split("id=\"did\"").nth(1).unwrap();
+    card.split("</section>").next().unwrap().to_owned()
+}
+
+/// X9: the effects of a request are those of its handler, not ids in its content: a query has none,
+/// a text is no id, a deletion is named, and a long answer hides nothing.
+#[tokio::test]
+async fn effects_are_those_of_the_handler() {
+    let (app, mut browser) = signed_in().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let body = r#"{"amount":4900,"currency":"eur","description":"ep_2"}"#;
+    let created = call(&app, &token, ("POST", "/v1/charges"), &[], body).await;
+    let charge = json(&created)["id"].as_str().unwrap().to_owned();
+    let card = effects_of(&mut browser, &created).await;
+    assert!(card.contains(&format!("/console/charges/{charge}")), "{card}");
+    assert!(!card.contains("ep_2"), "{card}");
+
+    let sent = async |query: &str| {
+        let body = serde_json::json!({ "query": query }).to_string();
+        call(&app, &token, ("POST", "/graphql"), &[], &body).await
+    };
+    let read = sent("{ createCharge: charges { edges { node { id } } } }").await;
+    assert!(text(&read).contains(&charge), "{read:?}");
+    let card = effects_of(&mut browser, &read).await;
+    assert!(card.contains("Nothing has this request"), "{card}");
+
+    let field = |number: usize| {
+        format!(
+            "created{number}: createCharge(amount: 100, currency: \"eur\", description: \"long\") {{ id }} "
+        )
+    };
+    let aliases = "x".repeat(5_000);
+    let long = format!(
+        "mutation {{ {aliases}: createCharge(amount: 5, currency: \"eur\") {{ id }} {} }}",
+        field(2)
+    );
+    let long = sent(&long).await;
+    let (made, kept) = (json(&long), text(&long));
+    let ids = made["data"].as_object().unwrap().values();
+    let ids: Vec<_> = ids.map(|made| made["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids.len(), 2, "{kept}");
+    let card = effects_of(&mut browser, &long).await;
+    for id in &ids {
+        assert!(card.contains(&format!("/console/charges/{id}")), "{card}");
+    }
+}
+
+/// X9: a deletion names what it deleted; a change with an answer too long to keep names it too, and
+/// the replay of a stored answer leads to what the first request did.
+#[tokio::test]
+async fn effects_do_not_depend_on_the_kept_answer() {
+    let (app, mut browser) = signed_in().await;
+    let token = bearer(&app, ALL_SCOPES).await;
+    let key = [("idempotency-key", "\"effects-1\"")];
+    let body = r#"{"amount":4900,"currency":"eur"}"#;
+    for word in ["", "got the stored answer"] {
+        let answer = call(&app, &token, ("POST", "/v1/charges"), &key, body).await;
+        let charge = json(&answer)["id"].as_str().unwrap().to_owned();
+        let card = effects_of(&mut browser, &answer).await;
+        assert!(card.contains(&charge) && card.contains(word), "{card}");
+    }
+    let names = (0..16)
+        .map(|number| serde_json::json!({ "name": format!("x-{number}-{}", "n".repeat(245)), "value": "v" }));
+    let body = serde_json::json!({ "url": "https://a.example/hook", "headers": names.collect::<Vec<_>>() })
+        .to_string();
+    let created = call(&app, &token, ("POST", "/v1/webhook-endpoints"), &[], &body).await;
+    let id = json(&created)["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{created:?}"))
+        .to_owned();
+    assert!(created.body().len() > 4_096, "too short to be cut");
+    let card = effects_of(&mut browser, &created).await;
+    assert!(card.contains(&format!("/console/endpoints/{id}")), "{card}");
+
+    let path = format!("/v1/webhook-endpoints/{id}");
+    let deleted = call(&app, &token, ("DELETE", &path), &[], "").await;
+    assert_eq!(deleted.status(), 204);
+    let card = effects_of(&mut browser, &deleted).await;
+    assert!(card.contains(&id) && card.contains("deleted"), "{card}");
+    assert!(!card.contains("href=") && !card.contains("Nothing has"), "{card}");
 }
 
 /// X9: a request shows the stage that ended it, and becomes a command of curl.
