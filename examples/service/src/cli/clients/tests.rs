@@ -161,6 +161,36 @@ fn audience_is_an_api_of_the_service() {
     check(named, "http://127.0.0.1:8080", false);
 }
 
+/// X7: logout URIs of a client without users, and audiences that the service issues no tokens for,
+/// are refused.
+#[test]
+fn logout_or_audience_without_effect_is_refused() {
+    let secret = "auth-method = 'client_secret_basic'\nsecret-file = 's'\n";
+    let scopes = "scopes = ['openid']\n";
+    for (lines, fault) in [
+        (
+            format!(
+                "{secret}{scopes}grants = ['client_credentials']\nbackchannel-logout-uri = 'https://a.example/'"
+            ),
+            "`backchannel-logout-uri`: only users of the grant authorization_code sign out; \
+             leave it out or add this grant",
+        ),
+        (
+            format!("{secret}grants = []\npost-logout-redirect-uris = ['https://a.example/']"),
+            "`post-logout-redirect-uris`: only users of the grant authorization_code sign out; \
+             leave it out or add this grant",
+        ),
+        (
+            format!("{secret}grants = []\naudiences = ['https://other.example']"),
+            "`audiences`: the service issues no tokens for `https://other.example`; it issues them for \
+             http://127.0.0.1:8080; add another API by the setting `api`",
+        ),
+    ] {
+        let faults = refused(&format!("[[client]]\nid = 'a'\n{lines}"), &[("s", SECRET)]);
+        assert_eq!(faults, [format!("client `a` in f: {fault}")], "{lines}");
+    }
+}
+
 /// X7: values that would have no effect together are refused.
 #[test]
 fn combination_without_effect_is_refused() {
@@ -184,23 +214,6 @@ fn combination_without_effect_is_refused() {
         (
             format!("{secret}{scopes}grants = ['refresh_token']"),
             "`grants`: refresh_token also needs authorization_code",
-        ),
-        (
-            format!(
-                "{secret}{scopes}grants = ['client_credentials']\nbackchannel-logout-uri = 'https://a.example/'"
-            ),
-            "`backchannel-logout-uri`: only users of the grant authorization_code sign out; \
-             leave it out or add this grant",
-        ),
-        (
-            format!("{secret}grants = []\npost-logout-redirect-uris = ['https://a.example/']"),
-            "`post-logout-redirect-uris`: only users of the grant authorization_code sign out; \
-             leave it out or add this grant",
-        ),
-        (
-            format!("{secret}grants = []\naudiences = ['https://other.example']"),
-            "`audiences`: the service issues no tokens for `https://other.example`; it issues them for \
-             http://127.0.0.1:8080; add another API by the setting `api`",
         ),
         (
             format!("auth-method = 'none'\n{scopes}grants = ['client_credentials']"),
