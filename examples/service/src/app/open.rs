@@ -187,6 +187,15 @@ impl App {
     ///
     /// [`OpenError`] names the failed step, for example the creation of a table.
     pub async fn open(mut config: Config) -> Result<Self, OpenError> {
+        let mut opened = open_desk(&mut config).await?;
+        let demo = opened.demo.take();
+        let app = Self::assemble(config, opened).await?;
+        claim_database(&app.desk, demo).await?;
+        Ok(app)
+    }
+
+    /// Builds the service over an open desk.
+    async fn assemble(config: Config, opened: OpenDesk) -> Result<Self, OpenError> {
         let console_state = ConsoleState::new(&config);
         let operator = Operator::new(&config.base_url, &config.clock, config.operator_routes)?;
         let addresses = address_policy(config.danger_deliver_to_loopback);
@@ -194,28 +203,20 @@ impl App {
             desk,
             introspector,
             only_clients,
-            demo,
-        } = open_desk(&mut config).await?;
+            ..
+        } = opened;
         let Config {
             base_url,
             database: stores,
             clock,
-            sign_in_as,
-            mail,
-            limits,
-            trusted_documents,
             cross_origins,
-            redis,
-            access_tokens,
-            key_rotation,
-            proxies,
             ..
         } = config;
-        let shared = Shared::open(redis, &desk, &clock, Arc::clone(&stores.queries)).await?;
+        let shared = Shared::open(config.redis, &desk, &clock, Arc::clone(&stores.queries)).await?;
         let sessions = sessions(&base_url, &stores, &clock)?;
         let parts = Parts {
             base_url: base_url.clone(),
-            tokens: access_tokens,
+            tokens: config.access_tokens,
             desk: desk.clone(),
             clock: clock.clone(),
             stores: stores.clone(),
@@ -224,34 +225,32 @@ impl App {
             introspector,
         };
         let conventions = conventions(&base_url, &clock, shared.limiter, &stores, &cross_origins)?;
-        let app = Self {
+        Ok(Self {
             sessions,
             console_state,
-            authority: RotatingAuthority::open(parts, key_rotation).await?,
+            authority: RotatingAuthority::open(parts, config.key_rotation).await?,
             only_clients,
             document: Document::new(&base_url, &conventions),
             conventions,
-            limiting: Limiting::new(limits)?,
-            proxies,
+            limiting: Limiting::new(config.limits)?,
+            proxies: config.proxies,
             cursors: cursor_keyring(&desk).await?,
             dispatcher: dispatcher(&desk, &stores, &clock, &addresses, &operator.metrics),
             operator,
-            graph: Graph::open(&desk, &clock, shared.queries, trusted_documents).await?,
+            graph: Graph::open(&desk, &clock, shared.queries, config.trusted_documents).await?,
             socket_origins: socket_origins(&base_url, &cross_origins)?,
             redis: shared.redis,
             addresses,
             base_url,
-            sign_in_as,
+            sign_in_as: config.sign_in_as,
             clock,
-            mail,
+            mail: config.mail,
             desk,
             stores,
             closing: watch::Sender::new(false),
             draining: watch::Sender::new(false),
             worked: watch::Sender::new(()),
-        };
-        claim_database(&app.desk, demo).await?;
-        Ok(app)
+        })
     }
 }
 

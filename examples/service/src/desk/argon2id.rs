@@ -53,7 +53,8 @@ impl Memory {
         if blocks.len() < count {
             blocks.resize(count, Block::default());
         }
-        let computed = function.hash_password_into_with_memory(password, salt, output, &mut blocks[..count]);
+        let part = blocks.get_mut(..count).unwrap_or_default();
+        let computed = function.hash_password_into_with_memory(password, salt, output, part);
         // what is derived from a password stays in no memory
         blocks.fill(Block::default());
         self.parts().push(blocks);

@@ -16,7 +16,7 @@ pub(super) struct Row<'a> {
     pub(super) event_type: &'a [u8],
     pub(super) id: &'a [u8],
     pub(super) size: usize,
-    pub(super) why: &'static str,
+    pub(super) why: &'a str,
 }
 
 impl Row<'_> {
