@@ -27,10 +27,10 @@ fn balance(listener: TcpListener, ports: [u16; 2]) -> Arc<[AtomicUsize; 2]> {
     let counts: Arc<[AtomicUsize; 2]> = Arc::default();
     let counted = Arc::clone(&counts);
     thread::spawn(move || {
-        for (turn, peer) in listener.incoming().map_while(Result::ok).enumerate() {
-            let at = turn % ports.len();
-            counted[at].fetch_add(1, Ordering::SeqCst);
-            let server = TcpStream::connect(("127.0.0.1", ports[at])).unwrap();
+        let turns = ports.into_iter().zip(counted.iter()).cycle();
+        for (peer, (port, count)) in listener.incoming().map_while(Result::ok).zip(turns) {
+            count.fetch_add(1, Ordering::SeqCst);
+            let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
             for (from, to) in [(&peer, &server), (&server, &peer)] {
                 let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
                 thread::spawn(move || {
@@ -102,6 +102,6 @@ async fn tour_passes_over_two_instances() {
     working.iter().for_each(|task| task.abort());
     merging.abort();
     assert!(passed);
-    let counts = [&counts[0], &counts[1]].map(|count| count.load(Ordering::SeqCst));
+    let counts = counts.each_ref().map(|count| count.load(Ordering::SeqCst));
     assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
 }
