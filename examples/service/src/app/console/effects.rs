@@ -95,11 +95,11 @@ mod tests {
     const CHARGE: &str = "ch_07070707070707070707070707070707";
     const REFUND: &str = "re_08080808080808080808080808080808";
 
-    fn seen(method: &str, path: &str, answer: Response<()>, content: Option<&Bytes>) -> Seen {
+    fn seen(method: &str, path: &str, answer: &Response<()>, content: Option<&Bytes>) -> Seen {
         let request = Request::builder().method(method).uri(path);
         let mut request = request.body(Bytes::new()).unwrap();
         let asked = Asked::of(&mut request, SystemTime::UNIX_EPOCH).unwrap();
-        asked.answered(&answer, content, SystemTime::UNIX_EPOCH)
+        asked.answered(answer, content, SystemTime::UNIX_EPOCH)
     }
 
     fn replay(method: &str, path: &str, status: u16, location: &str) -> Vec<(&'static str, Option<String>)> {
@@ -110,7 +110,7 @@ mod tests {
             answer = answer.header("location", location);
         }
         let content = Bytes::from_static(b"{}");
-        let seen = seen(method, path, answer.body(()).unwrap(), Some(&content));
+        let seen = seen(method, path, &answer.body(()).unwrap(), Some(&content));
         let changed = changed(&seen).into_iter();
         changed.map(|changed| (changed.kind, changed.path)).collect()
     }
@@ -152,7 +152,7 @@ mod tests {
             ("POST", 422, Some(&content), false),
         ] {
             let answer = Response::builder().status(status).body(()).unwrap();
-            let seen = seen(method, "/graphql", answer, content);
+            let seen = seen(method, "/graphql", &answer, content);
             assert_eq!(has_unknown_effects(&seen), expected, "{method} {status}");
             assert!(changed(&seen).is_empty());
         }
