@@ -3,7 +3,7 @@
 //! - [`ConventionsLayer`] is a tower layer that applies the conventions to every response.
 //! - [`IdempotencyLayer`] is a tower layer that runs existing handlers once for each
 //!   `Idempotency-Key`.
-//! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, [`Caller`] are extractors whose
+//! - [`Admission`], [`Paged`], [`Whole`] and, with feature `oauth`, `Caller` are extractors whose
 //!   rejections are problems (RFC 9457). With feature `webhooks`, `Webhook` is the extractor of a
 //!   verified event, and `WebhookLayer` passes verified events to existing handlers.
 //! - `AccessTokenLayer`, with feature `oauth`, is a tower layer that requires an access token. It
