@@ -20,7 +20,7 @@ use crate::ports::StoreError;
 use crate::secret::TokenHash;
 use crate::session::{Session, SessionCookie, SessionSecret, Sessions};
 use crate::time::later;
-use crate::vocabulary::{OPENID, State};
+use crate::vocabulary::{OPENID, RedirectUri, State};
 
 /// Default limit of pending sign-ins.
 const CAPACITY: usize = 10_000;
@@ -312,6 +312,12 @@ impl SignIns {
             return Err(SignInError::ForeignForm);
         }
         Ok(see_other(to, sessions.sign_out(headers).await?))
+    }
+
+    /// Returns the URI to which the provider sends the browser; an adapter routes its path.
+    #[must_use]
+    pub fn redirect_uri(&self) -> &RedirectUri {
+        &self.inner.params.redirect_uri
     }
 
     /// Returns the sessions of the application.

@@ -23,6 +23,8 @@ mod convert;
 mod frames;
 mod gate;
 mod patience;
+#[cfg(feature = "oauth")]
+mod sign_in;
 mod stream;
 mod upgrade;
 #[cfg(feature = "webhooks")]
@@ -41,6 +43,8 @@ use crate::connection::serve_over;
 pub use host_server::{Limits, OpenConnections, check_head};
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
+#[cfg(feature = "oauth")]
+pub use sign_in::{SignInRefusal, SignedIn, sign_in_routes};
 #[cfg(feature = "webhooks")]
 pub use webhook::{Webhook, WebhookRefusal};
 pub use whole::{Whole, WholeRefusal};

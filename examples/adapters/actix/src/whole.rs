@@ -20,6 +20,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// - A body above 1 MiB is refused with 413. A [`Limits`](crate::Limits) in the app's data sets
 ///   another limit.
+/// - The extractor reads the body. Another extractor of the same handler that reads it, such as
+///   `web::Form`, finds none.
 /// - A body that is not complete within 10 s, or the limit of these [`Limits`](crate::Limits), is
 ///   refused with 408.
 ///

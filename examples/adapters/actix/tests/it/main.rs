@@ -19,6 +19,7 @@ fn run(server: Server) -> std::io::Result<()> {
     })
 }
 
+mod sign_in;
 mod webhooks;
 mod whole;
 
