@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Open `http://127.0.0.1:8080/graphql` in a browser, or connect a WebSocket of graphql-ws or
-//! Apollo Client to the same URL. Clients need no token; a service checks the payload of
-//! `connection_init` in `authenticate`.
+//! Apollo Client to the same URL, outside of a browser. Clients need no token; a service checks
+//! the payload of `connection_init` in `authenticate`.
 #![expect(clippy::print_stdout, reason = "the example logs")]
 #![expect(clippy::disallowed_methods, reason = "a host reads the clock")]
 
@@ -81,7 +81,7 @@ impl Host for Connected {
 
 async fn graphql(State(graph): State<Graph>, Whole(request): Whole) -> Response {
     if Upgrade::is_requested(request.headers()) {
-        // no page of another origin may connect
+        // no page of a browser may connect: list origins by `AllowedOrigins::new`
         return match Handshake::read(request.headers(), &AllowedOrigins::default()) {
             Err(foreign) => foreign.into_response().map(Body::from),
             Ok(handshake) => open(graph, handshake),

@@ -32,7 +32,7 @@ pub use graph_core_macros::{
 };
 
 pub use crate::connection::{Cursors, PageRequest};
-pub use crate::engine::{Engine, EngineBuilder};
+pub use crate::engine::{ConfigError, Engine, EngineBuilder};
 pub use crate::error::{ErrorCode, GraphError};
 pub use crate::guard::{GuardMode, Principal, RequestContext};
 pub use crate::http::{GraphRequest, HttpResponse};

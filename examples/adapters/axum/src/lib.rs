@@ -8,6 +8,8 @@
 //!   verified event, and `WebhookLayer` passes verified events to existing handlers.
 //! - `AccessTokenLayer`, with feature `oauth`, is a tower layer that requires an access token. It
 //!   works without the conventions, in any axum service.
+//! - `respond_graphql`, with feature `graphql`, answers a route of GraphQL: documents, streams of
+//!   events and WebSockets.
 //! - [`serve`] runs one framework-free handler, and limits request headers, bodies and the time of
 //!   the shutdown. [`serve_router`] runs a router, and limits request headers and the shutdown.
 //!
@@ -174,6 +176,8 @@ mod access_token;
 mod caller;
 mod content;
 mod extract;
+#[cfg(feature = "graphql")]
+mod graphql;
 mod idempotency;
 mod layer;
 mod nonce;
@@ -192,6 +196,8 @@ pub use access_token::{AccessTokenLayer, WithAccessToken};
 #[cfg(feature = "oauth")]
 pub use caller::Caller;
 pub use extract::{Admission, Paged, Whole};
+#[cfg(feature = "graphql")]
+pub use graphql::respond_graphql;
 #[cfg(feature = "websocket")]
 pub use host_websocket as websocket;
 pub use idempotency::{IdempotencyLayer, WithIdempotency};

@@ -4,6 +4,7 @@ mod access_token;
 mod certificates;
 mod extractors;
 mod fixture;
+mod graphql;
 mod idempotency;
 mod nested;
 mod runs;

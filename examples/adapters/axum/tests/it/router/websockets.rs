@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 use super::{Running, conventions};
 
-const HANDSHAKE: &str = "GET /ws HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+pub(super) const HANDSHAKE: &str = "GET /ws HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
     sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
 async fn echo(Whole(_): Whole) -> Response {
@@ -28,7 +28,7 @@ async fn echo(Whole(_): Whole) -> Response {
 }
 
 /// Opens a connection, sends `request` and reads the head of its response.
-async fn ask(address: SocketAddr, request: &str) -> (TcpStream, String) {
+pub(super) async fn ask(address: SocketAddr, request: &str) -> (TcpStream, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut head = Vec::new();
