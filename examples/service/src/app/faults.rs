@@ -56,7 +56,7 @@ struct Received {
     waiting: u64,
 }
 
-/// A fault that begins and ends, by a person or by its timer. A timer ends only the fault that
+/// Fault that a user or a timer starts and ends. A timer ends only the fault that
 /// started it, not one that began later.
 #[derive(Debug, Default)]
 pub(super) struct TimedFault(watch::Sender<FaultState>);
@@ -67,7 +67,7 @@ struct FaultState {
     generation: u64,
 }
 
-/// One beginning of a [`TimedFault`].
+/// Identifies one activation of a [`TimedFault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Generation(u64);
 
@@ -100,7 +100,7 @@ impl TimedFault {
         self.0.borrow().is_active
     }
 
-    /// Completes when the fault is active, or when it is not.
+    /// Waits until the fault is active, or until it is not.
     pub(super) async fn wait_for(&self, is_active: bool) {
         let mut state = self.0.subscribe();
         let _reached = state.wait_for(|state| state.is_active == is_active).await;
@@ -323,7 +323,7 @@ mod tests {
 
     /// X9: the timeline keeps the newest 50 entries.
     #[test]
-    fn story_is_bounded() {
+    fn timeline_keeps_the_newest_entries() {
         let faults = InjectedFaults::new(true);
         for number in 0..=MAX_ENTRIES {
             faults.record(SystemTime::UNIX_EPOCH, "bad", "x", number.to_string());

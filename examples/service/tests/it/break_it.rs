@@ -94,7 +94,7 @@ impl Person {
 
 /// X9: other sites, other names of this machine, forms without a token and strangers cause nothing.
 #[tokio::test]
-async fn break_it_is_refused_to_others() {
+async fn fault_of_a_foreign_request_is_refused() {
     let mut person = Person::at(BASE, true).await;
     let page = person.page().await;
     assert!(

@@ -80,7 +80,7 @@ async fn configured_client_is_known_until_it_is_left_out() {
 /// X7: the first service on a database decides whether it has the demo. The other kind is refused,
 /// and changes nothing in the database.
 #[tokio::test]
-async fn database_has_the_demo_or_never_has_it() {
+async fn other_demo_setting_is_refused_at_the_start() {
     let opened = async |database: &Database, demo: bool| {
         let mut config = config(database, vec![robot()]);
         config.demo = demo;
@@ -142,7 +142,7 @@ async fn failed_first_start_leaves_the_choice_open() {
 /// X7: without the demo its public password signs its user in nowhere, also when an operator
 /// registers that user beside the running service. No page shows the password.
 #[tokio::test]
-async fn public_password_signs_nobody_in_without_the_demo() {
+async fn demo_password_is_refused_without_the_demo() {
     let database = Database::open_in_memory().unwrap();
     let app = Arc::new(App::open(config(&database, Vec::new())).await.unwrap());
     let desk = Desk::open(database.clone(), DemoClock::new()).await.unwrap();

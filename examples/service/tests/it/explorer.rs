@@ -257,7 +257,7 @@ async fn request_of_another_site_is_refused() {
 
 /// X9: what a form or a link of another site can send is no operation, whatever its headers say.
 #[tokio::test]
-async fn simple_requests_and_sockets_are_no_operations() {
+async fn forms_gets_and_websockets_are_no_operations() {
     let at = explorer().await;
     for content_type in [
         "text/plain",
@@ -322,7 +322,7 @@ async fn session_is_no_token_at_the_api() {
 
 /// X9: the size of an operation is told without running it, also above the limits.
 #[tokio::test]
-async fn size_is_told_without_running() {
+async fn estimate_runs_no_operation() {
     let at = explorer().await;
     let query = "query($n: Int) { charges(first: $n) { edges { node { customer { name } } } } }";
     let small = at
@@ -380,7 +380,7 @@ async fn size_is_unknown_with_trusted_documents() {
 
 /// X9: what is no question for a size is refused with a problem.
 #[tokio::test]
-async fn malformed_question_for_a_size_is_refused() {
+async fn malformed_estimate_request_is_refused() {
     let at = explorer().await;
     for (body, status) in [
         (json!([]), 422),

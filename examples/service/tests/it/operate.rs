@@ -94,7 +94,7 @@ async fn failing_store_is_named_without_its_cause() {
 /// X8: pages of no origin read the operator's routes, and no cache stores them. Unless asked for,
 /// the app does not serve them.
 #[tokio::test]
-async fn operator_routes_are_not_for_pages() {
+async fn operator_routes_have_no_cors() {
     let origin = "https://app.example.com";
     let app = operated(|config| config.cross_origins = vec![origin.to_owned()]).await;
     for path in ["/healthz", "/readyz", "/metrics"] {
@@ -414,7 +414,7 @@ async fn open_connections(app: &Arc<App>) -> usize {
 
 /// X8: `/metrics` shows the open connections of each server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn open_connections_are_shown_of_each_server() {
+async fn metrics_count_connections_by_server() {
     for name in Server::NAMES {
         let app = open().await;
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
