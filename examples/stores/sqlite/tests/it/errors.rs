@@ -182,8 +182,8 @@ async fn row_without_readable_id_stops_no_other() {
     for number in 1..=2 {
         database.enqueue(event(number)).await.unwrap();
     }
-    let broken =
-        "INSERT INTO webhook_event SELECT 'no id', event_type, audience, created_at, body FROM webhook_event LIMIT 1;
+    let broken = "INSERT INTO webhook_event (id, event_type, audience, created_at, body)
+                      SELECT 'no id', event_type, audience, created_at, body FROM webhook_event LIMIT 1;
                   UPDATE webhook_delivery SET event = 'no id' WHERE event = 'evt_1'";
     tamper(&database, broken).await.unwrap();
     let Leases { leased, set_aside } = lease(&database).await;
