@@ -167,8 +167,7 @@ def limits_are_shared(evidence, _now):
 
 
 def restart_is_seamless(evidence, _now):
-    """No request fails in a rolling restart, every open subscription is told to resume, and none ends
-    in the calm that follows."""
+    """No request fails in a rolling restart, and every open subscription is told to resume."""
     yield from evidence.rolling
 
 
