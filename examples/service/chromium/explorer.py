@@ -8,6 +8,8 @@ SYNTAX = ".graphiql-container .view-line span[class*='bracket-highlighting']"
 GRAPHIQL = {
     # a tab of the editor holds its own button to close
     "nested-interactive": "li.graphiql-tab[role=tab]",
+    # the theme of the editor sets the colours of words, such as those of comments
+    "color-contrast": ".graphiql-container .view-line [class*='mtk']",
 }
 # each operation has a heading of level 5 below one of level 2
 REDOC = {"heading-order": "#reference [id^='operation/'] h5"}
