@@ -14,8 +14,10 @@ use graph_core::ports::{Clock, SystemClock, timer_fn};
 use graph_core::subscription::transport_ws::{AllowedOrigins, ConnectionInit, ConnectionLimits, Handshake};
 use graph_core::{Engine, HttpResponse, RequestContext};
 use host_websocket::graph::{Admission, Host, serve};
+use host_websocket::hyper::Switch;
 use host_websocket::{Socket, Upgrade};
-use http::Request;
+use http::{Request, StatusCode};
+use http_conventions::errors::Problem;
 use tokio::time::sleep;
 
 /// Interval of comments in a silent stream.
@@ -28,7 +30,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 ///   is silent.
 /// - A handshake of a WebSocket is answered with `graphql-transport-ws`, with the
 ///   [default limits](ConnectionLimits). The payload of `connection_init` is ignored.
-///   [`serve_router`](crate::serve_router) opens the WebSocket; `axum::serve` cannot.
+///   [`serve_router`](crate::serve_router) opens the WebSocket; under `axum::serve`, which cannot,
+///   the response is 501.
 /// - `origins` are those whose pages may open a WebSocket, also the origin of the service itself.
 ///   The default lists none: then no browser can. A handshake of another origin gets 403.
 ///
@@ -81,6 +84,10 @@ where
     S: SubscriptionRoot<Host = Q::Host>,
 {
     if Upgrade::is_requested(request.headers()) {
+        // without the switch of this server, the 101 would reach the client and open nothing
+        if request.extensions().get::<Switch>().is_none() {
+            return unopened();
+        }
         return match Handshake::read(request.headers(), origins) {
             Err(foreign) => foreign.into_response().map(Body::from),
             Ok(handshake) => open(engine.clone(), Arc::new(context), handshake),
@@ -93,6 +100,13 @@ where
             Body::from_stream(events.map(Ok::<_, Infallible>))
         }),
     }
+}
+
+/// Returns the response of a server that opens no WebSockets.
+fn unopened() -> Response {
+    let problem = Problem::of_status(StatusCode::NOT_IMPLEMENTED);
+    let detail = "this server opens no WebSockets: serve the router by `serve_router` of host-adapter-axum";
+    problem.with_detail(detail).into_response().map(Body::from)
 }
 
 /// Returns the response that opens a WebSocket.

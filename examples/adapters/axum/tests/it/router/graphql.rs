@@ -53,15 +53,18 @@ async fn graphql(State(graph): State<Graph>, Whole(request): Whole) -> Response 
 /// A server until it is dropped.
 struct Served(SocketAddr, AbortHandle);
 
+fn router() -> Router {
+    let schema = RootNode::new(Query, EmptyMutation::new(), Subscription);
+    Router::new()
+        .route("/ws", get(graphql).post(graphql))
+        .with_state(Engine::builder(schema).build().unwrap())
+}
+
 impl Served {
     fn new() -> Self {
-        let schema = RootNode::new(Query, EmptyMutation::new(), Subscription);
-        let router = Router::new()
-            .route("/ws", get(graphql).post(graphql))
-            .with_state(Engine::builder(schema).build().unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let serving = serve_router(listener, router, Limits::default(), std::future::pending());
+        let serving = serve_router(listener, router(), Limits::default(), std::future::pending());
         Self(address, tokio::spawn(serving).abort_handle())
     }
 
@@ -160,4 +163,19 @@ async fn websocket_of_another_origin_is_refused() {
     let served = Served::new();
     let (_, head) = ask(served.0, &handshake("http://b")).await;
     assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+}
+
+/// G10: a server that opens no WebSockets refuses the handshake, and names the function that does.
+#[tokio::test]
+async fn handshake_under_axum_serve_is_refused() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async { axum::serve(listener, router()).await });
+    let closing = handshake("http://a").replace("connection: Upgrade", "connection: Upgrade, close");
+    let (mut stream, head) = ask(address, &closing).await;
+    assert!(head.starts_with("HTTP/1.1 501 "), "{head}");
+    let mut body = String::new();
+    stream.read_to_string(&mut body).await.unwrap();
+    assert!(body.contains("serve_router"), "{body}");
+    serving.abort();
 }
