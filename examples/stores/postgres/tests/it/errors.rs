@@ -102,6 +102,20 @@ async fn unreadable_endpoint_attempt_and_arrival_are_corrupt() {
     );
 }
 
+/// W15, H31: an event whose stored trace is unreadable is sent without it.
+#[tokio::test]
+async fn unreadable_trace_costs_no_event() {
+    let database = fresh!();
+    let mut given = event(1, &["ep_1"]);
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    given.event.trace = Some(trace.parse().unwrap());
+    database.enqueue(given.clone()).await.unwrap();
+    execute(database.pool(), "UPDATE webhook_event SET trace = 'x'").await;
+    let leases = database.lease(&request(START, 1)).await.unwrap();
+    assert_eq!((leases.leased.len(), leases.set_aside), (1, Vec::new()));
+    assert_eq!(leases.leased[0].event, given.event.in_trace(None));
+}
+
 /// W15: an unreadable row or event fails alone, keeps its fencing token, and takes no slot.
 #[tokio::test]
 async fn unreadable_row_stops_no_other() {

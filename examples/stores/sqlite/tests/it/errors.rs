@@ -175,6 +175,26 @@ async fn unreadable_row_stops_no_other() {
     }
 }
 
+/// W15, H31: an event whose stored trace is unreadable, also if it is no UTF-8, is sent without it.
+#[tokio::test]
+async fn unreadable_trace_costs_no_event() {
+    for broken in ["'x'", "CAST(x'ff' AS TEXT)", "''"] {
+        let database = Database::open_in_memory().unwrap();
+        let mut given = event(1);
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        given.event.trace = Some(trace.parse().unwrap());
+        database.enqueue(given.clone()).await.unwrap();
+        let statement = format!("UPDATE webhook_event SET trace = {broken}");
+        let changed = database.write(move |transaction| -> Result<usize, DatabaseError> {
+            Ok(transaction.execute(&statement, ())?)
+        });
+        assert_eq!(changed.await.unwrap(), 1);
+        let Leases { leased, set_aside } = lease(&database).await;
+        assert_eq!((leased.len(), set_aside), (1, Vec::new()), "{broken}");
+        assert_eq!(leased[0].event, given.event.in_trace(None), "{broken}");
+    }
+}
+
 /// W15: a row with an unreadable id stops no other delivery; only the list reports it.
 #[tokio::test]
 async fn row_without_readable_id_stops_no_other() {
