@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compare import show
+from differences import build
 
 HERE = Path(__file__).parent
 # the date, and fields of the connection
@@ -70,14 +71,6 @@ def parse(answer):
         if name.lower() not in OMITTED:
             headers.setdefault(name.lower(), []).append(value.strip())
     return {"status": int(status.split()[1]), "headers": headers, "body": body.decode("latin-1")}
-
-
-def build(package):
-    """Compiles a package; returns its program."""
-    command = ["cargo", "build", "--quiet", "--locked", "--message-format=json", "--manifest-path", package / "Cargo.toml"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    artifacts = [json.loads(line) for line in done.stdout.splitlines()]
-    return [artifact["executable"] for artifact in artifacts if artifact.get("executable")][-1]
 
 
 def starter(program):

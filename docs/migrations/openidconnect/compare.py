@@ -12,7 +12,6 @@ listed cases; `NAME` runs the cases with this text in their names, and shows the
 """
 
 import http.client
-import json
 import os
 import queue
 import re
@@ -20,27 +19,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import Counter
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from cases import CASES
+from differences import Judge, build
 from provider import CLIENT, SECRET, Provider
 
 PATIENCE = 20
-LISTED = HERE / "differences.json"
-GUIDE = HERE.with_suffix(".md")
-
-
-def build(package):
-    command = ["cargo", "build", "--message-format=json", "--manifest-path", HERE / package / "Cargo.toml"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    messages = [json.loads(line) for line in done.stdout.splitlines()]
-    return next(message["executable"] for message in messages if message.get("executable"))
 
 
 class App:
@@ -153,51 +143,13 @@ def run(program, case):
     return notes, [line for line in app.logged if line]
 
 
-def changed_lines():
-    lines = []
-    for part in ("src", "Cargo.toml"):
-        command = ["git", "diff", "--no-index", "--numstat", HERE / "before" / part, HERE / "after" / part]
-        stat = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-        rows = [line.split("\t") for line in stat]
-        lines += [f"-{removed} +{added} {path.replace(str(HERE), '')}" for added, removed, path in rows]
-    return lines
-
-
 def main(arguments):
-    update = "--update" in arguments
-    wanted = next((argument for argument in arguments if not argument.startswith("--")), "")
-    listed = json.loads(LISTED.read_text()) if LISTED.exists() else {}
-    before, after = build("before"), build("after")
-    guide, reasons, failures, ran = GUIDE.read_text() if GUIDE.exists() else "", Counter(), 0, 0
-    for name, case in CASES.items():
-        if wanted not in name:
-            continue
-        ran += 1
+    before, after = build(HERE / "before"), build(HERE / "after")
+    judge = Judge(HERE, CASES, arguments)
+    for name, case in judge.chosen().items():
         (one, one_log), (other, other_log) = run(before, case), run(after, case)
-        is_expected = one == other
-        if entry := listed.get(name):
-            if update:
-                entry |= {"before": one, "after": other}
-            reasons[entry["reason"]] += 1
-            is_expected = one != other and (entry["before"], entry["after"]) == (one, other)
-        failures += not is_expected
-        if wanted or not is_expected:
-            print(f"--- {name}{'' if is_expected else ': not as listed'}")
-            print("before", *one, *(f"  log: {line}" for line in one_log), sep="\n  ")
-            print("after", *other, *(f"  log: {line}" for line in other_log), sep="\n  ")
-    for reason in reasons:
-        if f"| {reason} |" not in guide:
-            print(f"the guide lacks this row: {reason}")
-            failures += 1
-    if not wanted and (stale := listed.keys() - CASES.keys()):
-        print(f"no such case: {sorted(stale)}")
-        failures += 1
-    if update:
-        LISTED.write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n")
-    print(f"{ran} cases, {sum(reasons.values())} with listed differences, {failures} failures")
-    print(*(f"{count:3} {reason}" for reason, count in reasons.most_common()), sep="\n")
-    print(*changed_lines(), sep="\n")
-    return int(failures > 0)
+        judge.judge(name, one, other, logs=(one_log, other_log))
+    return judge.end()
 
 
 if __name__ == "__main__":

@@ -27,12 +27,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from cases import CASES
+from differences import Judge, build
 
-LISTED = HERE / "differences.json"
-GUIDE = HERE.with_suffix(".md")
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
 WEB = ("notes-web", "notes-web-secret")
@@ -43,13 +42,6 @@ RANDOM = {"access_token", "refresh_token", "code"}
 EVERYWHERE = {"error_description": "refusals have an `error_description`", "iss": "responses through the browser have `iss`"}
 BEARER = "`token_type` is `Bearer` instead of `bearer`"
 SEE_OTHER = "the form is answered with 303 instead of 302"
-
-
-def build(package):
-    command = ["cargo", "build", "--message-format=json", "--manifest-path", HERE / package / "Cargo.toml"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    messages = [json.loads(line) for line in done.stdout.splitlines()]
-    return next(message["executable"] for message in messages if message.get("executable"))
 
 
 def changed(values, changes):
@@ -215,52 +207,17 @@ def run(program, package, case):
     return world.notes, world.everywhere
 
 
-def changed_lines():
-    lines = []
-    for part in ("src", "Cargo.toml"):
-        command = ["git", "diff", "--no-index", "--numstat", HERE / "before" / part, HERE / "after" / part]
-        stat = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-        rows = [line.split("\t") for line in stat]
-        lines += [f"-{removed} +{added} {path.replace(str(HERE), '')}" for added, removed, path in rows]
-    return lines
-
-
 def main(arguments):
-    update = "--update" in arguments
-    wanted = next((argument for argument in arguments if not argument.startswith("--")), "")
-    listed = json.loads(LISTED.read_text()) if LISTED.exists() else {}
-    programs = {package: build(package) for package in ("before", "after")}
-    guide, reasons, failures = GUIDE.read_text() if GUIDE.exists() else "", Counter(), 0
-    chosen = {name: case for name, case in CASES.items() if wanted in name}
+    programs = {package: build(HERE / package) for package in ("before", "after")}
+    judge = Judge(HERE, CASES, arguments)
+    chosen = judge.chosen()
     with ThreadPoolExecutor(4) as pool:
         both = lambda case: [run(program, package, case) for package, program in programs.items()]
         outcomes = dict(zip(chosen, pool.map(both, chosen.values())))
     for name, ((one, absent), (other, present)) in outcomes.items():
-        reasons.update(present)
-        is_expected = one == other and not absent
-        if entry := listed.get(name):
-            if update:
-                entry |= {"before": one, "after": other}
-            reasons[entry["reason"]] += 1
-            is_expected = one != other and (entry["before"], entry["after"]) == (one, other)
-        failures += not is_expected
-        if wanted or not is_expected:
-            print(f"--- {name}{'' if is_expected else ': not as listed'}")
-            print("before", *one, sep="\n  ")
-            print("after", *other, sep="\n  ")
-    for reason in reasons:
-        if f"| {reason} |" not in guide:
-            print(f"the guide lacks this row: {reason}")
-            failures += 1
-    if not wanted and (stale := listed.keys() - CASES.keys()):
-        print(f"no such case: {sorted(stale)}")
-        failures += 1
-    if update:
-        LISTED.write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n")
-    print(f"{len(outcomes)} cases, {len(listed.keys() & CASES.keys())} with listed differences, {failures} failures")
-    print(*(f"{count:3} {reason}" for reason, count in reasons.most_common()), sep="\n")
-    print(*changed_lines(), sep="\n")
-    return int(failures > 0)
+        judge.reasons.update(present)
+        judge.judge(name, one, other, is_allowed=not absent)
+    return judge.end()
 
 
 if __name__ == "__main__":

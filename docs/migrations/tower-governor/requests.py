@@ -140,7 +140,7 @@ DIFFERS = {
         [200, 200, 200, 429, 429, 429, 200],
     ),
     "no key": ("the text of the 401 is that of the handler", [401] * 5 + [429], [401] * 5 + [429]),
-    "an unknown key, again and again": ("an unknown key has no limit beside that of its address", [401] * 3 + [429] * 4, [401] * 5 + [429] * 2),
+    "an unknown key, again and again": ("requests with an unknown key count only against the limit of their address", [401] * 3 + [429] * 4, [401] * 5 + [429] * 2),
     "a client that is no proxy sends X-Forwarded-For": (PEER, [200] * 7, LIMITED),
     "a client of the proxy sends X-Forwarded-For": (PEER, [200] * 7, LIMITED),
     "an address, then unknown": (PEER, [200] * 7, LIMITED),
@@ -148,6 +148,6 @@ DIFFERS = {
     "Forwarded": (ONE, [200] * 7, LIMITED),
     "address with a port": ("an address with a port is read", LIMITED, [200] * 7),
     "neighbours in one IPv6 /64": (NETWORK, [200] * 7, LIMITED),
-    "IPv4, and the same in IPv6": ("an IPv4 address in IPv6 is the IPv4 address", [200] * 6, [200] * 5 + [429]),
+    "IPv4, and the same in IPv6": ("an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) counts as the IPv4 address", [200] * 6, [200] * 5 + [429]),
     "retry after `retry-after`": ("a retry after `retry-after` passes", [429], [200]),
 }
