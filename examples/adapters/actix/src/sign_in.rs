@@ -107,7 +107,8 @@ fn path(redirect_uri: &str) -> String {
 /// The session of the browser, by the [`SignIns`] in the app's data ([`sign_in_routes`]).
 ///
 /// - Without a session a GET or HEAD is redirected to `/login`, and another request is refused with
-///   401. A handler that also serves visitors takes an `Option<SignedIn>`.
+///   403, because a 401 would need a challenge (RFC 9110 §11.6.1). A handler that also serves
+///   visitors takes an `Option<SignedIn>`.
 /// - The extractor does not read the body, so that a handler can also take a `web::Form`.
 ///
 /// # Security
@@ -165,7 +166,7 @@ impl FromRequest for SignedIn {
 
 fn to_login(method: &Method) -> Response<Bytes> {
     if !matches!(*method, Method::GET | Method::HEAD) {
-        return of_status(StatusCode::UNAUTHORIZED);
+        return of_status(StatusCode::FORBIDDEN);
     }
     let mut response = of_status(StatusCode::SEE_OTHER);
     let headers = response.headers_mut();
@@ -184,7 +185,7 @@ fn refused(status: StatusCode) -> SignInRefusal {
     SignInRefusal(of_status(status))
 }
 
-/// Rejection of [`SignedIn`]: a redirect to `/login`, 401, 503 if the session could not be read, or
+/// Rejection of [`SignedIn`]: a redirect to `/login`, 403, 503 if the session could not be read, or
 /// 500 if the app has no [`SignIns`] in its data.
 pub struct SignInRefusal(Response<Bytes>);
 

@@ -180,7 +180,7 @@ async fn visitor_is_sent_to_the_login() {
     let (status, location, _) = world.send("GET", "/", None).await;
     assert_eq!((status, location.as_str()), (303, "/login"));
     let form = Some("text=milk&csrf_token=x".to_owned());
-    assert_eq!(world.send("POST", "/notes", form).await.0, 401);
+    assert_eq!(world.send("POST", "/notes", form).await.0, 403);
 }
 
 /// O5: a response of the provider is accepted once, and its failure is logged.
